@@ -1,0 +1,47 @@
+# The commands of the project; `make up` and `make test` are all that a newcomer needs.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: up test install install-dev lint types lock clean
+
+up: .venv/runtime
+	@exec $(BIN)/python manage.py up
+
+install: .venv/runtime
+
+install-dev: .venv/dev
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "schedviz needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/runtime: requirements/runtime.txt | .venv/bin/python
+	@echo "Installing locked dependencies into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.venv/dev: requirements/dev.txt | .venv/bin/python
+	@echo "Installing locked development dependencies into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch .venv/runtime $@
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/dev
+	$(BIN)/mypy
+
+test: lint types
+	$(BIN)/python -m tests.chromium
+	$(BIN)/pytest
+
+# Needs uv; writes the lock files anew.
+lock:
+	for set in runtime dev; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		requirements/$$set.in -o requirements/$$set.txt; done
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

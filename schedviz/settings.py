@@ -1,0 +1,80 @@
+"""Django's settings. Every value that an operator may change comes from the environment; docs/SETTINGS.md lists them."""
+
+import os
+import secrets
+from pathlib import Path
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+"""The store, the broker and the channel layer. `manage.py up` sets it to its embedded Redis where it is not given."""
+
+DEBUG = False
+# Nothing outlives a restart that this key signs (there are no logins): a fresh one each start is the safe default.
+# Several web processes must share one.
+SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(50)
+ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
+CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
+
+INSTALLED_APPS = [
+    "channels",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "schedviz.loop",
+    "schedviz.api",
+    "schedviz.live",
+    "schedviz.web",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "schedviz.urls"
+ASGI_APPLICATION = "schedviz.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+            ],
+        },
+    },
+]
+
+# All state is in Redis; Django's ORM is not used.
+DATABASES: dict[str, object] = {}
+
+CHANNEL_LAYERS = {
+    "default": {
+        # Pub/sub: a doorbell may be lost (the streams in the store are the truth), but it rings in 0.2 ms, not 5.
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "schedviz:layer"},
+    },
+}
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# No collect step before the first start: whitenoise serves each app's files from where they lie.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+# A manifest may hold many documents; the guard in simulator.apiserver turns larger input away with its own message.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

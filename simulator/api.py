@@ -1,0 +1,63 @@
+"""The API server as the simulated components see it: changes go in through a port, watch events come out.
+
+Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and learns of its own writes,
+as of everybody else's, from watch events only. What stands behind the port (memory, or Redis) is not its business.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+Manifest = dict[str, Any]
+"""A Kubernetes object as plain JSON data. Treated as immutable once committed: change a copy."""
+
+Micros = int
+"""Simulated time: microseconds since the Unix epoch."""
+
+SECOND: Micros = 1_000_000
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One write of one object.
+
+    ``resource`` is kubectl's group-resource form: ``pods``, ``priorityclasses.scheduling.k8s.io``.
+    ``key`` is ``namespace/name``, or ``name`` for cluster-scoped kinds.
+    ``expected`` is the resourceVersion that the object must have: 0 = must not exist (create),
+    None = must exist, at whatever version.
+    ``object`` is the whole new manifest; None deletes.
+    """
+
+    resource: str
+    key: str
+    object: Manifest | None
+    expected: int | None = None
+
+
+class WatchEvent(msgspec.Struct, frozen=True):
+    """One entry of the watch log. ``version`` is the resourceVersion that the write got; for DELETED, ``object``
+    is the last state, carrying that version."""
+
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    resource: str
+    key: str
+    object: Manifest
+    version: int
+
+
+class ApiError(Exception):
+    """A write was refused; nothing of the commit was stored. ``reason`` is the API's Status reason."""
+
+    def __init__(self, reason: Literal["NotFound", "AlreadyExists", "Conflict"], resource: str, key: str) -> None:
+        super().__init__(f"{resource} {key!r}: {reason}")
+        self.reason = reason
+        self.resource = resource
+        self.key = key
+
+
+class ApiServer(Protocol):
+    """What a component may do to the cluster."""
+
+    def commit(self, changes: Sequence[Change]) -> list[int]:
+        """Store all changes or none; the new resourceVersions, in order. Raises :class:`ApiError`."""
+        ...

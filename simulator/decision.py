@@ -1,0 +1,112 @@
+"""What one scheduling attempt decided, whole: the record behind the cycle panel, receipts and ``decide``.
+
+Columns, not objects: per-node facts are lists in the order of ``nodes``; per-feasible-node facts are lists in the
+order of ``feasible`` (indices into ``nodes``). A record of 5,000 nodes stays in the tens of kilobytes.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip", "Pending", "Wait"]
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A distinct verdict: many nodes share one."""
+
+    plugin: str
+    code: Code
+    reasons: list[str]
+    by_pre_filter: bool = False
+    """True for nodes left out by a PreFilter result: no filter ran there."""
+
+
+class PreFilter(msgspec.Struct, frozen=True):
+    code: Code
+    plugin: str
+    reasons: list[str]
+    node_names: list[str] | None
+    """The nodes that the PreFilter results allow; None = all."""
+    skipped: list[str]
+
+
+class PluginScores(msgspec.Struct, frozen=True):
+    """One score plugin over the feasible nodes."""
+
+    plugin: str
+    weight: int
+    raw: list[int]
+    normalized: list[int]
+    weighted: list[int]
+
+
+class Victim(msgspec.Struct, frozen=True):
+    pod: str
+    priority: int
+    violates_pdb: bool
+    start_time: str
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A node that preemption could free, with the figures that the tie-break rules compare."""
+
+    node: str
+    victims: list[Victim]
+    """Most important first."""
+    pdb_violations: int
+    highest_priority: int
+    priority_sum: int
+    """Sum of (priority + 2^31), as upstream adds it up."""
+    earliest_start: str
+    """Earliest start time among the victims of the highest priority."""
+    cleared_nominations: list[str]
+
+
+class Preemption(msgspec.Struct, frozen=True):
+    eligible: bool
+    ineligible_reason: str
+    candidates: list[Candidate]
+    non_candidates: dict[str, Failure]
+    tied: list[str]
+    """Nodes that all rules leave standing; the choice among them is drawn by the seed."""
+    chosen: str
+    """The nominated node; empty when preemption found none."""
+    rule: int
+    """Which tie-break rule decided, 1 to 6 (6 = drawn by the seed); 0 when there was nothing to compare."""
+    code: Code
+    plugin: str
+    message: str
+
+
+class Decision(msgspec.Struct, frozen=True):
+    cycle: int
+    t: int
+    """Simulated microseconds."""
+    pod: str
+    uid: str
+    attempt: int
+    profile: str
+    priority: int
+    requests: dict[str, int]
+    """Resource to amount: cpu in millicores, the rest in units."""
+    nodes: list[str]
+    pre_filter: PreFilter | None
+    filter_plugins: list[str]
+    """The filter plugins that ran, in order."""
+    verdicts: list[int]
+    """Per node: 0 passes, k > 0 failed by ``failures[k - 1]``, -1 was not looked at."""
+    failures: list[Failure]
+    feasible: list[int]
+    scores: list[PluginScores]
+    pre_score_skipped: list[str]
+    totals: list[int]
+    tied: list[str]
+    """Nodes that share the top total."""
+    selected: str
+    """The chosen node; empty when the pod fits nowhere."""
+    nominated_shortcut: bool
+    preemption: Preemption | None
+    unschedulable_plugins: list[str]
+    message: str
+    """The PodScheduled condition's message: empty when the pod fits."""
+    outcome: Literal["scheduled", "unschedulable", "preempting", "error"]

@@ -1,0 +1,158 @@
+"""What happened, as typed events. The trace is append-only; the store numbers its events from 1.
+
+Every event carries ``t``, the simulated time in microseconds. Pods are named ``namespace/name``.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Lane = Literal["activeQ", "backoffQ", "unschedulable", "gated", "inFlight", "waiting"]
+
+
+class Event(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
+    t: int
+
+
+class LeaderElected(Event, frozen=True, tag=True):
+    """A worker took over the sandbox and rebuilt its queue from the store."""
+
+    holder: str
+    epoch: int
+
+
+class NodeChanged(Event, frozen=True, tag=True):
+    node: str
+    change: Literal["added", "updated", "deleted"]
+    events: list[str]
+    """The scheduler's labels for an update: UpdateNodeTaint, UpdateNodeAllocatable, ..."""
+
+
+class QueueMoved(Event, frozen=True, tag=True):
+    """A pod changed its place in the scheduling queue."""
+
+    pod: str
+    source: Lane | Literal[""]
+    target: Lane | Literal[""]
+    event: str
+    """What caused it, in the scheduler's words: PodAdd, NodeAdd, BackoffComplete, ScheduleAttemptFailure, ..."""
+    plugin: str = ""
+    """The plugin whose queueing hint said so, where one did."""
+    backoff_until: int | None = None
+
+
+class CycleStarted(Event, frozen=True, tag=True):
+    cycle: int
+    pod: str
+    attempt: int
+    priority: int
+
+
+class Filtered(Event, frozen=True, tag=True):
+    cycle: int
+    pod: str
+    nodes: int
+    feasible: int
+    reasons: dict[str, int]
+
+
+class Scored(Event, frozen=True, tag=True):
+    cycle: int
+    pod: str
+    node: str
+    total: int
+    tied: int
+    """How many nodes shared the top total."""
+
+
+class Bound(Event, frozen=True, tag=True):
+    cycle: int
+    pod: str
+    node: str
+
+
+class BindFailed(Event, frozen=True, tag=True):
+    cycle: int
+    pod: str
+    node: str
+    message: str
+
+
+class Unschedulable(Event, frozen=True, tag=True):
+    cycle: int
+    pod: str
+    message: str
+    plugins: list[str]
+
+
+class SchedulerError(Event, frozen=True, tag=True):
+    """The attempt failed by a fault, not by a verdict; the loop went on."""
+
+    cycle: int
+    pod: str
+    message: str
+
+
+class Nominated(Event, frozen=True, tag=True):
+    """Preemption chose a node; its victims are being deleted."""
+
+    cycle: int
+    pod: str
+    node: str
+    victims: list[str]
+    rule: int
+    candidates: int
+
+
+class VictimDeleted(Event, frozen=True, tag=True):
+    """A victim was marked for deletion; it goes when its grace period is over."""
+
+    cycle: int
+    pod: str
+    node: str
+    preemptor: str
+    grace_seconds: int
+
+
+class PodStarted(Event, frozen=True, tag=True):
+    pod: str
+    node: str
+
+
+class PodFinished(Event, frozen=True, tag=True):
+    pod: str
+    node: str
+    phase: Literal["Succeeded", "Failed"]
+
+
+class PodRemoved(Event, frozen=True, tag=True):
+    """The pod object is gone. ``node`` is empty where it never had one."""
+
+    pod: str
+    node: str
+
+
+class LaneEntry(msgspec.Struct, frozen=True):
+    """A pending pod's place in the queue, as the page shows it (not a trace event: the state that moves lead to)."""
+
+    pod: str
+    uid: str
+    lane: Lane
+    priority: int
+    since: int
+    """Simulated microseconds at which it came into this lane."""
+    queued: int
+    """The queue's own timestamp, which orders pods of equal priority."""
+    attempts: int
+    backoff_until: int | None = None
+    message: str = ""
+    plugins: list[str] = []
+    """The plugins whose events the pod waits for."""
+    gate: str = ""
+    nominated_node: str = ""
+
+
+AnyEvent = (
+    LeaderElected | NodeChanged | QueueMoved | CycleStarted | Filtered | Scored | Bound | BindFailed
+    | Unschedulable | SchedulerError | Nominated | VictimDeleted | PodStarted | PodFinished | PodRemoved
+)
