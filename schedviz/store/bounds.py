@@ -1,0 +1,29 @@
+"""How much of everything one Redis may be asked to hold, each number with its reason."""
+
+MAX_SANDBOXES = 500
+"""A workshop needs some 200; beyond 500 a small box is out of memory."""
+
+MAX_OBJECTS = 60_000
+"""Per sandbox: the largest cluster of upstream's scheduler_perf (5,000 nodes, 50,000 pods), with room."""
+
+MAX_RESOURCES = 500
+"""Distinct kinds a sandbox; a cluster full of operators has some 300."""
+
+MAX_OBJECT_BYTES = 1_500_000
+"""One object as JSON: etcd's own limit on a request is 1.5 MiB."""
+
+MAX_CHANGES = 10_000
+"""Objects in one commit: the Lua call blocks Redis for some 10 µs each, so a tenth of a second."""
+
+LOG_LENGTH = 4_000
+"""Watch events kept a sandbox, about 8 MB of 2 kB pods. Who is further behind lists anew (410 Gone)."""
+
+TRACE_LENGTH = 10_000
+"""Trace events kept a sandbox, about 2 MB: an hour of a busy demo."""
+
+DECISIONS_LENGTH = 200
+"""Scheduling cycles kept whole. A cycle over 5,000 nodes is some 50 kB, so 10 MB at worst."""
+
+TOMBSTONE_SECONDS = 24 * 3600
+"""How long the counters of a deleted sandbox are kept, so that one of the same name counts on from there and
+nobody takes its versions for the old one's. A day: no watcher or worker sits on a version for longer."""

@@ -1,0 +1,88 @@
+"""Between manifests, records and the bytes in Redis.
+
+An object is stored without its resourceVersion, which stands before the JSON instead: the commit script can
+so write the version without parsing the object (Lua's JSON turns empty lists into maps).
+"""
+
+from typing import Literal
+
+import msgspec
+
+from schedviz.store.bounds import MAX_OBJECT_BYTES
+from schedviz.store.errors import LimitReached
+from simulator.api import Manifest, WatchEvent
+from simulator.decision import Decision
+from simulator.trace import AnyEvent, LaneEntry
+
+Entry = tuple[bytes, dict[bytes, bytes]]
+"""One entry of a stream: its id and its fields."""
+
+_manifest_decoder = msgspec.json.Decoder(Manifest)
+_trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_decision_decoder = msgspec.json.Decoder(Decision)
+_lane_decoder = msgspec.json.Decoder(LaneEntry)
+_TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
+    b"ADDED": "ADDED",
+    b"MODIFIED": "MODIFIED",
+    b"DELETED": "DELETED",
+}
+
+
+def encode(record: object) -> str:
+    """A record as JSON; a str, as Redis's MessagePack knows strings but not binary data."""
+    return msgspec.json.encode(record).decode()
+
+
+def encode_object(manifest: Manifest) -> str:
+    """The manifest as stored. Raises :class:`LimitReached` for one that is too large."""
+    metadata = manifest["metadata"]
+    if "resourceVersion" in metadata:
+        bare = {field: value for field, value in metadata.items() if field != "resourceVersion"}
+        manifest = {**manifest, "metadata": bare}
+    data = msgspec.json.encode(manifest)
+    if len(data) > MAX_OBJECT_BYTES:
+        raise LimitReached(f"an object may have {MAX_OBJECT_BYTES:,} bytes as JSON, not {len(data):,}")
+    return data.decode()
+
+
+def with_version(data: bytes, version: int) -> Manifest:
+    """The manifest of stored JSON, with the metadata.resourceVersion that its write got."""
+    manifest = _manifest_decoder.decode(data)
+    manifest["metadata"]["resourceVersion"] = str(version)
+    return manifest
+
+
+def decode_object(stored: bytes) -> Manifest:
+    """The manifest of one entry in an objects hash."""
+    version, _, data = stored.partition(b" ")
+    return with_version(data, int(version))
+
+
+def number(entry_id: bytes) -> int:
+    """The number in a stream id ``<number>-0``."""
+    return int(entry_id.partition(b"-")[0])
+
+
+def decode_watch_event(entry: Entry) -> WatchEvent:
+    entry_id, fields = entry
+    version = number(entry_id)
+    return WatchEvent(
+        type=_TYPES[fields[b"type"]],
+        resource=fields[b"resource"].decode(),
+        key=fields[b"key"].decode(),
+        object=with_version(fields[b"object"], version),
+        version=version,
+    )
+
+
+def decode_trace(entry: Entry) -> tuple[int, AnyEvent]:
+    entry_id, fields = entry
+    return number(entry_id), _trace_decoder.decode(fields[b"event"])
+
+
+def decode_decision(entry: Entry) -> Decision:
+    return _decision_decoder.decode(entry[1][b"decision"])
+
+
+def decode_lane(data: bytes) -> LaneEntry:
+    return _lane_decoder.decode(data)

@@ -1,0 +1,119 @@
+-- One commit: everything in it is stored, or nothing is.
+--
+-- KEYS  state, versions, log, trace, decisions, lanes, then one objects hash for each resource written
+-- ARGV  the request, as MessagePack:
+--         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
+--         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
+--         trace       list of JSON                                 decisions  list of {cycle, JSON}
+--         lanes       list of {pod, JSON or false}                 reset_lanes
+--         state       further fields of the state hash             limits     {objects, resources, log, trace, decisions}
+-- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
+--
+-- Objects are opaque here: cjson would turn empty lists into maps.
+
+local state, versions, log, trace, decisions, lanes = unpack(KEYS, 1, 6)
+local request = cmsgpack.unpack(ARGV[1])
+local limits = request.limits
+
+local function get(field)
+  return tonumber(redis.call('HGET', state, field) or '0')
+end
+
+-- First look at everything, then write: a script that stops in the middle is not rolled back.
+
+local exists = redis.call('HEXISTS', state, 'meta') == 1
+if request.create then
+  if exists then return {'SandboxExists'} end
+elseif not exists then
+  return {'NoSandbox'}
+end
+
+if request.token and request.token ~= get('epoch') then return {'StaleLease'} end
+
+for i, read in ipairs(request.unchanged) do
+  if tonumber(redis.call('HGET', versions, read[1]) or '0') > read[2] then return {'CollectionChanged', i} end
+end
+
+local old = {}
+local grown = 0
+for i, change in ipairs(request.changes) do
+  local stored = redis.call('HGET', KEYS[change.objects], change.key)
+  if stored then
+    local space = string.find(stored, ' ', 1, true)
+    if change.expected == 0 then return {'AlreadyExists', i} end
+    if change.expected and change.expected ~= tonumber(string.sub(stored, 1, space - 1)) then
+      return {'Conflict', i}
+    end
+    old[i] = string.sub(stored, space + 1)
+    if not change.json then grown = grown - 1 end
+  else
+    if change.expected ~= 0 or not change.json then return {'NotFound', i} end
+    grown = grown + 1
+  end
+end
+local objects = get('objects') + grown
+if grown > 0 and objects > limits.objects then return {'TooManyObjects'} end
+
+local fresh = {}
+local resources = redis.call('HLEN', versions)
+for i, change in ipairs(request.changes) do
+  if not fresh[change.resource] and redis.call('HEXISTS', versions, change.resource) == 0 then
+    fresh[change.resource] = true
+    resources = resources + 1
+    if resources > limits.resources then return {'TooManyResources'} end
+  end
+end
+
+local cycle = get('cycle')
+for i, decision in ipairs(request.decisions) do
+  if decision[1] <= cycle then return {'CycleRepeats', i} end
+  cycle = decision[1]
+end
+
+-- From here on nothing may fail.
+
+if request.create then
+  redis.call('PERSIST', state)
+  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2])
+end
+
+local version = get('version')
+for i, change in ipairs(request.changes) do
+  version = version + 1
+  local kind
+  if not change.json then
+    kind = 'DELETED'
+    redis.call('HDEL', KEYS[change.objects], change.key)
+  else
+    kind = old[i] and 'MODIFIED' or 'ADDED'
+    redis.call('HSET', KEYS[change.objects], change.key, version .. ' ' .. change.json)
+  end
+  redis.call('HSET', versions, change.resource, version)
+  redis.call('XADD', log, 'MAXLEN', '~', limits.log, version .. '-0',
+    'type', kind, 'resource', change.resource, 'key', change.key, 'object', change.json or old[i])
+end
+
+local seq = get('seq')
+for _, event in ipairs(request.trace) do
+  seq = seq + 1
+  redis.call('XADD', trace, 'MAXLEN', '~', limits.trace, seq .. '-0', 'event', event)
+end
+
+for _, decision in ipairs(request.decisions) do
+  redis.call('XADD', decisions, 'MAXLEN', '~', limits.decisions, decision[1] .. '-0', 'decision', decision[2])
+end
+
+if request.reset_lanes then redis.call('DEL', lanes) end
+for _, lane in ipairs(request.lanes) do
+  if lane[2] then
+    redis.call('HSET', lanes, lane[1], lane[2])
+  else
+    redis.call('HDEL', lanes, lane[1])
+  end
+end
+
+redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects)
+for field, value in pairs(request.state) do
+  redis.call('HSET', state, field, value)
+end
+return {'OK', version, seq}

@@ -1,0 +1,27 @@
+-- Take, renew or release the lease of a sandbox, by compare-and-swap.
+--
+-- KEYS  state
+-- ARGV  what ("take", "renew", "release"), the epoch of the lease that the caller knows ("": that there is none),
+--       the holder, wall seconds
+-- Reply {epoch, acquired}, or an empty list: somebody else was there first, or there is no such sandbox
+
+local state = KEYS[1]
+local what, known, holder, wall = unpack(ARGV)
+if redis.call('HEXISTS', state, 'meta') == 0 then return {} end
+local held = redis.call('HEXISTS', state, 'holder') == 1
+local epoch = tonumber(redis.call('HGET', state, 'epoch') or '0')
+if held then
+  if epoch ~= tonumber(known) then return {} end
+elseif known ~= '' then
+  return {}
+end
+
+if what == 'take' then
+  epoch = epoch + 1
+  redis.call('HSET', state, 'epoch', epoch, 'holder', holder, 'acquired', wall, 'renewed', wall)
+elseif what == 'renew' then
+  redis.call('HSET', state, 'renewed', wall)
+else
+  redis.call('HDEL', state, 'holder', 'acquired', 'renewed')
+end
+return {epoch, redis.call('HGET', state, 'acquired') or ''}

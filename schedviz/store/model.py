@@ -1,0 +1,71 @@
+"""The store's own records: a sandbox's description, its clock, its lease."""
+
+import msgspec
+
+from simulator.api import SECOND, Manifest, Micros
+
+
+class Meta(msgspec.Struct, frozen=True):
+    """What a sandbox is; never changes once it is made."""
+
+    name: str
+    """A DNS label: it is part of URLs and of Redis keys."""
+    title: str = ""
+    summary: str = ""
+    scenario: str = ""
+    created: float = 0.0
+    """Wall seconds since the Unix epoch."""
+    seed: int = 0
+    """Every random choice of the scheduler is drawn from it."""
+    pace: Micros = 0
+    """Simulated time that one scheduling cycle takes."""
+    config: Manifest | None = None
+    """A KubeSchedulerConfiguration; None = upstream's defaults."""
+
+
+class Clock(msgspec.Struct, frozen=True):
+    """Simulated time as a line through (``wall``, ``sim``) with the slope ``speed``."""
+
+    sim: Micros
+    wall: float
+    """Seconds since the Unix epoch at which the simulated time was ``sim``."""
+    speed: float = 1.0
+    paused: bool = False
+
+    def now(self, wall: float) -> Micros:
+        """Simulated time at ``wall``; never before ``sim``, whatever another machine's wall clock says."""
+        if self.paused:
+            return self.sim
+        return self.sim + max(0, round((wall - self.wall) * self.speed * SECOND))
+
+    def wall_at(self, sim: Micros) -> float | None:
+        """When the simulated time will be ``sim``, in wall seconds; None = never, as the clock is paused."""
+        if self.paused:
+            return None
+        return self.wall + (sim - self.sim) / SECOND / self.speed
+
+    def rebased(self, wall: float, *, speed: float | None = None, paused: bool | None = None) -> "Clock":
+        """The same simulated time at ``wall``, going on from there at another speed, paused or running."""
+        return Clock(
+            sim=self.now(wall),
+            wall=wall,
+            speed=self.speed if speed is None else speed,
+            paused=self.paused if paused is None else paused,
+        )
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """Who leads a sandbox. ``epoch`` grows with every new leader and fences every write of the loop."""
+
+    holder: str
+    epoch: int
+    acquired: float
+    renewed: float
+    """Wall seconds, both."""
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """A collection as it was at ``version``, in the order of its keys."""
+
+    items: list[Manifest]
+    version: int

@@ -1,0 +1,287 @@
+"""One simulated cluster in Redis: versioned objects, a watch log, a trace, and the lease of who runs it."""
+
+import builtins
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+from redis import Redis
+
+from schedviz.store import codec
+from schedviz.store.bounds import (
+    DECISIONS_LENGTH,
+    LOG_LENGTH,
+    MAX_CHANGES,
+    MAX_OBJECTS,
+    MAX_RESOURCES,
+    TRACE_LENGTH,
+)
+from schedviz.store.errors import CollectionChanged, Gone, LimitReached, NoSandbox, SandboxExists, StaleLease
+from schedviz.store.keys import Keys, objects_key
+from schedviz.store.model import Clock, Lease, Listing, Meta
+from schedviz.store.scripts import Scripts
+from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
+from simulator.decision import Decision
+from simulator.trace import Event, LaneEntry
+
+LIMITS = {
+    "objects": MAX_OBJECTS,
+    "resources": MAX_RESOURCES,
+    "log": LOG_LENGTH,
+    "trace": TRACE_LENGTH,
+    "decisions": DECISIONS_LENGTH,
+}
+
+Entries = list[codec.Entry]
+
+
+class Sandbox:
+    """A handle: it holds no state but the name; any number may exist, in any number of processes."""
+
+    def __init__(self, redis: "Redis", scripts: Scripts, name: str) -> None:
+        self.name = name
+        self._redis = redis
+        self._scripts = scripts
+        self._keys = Keys.of(name)
+
+    # Description and time
+
+    def meta(self) -> Meta:
+        return msgspec.json.decode(self._state("meta")[0], type=Meta)
+
+    def clock(self) -> Clock:
+        return msgspec.json.decode(self._state("clock")[0], type=Clock)
+
+    def set_clock(self, clock: Clock, was: Clock | None = None) -> bool:
+        """Set the clock; with ``was``, only if it still is that: False when somebody else was there first."""
+        known = codec.encode(was) if was else ""
+        done = self._scripts.set_clock([self._keys.state], [known, codec.encode(clock)], client=self._redis)
+        if done == -1:
+            raise NoSandbox(self.name)
+        return bool(done)
+
+    # Objects
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        stored = cast("bytes | None", self._redis.hget(objects_key(self.name, resource), key))
+        return None if stored is None else codec.decode_object(stored)
+
+    def list(self, resource: str) -> Listing:
+        """All objects of a resource at one version: a watch from there misses nothing."""
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self._keys.state, "version")
+            pipe.hgetall(objects_key(self.name, resource))
+            version, stored = pipe.execute()
+        return Listing(
+            items=[codec.decode_object(stored[key]) for key in sorted(stored)], version=int(version or 0)
+        )
+
+    def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
+        """Every object as resource -> key -> manifest, at one version: what an informer starts from."""
+        while True:
+            resources = self.resources()
+            with self._redis.pipeline(transaction=True) as pipe:
+                pipe.hget(self._keys.state, "version")
+                pipe.hkeys(self._keys.versions)
+                for resource in resources:
+                    pipe.hgetall(objects_key(self.name, resource))
+                version, known, *collections = pipe.execute()
+            # A resource that was written for the first time in between is seen at the next turn.
+            if len(known) == len(resources):
+                break
+        return {
+            resource: {key.decode(): codec.decode_object(stored[key]) for key in sorted(stored)}
+            for resource, stored in zip(resources, collections, strict=True)
+        }, int(version or 0)
+
+    def resources(self) -> builtins.list[str]:
+        """The resources that were ever written here."""
+        return sorted(
+            resource.decode() for resource in cast("set[bytes]", self._redis.hkeys(self._keys.versions))
+        )
+
+    def version(self) -> int:
+        """The resourceVersion of the last write."""
+        return int(self._state("version")[0])
+
+    def commit(
+        self,
+        changes: Sequence[Change],
+        *,
+        token: Lease | None = None,
+        unchanged: Mapping[str, int] = {},
+        trace: Iterable[Event] = (),
+        decisions: Iterable[Decision] = (),
+        lanes: Mapping[str, LaneEntry | None] = {},
+        reset_lanes: bool = False,
+        now: Micros | None = None,
+        seen: int | None = None,
+        create: tuple[Meta, Clock] | None = None,
+    ) -> builtins.list[int]:
+        """Store everything given, or nothing; the resourceVersions of the changes, in order.
+
+        token: the lease under which the loop writes. unchanged: resource -> version at which the caller read
+        that collection. reset_lanes: ``lanes`` are all there are. now, seen: how far the loop has come, in
+        simulated time and in the watch log. create: make the sandbox with this (:meth:`Store.create` does).
+
+        Raises :class:`ApiError` (NotFound, AlreadyExists, Conflict) for an object's precondition,
+        CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached. An object may be in it once.
+        """
+        if len(changes) > MAX_CHANGES:
+            raise LimitReached(f"one commit may change {MAX_CHANGES:,} objects, not {len(changes):,}")
+        if len({(change.resource, change.key) for change in changes}) != len(changes):
+            raise ValueError("an object may be in a commit only once")
+        keys = [*self._keys]
+        positions: dict[str, int] = {}
+        for change in changes:
+            if change.resource not in positions:
+                keys.append(objects_key(self.name, change.resource))
+                positions[change.resource] = len(keys)
+        state: dict[str, str] = {}
+        if now is not None:
+            state["now"] = str(now)
+        if seen is not None:
+            state["seen"] = str(seen)
+        reads = [*unchanged.items()]
+        request: dict[str, Any] = {
+            "unchanged": reads,
+            "changes": [_wire_change(change, positions[change.resource]) for change in changes],
+            "trace": [codec.encode(event) for event in trace],
+            "decisions": [(decision.cycle, codec.encode(decision)) for decision in decisions],
+            "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in lanes.items()],
+            "state": state,
+            "limits": LIMITS,
+        }
+        if reset_lanes:
+            request["reset_lanes"] = True
+        if token:
+            request["token"] = token.epoch
+        if create:
+            request["create"] = [codec.encode(part) for part in create]
+        outcome, *details = self._scripts.commit(keys, [msgspec.msgpack.encode(request)], client=self._redis)
+        match outcome:
+            case b"OK":
+                version: int = details[0]
+                return [*range(version - len(changes) + 1, version + 1)]
+            case b"NotFound" | b"AlreadyExists" | b"Conflict":
+                change = changes[details[0] - 1]
+                raise ApiError(outcome.decode(), change.resource, change.key)
+            case b"CollectionChanged":
+                raise CollectionChanged(reads[details[0] - 1][0])
+            case b"StaleLease":
+                raise StaleLease(f"sandbox {self.name!r}: the lease of epoch {token and token.epoch} is over")
+            case b"NoSandbox":
+                raise NoSandbox(self.name)
+            case b"SandboxExists":
+                raise SandboxExists(self.name)
+            case b"TooManyObjects":
+                raise LimitReached(f"a sandbox may hold {LIMITS['objects']:,} objects")
+            case b"TooManyResources":
+                raise LimitReached(f"a sandbox may hold {LIMITS['resources']:,} kinds of objects")
+        raise AssertionError(f"commit: {outcome!r} {details!r}")
+
+    # The watch log, the trace, the decisions, the queue
+
+    def events(self, after: int, count: int = 1000) -> builtins.list[WatchEvent]:
+        """The watch events after a version, oldest first, at most ``count``. Raises Gone."""
+        entries, head = self._read(self._keys.log, "version", after, count)
+        check_continuity(entries, after, head)
+        return [codec.decode_watch_event(entry) for entry in entries]
+
+    def trace(self, after: int, count: int = 1000) -> builtins.list[tuple[int, Event]]:
+        """The trace after a number, oldest first, as (number, event), at most ``count``. Raises Gone."""
+        entries, head = self._read(self._keys.trace, "seq", after, count)
+        check_continuity(entries, after, head)
+        return [codec.decode_trace(entry) for entry in entries]
+
+    def trace_tail(self, count: int) -> builtins.list[tuple[int, Event]]:
+        """The last ``count`` events, oldest first."""
+        entries = cast("Entries", self._redis.xrevrange(self._keys.trace, count=count))
+        return [codec.decode_trace(entry) for entry in reversed(entries)]
+
+    def trace_head(self) -> int:
+        """The number of the last trace event."""
+        return int(self._state("seq")[0])
+
+    def decision(self, cycle: int) -> Decision | None:
+        """What a scheduling cycle decided; None when there was no such cycle, or it was trimmed."""
+        entries = cast("Entries", self._redis.xrange(self._keys.decisions, f"{cycle}-0", f"{cycle}-0"))
+        return codec.decode_decision(entries[0]) if entries else None
+
+    def last_decision(self) -> Decision | None:
+        entries = cast("Entries", self._redis.xrevrange(self._keys.decisions, count=1))
+        return codec.decode_decision(entries[0]) if entries else None
+
+    def lanes(self) -> dict[str, LaneEntry]:
+        """Every pod in the scheduling queue, by ``namespace/name``."""
+        stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._keys.lanes))
+        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}
+
+    # The loop: who leads, how far it has come
+
+    def progress(self) -> tuple[int, Micros, int]:
+        """How far the loop has come: (version seen, simulated time, last scheduling cycle)."""
+        seen, now, cycle = self._state("seen", "now", "cycle")
+        return int(seen), int(now), int(cycle)
+
+    def lease(self) -> Lease | None:
+        holder, epoch, acquired, renewed = self._state("holder", "epoch", "acquired", "renewed")
+        if not holder:
+            return None
+        return Lease(holder.decode(), int(epoch), float(acquired), float(renewed))
+
+    def take_lease(self, holder: str, wall: float, over: Lease | None) -> Lease | None:
+        """Become the leader after ``over``, the lease last read; None when somebody else was faster."""
+        taken = self._lease("take", holder, wall, over)
+        return Lease(holder, taken[0], wall, wall) if taken else None
+
+    def renew_lease(self, lease: Lease, wall: float) -> Lease | None:
+        """The lease renewed; None when it is somebody else's now."""
+        held = self._lease("renew", lease.holder, wall, lease)
+        return Lease(lease.holder, lease.epoch, lease.acquired, wall) if held else None
+
+    def release_lease(self, lease: Lease) -> None:
+        self._lease("release", lease.holder, 0, lease)
+
+    def _lease(self, what: str, holder: str, wall: float, known: Lease | None) -> Sequence[int]:
+        args = [what, known.epoch if known else "", holder, wall]
+        return cast("Sequence[int]", self._scripts.lease([self._keys.state], args, client=self._redis))
+
+    def _state(self, *fields: str) -> builtins.list[bytes]:
+        """Fields of the state hash (b"0" for a counter not yet set, b"" for no holder). Raises NoSandbox."""
+        meta, *values = cast(
+            "builtins.list[bytes | None]", self._redis.hmget(self._keys.state, ["meta", *fields])
+        )
+        if meta is None:
+            raise NoSandbox(self.name)
+        return [
+            value if value is not None else b"" if field == "holder" else b"0"
+            for field, value in zip(fields, values, strict=True)
+        ]
+
+    def _read(self, stream: str, counter: str, after: int, count: int) -> tuple[Entries, int]:
+        if after < 0:
+            raise Gone(after)
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hmget(self._keys.state, ["meta", counter])
+            pipe.xrange(stream, min=f"({after}-0", count=count)
+            (meta, head), entries = pipe.execute()
+        if meta is None:
+            raise NoSandbox(self.name)
+        return entries, int(head or 0)
+
+
+def check_continuity(entries: Sequence[codec.Entry], after: int, head: int) -> None:
+    """Raise Gone unless ``entries`` follow ``after`` without a gap (a stream's numbers have none)."""
+    if after > head or (entries and codec.number(entries[0][0]) != after + 1):
+        raise Gone(after)
+
+
+def _wire_change(change: Change, position: int) -> dict[str, Any]:
+    """A change as the commit script reads it; absent fields are nil there."""
+    wire: dict[str, Any] = {"objects": position, "resource": change.resource, "key": change.key}
+    if change.expected is not None:
+        wire["expected"] = change.expected
+    if change.object is not None:
+        wire["json"] = codec.encode_object(change.object)
+    return wire

@@ -1,0 +1,10 @@
+-- Set a sandbox's clock, if it still is what the caller read.
+--
+-- KEYS  state
+-- ARGV  the clock as it was read, the new one (both JSON)
+-- Reply 1 done, 0 somebody else was there first, -1 there is no such sandbox
+
+if redis.call('HEXISTS', KEYS[1], 'meta') == 0 then return -1 end
+if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'clock') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'clock', ARGV[2])
+return 1

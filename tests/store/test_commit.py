@@ -1,0 +1,270 @@
+"""The commit: all or nothing, whatever is refused, and never by a leader that is none."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from schedviz.store import CollectionChanged, NoSandbox, Sandbox, SandboxExists, StaleLease, Store, StoreError
+from schedviz.store.model import Meta
+from simulator.api import ApiError, Change
+from simulator.trace import Bound, LaneEntry
+
+
+def pod(name: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "labels": {}, "finalizers": []},
+        "spec": {"containers": [], **spec},
+    }
+
+
+def create(name: str, **spec: Any) -> Change:
+    return Change("pods", f"default/{name}", pod(name, **spec), expected=0)
+
+
+def everything(sandbox: Sandbox) -> tuple[object, ...]:
+    """All that a commit can write, to compare before and after."""
+    return (
+        sandbox.list_all(),
+        sandbox.events(0),
+        sandbox.trace(0),
+        sandbox.lanes(),
+        sandbox.last_decision(),
+        sandbox.progress(),
+    )
+
+
+def test_a_manifest_comes_back_as_it_went_in_with_its_version(sandbox: Sandbox) -> None:
+    assert sandbox.commit([create("a"), create("b")]) == [1, 2]
+    assert sandbox.commit([Change("pods", "default/a", pod("a", nodeName="n"), expected=1)]) == [3]
+
+    expected = pod("a", nodeName="n")
+    expected["metadata"]["resourceVersion"] = "3"
+    assert sandbox.get("pods", "default/a") == expected
+    listing = sandbox.list("pods")
+    assert [item["metadata"]["name"] for item in listing.items] == ["a", "b"]
+    assert listing.version == sandbox.version() == 3
+    assert sandbox.resources() == ["pods"]
+
+    sandbox.commit([Change("pods", "default/a", None)])
+    assert sandbox.get("pods", "default/a") is None
+    assert [(event.type, event.key, event.version) for event in sandbox.events(0)] == [
+        ("ADDED", "default/a", 1),
+        ("ADDED", "default/b", 2),
+        ("MODIFIED", "default/a", 3),
+        ("DELETED", "default/a", 4),
+    ]
+    last = sandbox.events(3)[0].object
+    assert last == {**expected, "metadata": {**expected["metadata"], "resourceVersion": "4"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (create("a"), "AlreadyExists"),
+        (Change("pods", "default/a", pod("a"), expected=7), "Conflict"),
+        (Change("pods", "default/a", None, expected=7), "Conflict"),
+        (Change("pods", "default/gone", pod("gone")), "NotFound"),
+        (Change("pods", "default/gone", pod("gone"), expected=1), "NotFound"),
+        (Change("pods", "default/gone", None), "NotFound"),
+    ],
+)
+def test_one_refused_object_refuses_the_whole_commit(sandbox: Sandbox, change: Change, reason: str) -> None:
+    sandbox.commit([create("a")])
+    before = everything(sandbox)
+    lane = LaneEntry("default/b", "", "activeQ", 0, 0, 0, 1)
+
+    with pytest.raises(ApiError) as refused:
+        sandbox.commit(
+            [create("b"), change],
+            trace=[Bound(1, 1, "default/b", "n")],
+            lanes={"default/b": lane},
+            now=5,
+            seen=1,
+        )
+
+    assert (refused.value.reason, refused.value.key) == (reason, change.key)
+    assert everything(sandbox) == before
+
+
+def test_a_collection_written_since_it_was_read_refuses_the_commit(sandbox: Sandbox) -> None:
+    sandbox.commit([create("a")])
+    read = sandbox.list("pods").version
+    sandbox.commit([Change("nodes", "n", pod("n"), expected=0)], unchanged={"pods": read})  # only pods count
+    sandbox.commit([create("b")], unchanged={"pods": sandbox.version()})
+    before = everything(sandbox)
+
+    with pytest.raises(CollectionChanged) as refused:
+        sandbox.commit([create("c")], unchanged={"nodes": 2, "pods": read})
+
+    assert refused.value.resource == "pods"
+    assert everything(sandbox) == before
+
+
+def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
+    first = sandbox.take_lease("w1", 10.0, None)
+    assert first is not None
+    assert sandbox.take_lease("w2", 10.0, None) is None  # it is held
+    second = sandbox.take_lease("w2", 20.0, first)
+    assert second is not None
+    assert sandbox.lease() == second
+    before = everything(sandbox)
+
+    for write in (
+        lambda: sandbox.commit([create("a")], token=first),
+        lambda: sandbox.commit([], token=first, trace=[Bound(1, 1, "default/b", "n")], now=1),
+    ):
+        with pytest.raises(StaleLease):
+            write()
+    assert sandbox.renew_lease(first, 30.0) is None
+    sandbox.release_lease(first)
+
+    assert everything(sandbox) == before
+    assert sandbox.lease() == second
+    assert sandbox.commit([create("a")], token=second) == [1]
+    renewed = sandbox.renew_lease(second, 30.0)
+    assert renewed is not None
+    assert sandbox.lease() == renewed
+    sandbox.release_lease(renewed)
+    assert sandbox.lease() is None
+    third = sandbox.take_lease("w1", 40.0, None)
+    assert third is not None
+    assert third.epoch > second.epoch
+
+
+def test_of_many_writers_that_expect_the_same_version_one_wins_each_round(
+    sandbox: Sandbox, store: Store
+) -> None:
+    """A counter raised by compare-and-swap from eight threads: no increment is lost, none counted twice."""
+    sandbox.commit([create("counter", count=0)])
+    rounds, writers = 20, 8
+    conflicts: list[str] = []
+
+    def write() -> None:
+        own = store.sandbox(sandbox.name)
+        done = 0
+        while done < rounds:
+            current = own.get("pods", "default/counter")
+            assert current is not None
+            version = int(current["metadata"]["resourceVersion"])
+            current["spec"]["count"] += 1
+            try:
+                own.commit([Change("pods", "default/counter", current, expected=version)])
+            except ApiError as error:
+                conflicts.append(error.reason)
+            else:
+                done += 1
+
+    threads = [threading.Thread(target=write) for _ in range(writers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    counter = sandbox.get("pods", "default/counter")
+    assert counter is not None
+    assert counter["spec"]["count"] == rounds * writers
+    assert set(conflicts) <= {"Conflict"}
+    assert [event.version for event in sandbox.events(0)] == list(range(1, rounds * writers + 2))
+
+
+def test_the_decision_of_a_cycle_is_written_once_only(
+    sandbox: Sandbox, make_decision: Callable[[int], Any]
+) -> None:
+    sandbox.commit([], decisions=[make_decision(1), make_decision(3)])
+    assert sandbox.decision(1) == make_decision(1)
+    assert sandbox.decision(2) is None
+    assert sandbox.last_decision() == make_decision(3)
+    before = everything(sandbox)
+    with pytest.raises(AssertionError, match="CycleRepeats"):
+        sandbox.commit([create("a")], decisions=[make_decision(3)])
+    assert everything(sandbox) == before
+
+
+def test_lanes_are_patched_or_replaced(sandbox: Sandbox) -> None:
+    a, b = (LaneEntry(f"default/{name}", name, "activeQ", 0, 0, 0, 1) for name in "ab")
+    sandbox.commit([], lanes={a.pod: a, b.pod: b})
+    sandbox.commit([], lanes={b.pod: None})
+    assert sandbox.lanes() == {a.pod: a}
+    sandbox.commit([], lanes={b.pod: b}, reset_lanes=True)
+    assert sandbox.lanes() == {b.pod: b}
+
+
+def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store, sandbox: Sandbox) -> None:
+    name = sandbox.name
+    with pytest.raises(SandboxExists):
+        store.create(Meta(name=name))
+    sandbox.commit([create("a")])
+    old = sandbox.take_lease("w", 1.0, None)
+    store.delete(name)
+    with pytest.raises(NoSandbox):
+        store.delete(name)
+    for use in (
+        sandbox.meta,
+        sandbox.version,
+        lambda: sandbox.events(0),
+        lambda: sandbox.commit([create("b")]),
+    ):
+        with pytest.raises(NoSandbox):
+            use()
+    assert list(store.redis.scan_iter(f"schedviz:{{{name}}}:*")) == [f"schedviz:{{{name}}}:state".encode()]
+
+    anew = store.create(Meta(name=name, title="anew"), [create("b")])
+    assert anew.meta().title == "anew"
+    assert anew.version() == 2
+    assert anew.lease() is None
+    with pytest.raises(StaleLease):
+        anew.commit([], token=old)
+
+
+def test_a_creation_that_fails_leaves_no_sandbox(store: Store, sandbox_name: str) -> None:
+    with pytest.raises(ApiError):
+        store.create(Meta(name=sandbox_name), [create("a"), Change("pods", "default/b", None)])
+    with pytest.raises(NoSandbox):
+        store.sandbox(sandbox_name)
+    assert sandbox_name not in {meta.name for meta in store.sandboxes()}
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a_b", "a{b}", "a" * 64, "a\n"])
+def test_a_name_that_is_no_dns_label_is_refused(store: Store, name: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        store.create(Meta(name=name))
+
+
+def test_bounds_are_met_with_an_error_that_says_which(
+    sandbox: Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from schedviz.store import sandbox as module
+    from schedviz.store import store as store_module
+
+    monkeypatch.setitem(module.LIMITS, "objects", 4)
+    monkeypatch.setitem(module.LIMITS, "resources", 2)
+    sandbox.commit([create("a"), create("b")])
+    before = everything(sandbox)
+    refused: list[tuple[str, Callable[[], object]]] = [
+        ("objects", lambda: sandbox.commit([create("c"), create("d"), create("e")])),
+        ("kinds", lambda: sandbox.commit([Change(kind, "x", pod("x"), expected=0) for kind in ("k1", "k2")])),
+        ("bytes", lambda: sandbox.commit([create("c", text="x" * 1_500_000)])),
+        ("one commit", lambda: sandbox.commit([create(str(i)) for i in range(10_001)])),
+    ]
+    for words, use in refused:
+        with pytest.raises(StoreError, match=words):
+            use()
+        assert everything(sandbox) == before
+    sandbox.commit(
+        [Change("pods", "default/a", None), create("c"), create("d"), create("e")]
+    )  # three more, one less
+
+    monkeypatch.setattr(store_module, "MAX_SANDBOXES", 1)
+    with pytest.raises(StoreError, match="sandboxes"):
+        store.create(Meta(name=f"{sandbox.name[:50]}-2"))
+
+
+def test_a_commit_is_not_stored_twice_when_redis_forgets_its_scripts(sandbox: Sandbox, store: Store) -> None:
+    sandbox.commit([create("a")])
+    store.redis.script_flush()
+    assert sandbox.commit([create("b")], trace=[Bound(1, 1, "default/b", "n")]) == [2]
+    assert sandbox.trace_head() == 1

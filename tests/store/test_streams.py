@@ -1,0 +1,38 @@
+"""Reading on from a version: without a gap, or Gone."""
+
+import pytest
+
+from schedviz.store import Gone, Sandbox
+from schedviz.store import sandbox as module
+from simulator.trace import Bound
+
+from .test_commit import create
+
+
+def test_reading_goes_on_from_any_kept_version_in_pages(sandbox: Sandbox) -> None:
+    sandbox.commit([create(f"p{i}") for i in range(5)], trace=[Bound(i, i, f"p{i}", "n") for i in range(5)])
+    for after in range(6):
+        assert [event.version for event in sandbox.events(after)] == list(range(after + 1, 6))
+        assert [seq for seq, _ in sandbox.trace(after)] == list(range(after + 1, 6))
+    assert [event.version for event in sandbox.events(1, count=2)] == [2, 3]
+    assert sandbox.trace(1, count=1) == [(2, Bound(1, 1, "p1", "n"))]
+    assert sandbox.trace_tail(2) == [(4, Bound(3, 3, "p3", "n")), (5, Bound(4, 4, "p4", "n"))]
+    assert sandbox.trace_head() == 5
+
+
+def test_a_trimmed_or_future_version_is_gone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(module.LIMITS, "log", 100)
+    monkeypatch.setitem(module.LIMITS, "trace", 100)
+    for start in range(0, 1000, 100):
+        sandbox.commit(
+            [create(f"p{start + i}") for i in range(100)],
+            trace=[Bound(i, i, "p", "n") for i in range(start, start + 100)],
+        )
+    for read in (sandbox.events, sandbox.trace):
+        assert len(read(900)) == 100
+        assert read(1000) == []
+        for gone in (0, 500, 1001, -1):
+            with pytest.raises(Gone):
+                read(gone)
+    assert len(sandbox.trace_tail(1000)) < 300
+    assert len(sandbox.list("pods").items) == 1000
