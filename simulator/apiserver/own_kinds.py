@@ -1,0 +1,28 @@
+"""The schemas of our own kinds (group ``schedviz``), in the words of those of Kubernetes."""
+
+from typing import Any
+
+_META = {"$ref": "#/$defs/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+_STRING = {"type": "string"}
+
+
+def _object(required: tuple[str, ...] = (), **fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(required), "additionalProperties": False}
+
+
+def _kind(spec: dict[str, Any]) -> dict[str, Any]:
+    return _object(("metadata", "spec"), apiVersion=_STRING, kind=_STRING, metadata=_META, spec=spec)
+
+
+_ENTRY = _object(
+    ("at", "object"),
+    at=_STRING,
+    every=_STRING,
+    until=_STRING,
+    object={"type": "object"},
+)
+
+OWN_KINDS: dict[tuple[str, str], dict[str, Any]] = {
+    ("schedviz/v1", "Timetable"): _kind(_object(("entries",), entries={"type": "array", "items": _ENTRY})),
+}
+"""By apiVersion and kind."""

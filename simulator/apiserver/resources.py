@@ -1,0 +1,172 @@
+"""Which resources there are: Kubernetes v1.34's own, and any further kind by its name or its
+CustomResourceDefinition.
+
+A resource's ``id`` is kubectl's group-resource form: ``pods``, ``priorityclasses.scheduling.k8s.io``.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from simulator.api import Manifest
+
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+
+
+class Resource(msgspec.Struct, frozen=True):
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    singular: str
+    short_names: tuple[str, ...] = ()
+    has_status: bool = False
+    """Whether ``status`` is written through its own subresource only."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def key(self, namespace: str, name: str) -> str:
+        """The store's key of an object."""
+        return f"{namespace}/{name}" if self.namespaced else name
+
+
+_TABLE = """
+v1                              Binding                        namespaced -       -
+v1                              ConfigMap                      namespaced -       cm
+v1                              Endpoints                      namespaced -       ep
+v1                              Event                          namespaced -       ev
+v1                              LimitRange                     namespaced -       limits
+v1                              Namespace                      cluster    status  ns
+v1                              Node                           cluster    status  no
+v1                              PersistentVolume               cluster    status  pv
+v1                              PersistentVolumeClaim          namespaced status  pvc
+v1                              Pod                            namespaced status  po
+v1                              PodTemplate                    namespaced -       -
+v1                              ReplicationController          namespaced status  rc
+v1                              ResourceQuota                  namespaced status  quota
+v1                              Secret                         namespaced -       -
+v1                              Service                        namespaced status  svc
+v1                              ServiceAccount                 namespaced -       sa
+apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
+apps/v1                         ControllerRevision             namespaced -       -
+apps/v1                         DaemonSet                      namespaced status  ds
+apps/v1                         Deployment                     namespaced status  deploy
+apps/v1                         ReplicaSet                     namespaced status  rs
+apps/v1                         StatefulSet                    namespaced status  sts
+autoscaling/v2                  HorizontalPodAutoscaler        namespaced status  hpa
+batch/v1                        CronJob                        namespaced status  cj
+batch/v1                        Job                            namespaced status  -
+coordination.k8s.io/v1          Lease                          namespaced -       -
+discovery.k8s.io/v1             EndpointSlice                  namespaced -       -
+events.k8s.io/v1                Event                          namespaced -       ev
+networking.k8s.io/v1            Ingress                        namespaced status  ing
+networking.k8s.io/v1            IngressClass                   cluster    -       -
+networking.k8s.io/v1            NetworkPolicy                  namespaced -       netpol
+node.k8s.io/v1                  RuntimeClass                   cluster    -       -
+policy/v1                       PodDisruptionBudget            namespaced status  pdb
+rbac.authorization.k8s.io/v1    ClusterRole                    cluster    -       -
+rbac.authorization.k8s.io/v1    ClusterRoleBinding             cluster    -       -
+rbac.authorization.k8s.io/v1    Role                           namespaced -       -
+rbac.authorization.k8s.io/v1    RoleBinding                    namespaced -       -
+resource.k8s.io/v1              DeviceClass                    cluster    -       -
+resource.k8s.io/v1              ResourceClaim                  namespaced status  -
+resource.k8s.io/v1              ResourceClaimTemplate          namespaced -       -
+resource.k8s.io/v1              ResourceSlice                  cluster    -       -
+scheduling.k8s.io/v1            PriorityClass                  cluster    -       pc
+schedviz/v1                     Timetable                      cluster    -       -
+storage.k8s.io/v1               CSIDriver                      cluster    -       -
+storage.k8s.io/v1               CSINode                        cluster    -       -
+storage.k8s.io/v1               CSIStorageCapacity             namespaced -       -
+storage.k8s.io/v1               StorageClass                   cluster    -       sc
+storage.k8s.io/v1               VolumeAttachment               cluster    status  -
+storage.k8s.io/v1               VolumeAttributesClass          cluster    -       vac
+"""
+
+
+def plural_of(kind: str) -> str:
+    """A kind's usual plural. Upstream: apimachinery/pkg/api/meta/restmapper.go UnsafeGuessKindToResource,
+    v1.34."""
+    singular = kind.lower()
+    if singular == "endpoints":
+        return singular
+    if singular.endswith(("s", "ch", "x")):
+        return singular + "es"
+    if singular.endswith("y") and singular[-2:] not in ("ay", "ey", "oy", "uy"):
+        return singular[:-1] + "ies"
+    return singular + "s"
+
+
+def _built_in() -> Iterable[Resource]:
+    for line in _TABLE.strip().splitlines():
+        api_version, kind, scope, status, short = line.split()
+        group, _, version = api_version.rpartition("/")
+        yield Resource(
+            group=group,
+            version=version,
+            kind=kind,
+            plural=plural_of(kind),
+            namespaced=scope == "namespaced",
+            singular=kind.lower(),
+            short_names=() if short == "-" else tuple(short.split(",")),
+            has_status=status == "status",
+        )
+
+
+BUILT_IN = tuple(resource for resource in _built_in() if resource.kind != "Binding")
+_BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
+_BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
+BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
+
+PODS = _BY_PLURAL["", "pods"]
+NODES = _BY_PLURAL["", "nodes"]
+NAMESPACES = _BY_PLURAL["", "namespaces"]
+PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
+DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
+
+
+def built_in(group: str, plural: str) -> Resource | None:
+    return _BY_PLURAL.get((group, plural))
+
+
+def of_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:
+    """The resource of a manifest. ``definitions`` are the CustomResourceDefinitions that exist.
+
+    A kind that nobody defined is taken as namespaced, with the usual plural. None: a kind of one of
+    Kubernetes' own groups that there is not (a misspelt one, or an old version), so that it is refused
+    rather than kept."""
+    known = _BY_KIND.get((api_version, kind))
+    if known:
+        return known
+    group, _, version = api_version.rpartition("/")
+    for custom in custom_resources(definitions):
+        if (custom.group, custom.version, custom.kind) == (group, version, kind):
+            return custom
+    if group in BUILT_IN_GROUPS or group.endswith(".k8s.io"):
+        return None
+    return Resource(group, version, kind, plural_of(kind), namespaced=True, singular=kind.lower())
+
+
+def custom_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
+    """The resources that CustomResourceDefinitions define, one a served version."""
+    for definition in definitions:
+        spec = definition["spec"]
+        names = spec["names"]
+        for version in spec["versions"]:
+            if version.get("served", True):
+                yield Resource(
+                    group=spec["group"],
+                    version=version["name"],
+                    kind=names["kind"],
+                    plural=names["plural"],
+                    namespaced=spec["scope"] == "Namespaced",
+                    singular=names.get("singular", names["kind"].lower()),
+                    short_names=tuple(names.get("shortNames", ())),
+                    has_status="status" in (version.get("subresources") or {}),
+                )
