@@ -1,0 +1,244 @@
+"""Reading a KubeSchedulerConfiguration (staging/src/k8s.io/kube-scheduler/config/v1/types.go, v1.34).
+
+Defaulting follows pkg/scheduler/apis/config/v1/defaults.go and default_plugins.go, validation
+pkg/scheduler/apis/config/validation/validation.go; the fields that concern running the real process (leader
+election, client connection, ...) are accepted and not looked at.
+"""
+
+from typing import Any
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.config.args import Cause, convert_error, decode
+
+API_VERSION = "kubescheduler.config.k8s.io/v1"
+DEFAULT_SCHEDULER_NAME = "default-scheduler"
+
+DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
+    ("SchedulingGates", 0),
+    ("PrioritySort", 0),
+    ("NodeUnschedulable", 0),
+    ("NodeName", 0),
+    ("TaintToleration", 3),
+    ("NodeAffinity", 2),
+    ("NodePorts", 0),
+    ("NodeResourcesFit", 1),
+    ("VolumeRestrictions", 0),
+    ("NodeVolumeLimits", 0),
+    ("VolumeBinding", 0),
+    ("VolumeZone", 0),
+    ("PodTopologySpread", 2),
+    ("InterPodAffinity", 2),
+    ("DynamicResources", 0),
+    ("DefaultPreemption", 0),
+    ("NodeResourcesBalancedAllocation", 1),
+    ("ImageLocality", 1),
+    ("DefaultBinder", 0),
+)
+"""The default profile's plugins, in order, with their score weights (0 = 1 where it is scored)."""
+
+MAX_PROFILES = 16
+"""More than anybody runs, and a bound on the work that one document can make."""
+MAX_PLUGIN_WEIGHT = (1 << 63) // 100 // 100
+
+
+class ConfigError(ValueError):
+    """The configuration is not valid; ``causes`` are (field path, message)."""
+
+    def __init__(self, causes: list[Cause]) -> None:
+        super().__init__("; ".join(f"{path}: {message}" if path else message for path, message in causes))
+        self.causes = causes
+
+
+class PluginRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    weight: int = 0
+
+
+class PluginSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    enabled: list[PluginRef] = []
+    disabled: list[PluginRef] = []
+
+
+class Plugins(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    pre_enqueue: PluginSet = PluginSet()
+    queue_sort: PluginSet = PluginSet()
+    pre_filter: PluginSet = PluginSet()
+    filter: PluginSet = PluginSet()
+    post_filter: PluginSet = PluginSet()
+    pre_score: PluginSet = PluginSet()
+    score: PluginSet = PluginSet()
+    reserve: PluginSet = PluginSet()
+    permit: PluginSet = PluginSet()
+    pre_bind: PluginSet = PluginSet()
+    bind: PluginSet = PluginSet()
+    post_bind: PluginSet = PluginSet()
+    multi_point: PluginSet = PluginSet()
+
+    def at(self, point: str) -> PluginSet:
+        """The set of an extension point by its name in the configuration ("preFilter")."""
+        found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
+        return found
+
+
+class PluginConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    args: Any = None
+
+
+class ProfileManifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    scheduler_name: str = DEFAULT_SCHEDULER_NAME
+    percentage_of_nodes_to_score: int | None = None
+    plugins: Plugins = Plugins()
+    plugin_config: list[PluginConfig] = []
+
+
+class ConfigurationManifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    api_version: str = API_VERSION
+    kind: str = "KubeSchedulerConfiguration"
+    parallelism: int = 16
+    percentage_of_nodes_to_score: int | None = None
+    pod_initial_backoff_seconds: int = 1
+    pod_max_backoff_seconds: int = 10
+    profiles: list[ProfileManifest] = []
+    extenders: list[Manifest] = []
+    leader_election: Any = None
+    client_connection: Any = None
+    enable_profiling: Any = None
+    enable_contention_profiling: Any = None
+    delay_cache_until_active: Any = None
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """One profile: its own settings merged with the defaults."""
+
+    scheduler_name: str
+    percentage_of_nodes_to_score: int | None
+    multi_point: PluginSet
+    plugins: Plugins
+    """What is enabled and disabled at each extension point by itself."""
+    args: dict[str, Any]
+    """Decoded arguments of every plugin that has any; raw data for plugins that are not in-tree."""
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    profiles: list[Profile]
+    percentage_of_nodes_to_score: int
+    """0 = adaptive, as the real scheduler does by itself. 100 unless configured: a simulation can afford to
+    show every node."""
+    pod_initial_backoff_seconds: int
+    pod_max_backoff_seconds: int
+    extenders: list[Manifest]
+
+    def profile(self, scheduler_name: str) -> Profile | None:
+        return next((p for p in self.profiles if p.scheduler_name == scheduler_name), None)
+
+
+def load(manifest: Manifest | None) -> Configuration:
+    """The configuration that a manifest describes; None = all defaults. Raises :class:`ConfigError`."""
+    try:
+        read = msgspec.convert(manifest or {}, ConfigurationManifest)
+    except msgspec.ValidationError as failure:
+        raise ConfigError([convert_error(failure)]) from None
+    causes: list[Cause] = []
+    if read.api_version != API_VERSION:
+        causes.append(("apiVersion", f"expected {API_VERSION}"))
+    if read.kind != "KubeSchedulerConfiguration":
+        causes.append(("kind", "expected KubeSchedulerConfiguration"))
+    causes += _percentage("", read.percentage_of_nodes_to_score)
+    if read.parallelism <= 0:
+        causes.append(("parallelism", "should be an integer value greater than zero"))
+    if read.pod_initial_backoff_seconds <= 0:
+        causes.append(("podInitialBackoffSeconds", "must be greater than 0"))
+    if read.pod_max_backoff_seconds < read.pod_initial_backoff_seconds:
+        causes.append(("podMaxBackoffSeconds", "must be greater than or equal to PodInitialBackoffSeconds"))
+    if len(read.profiles) > MAX_PROFILES:
+        raise ConfigError([*causes, ("profiles", f"at most {MAX_PROFILES} profiles")])
+    profiles = []
+    for i, profile in enumerate(read.profiles or [ProfileManifest()]):
+        profiles.append(_profile(f"profiles[{i}].", profile, causes))
+        if not profile.scheduler_name:
+            causes.append((f"profiles[{i}].schedulerName", "Required value"))
+        if any(p.scheduler_name == profile.scheduler_name for p in read.profiles[:i]):
+            causes.append((f"profiles[{i}].schedulerName", f"Duplicate value: {profile.scheduler_name!r}"))
+    if causes:
+        raise ConfigError(causes)
+    percentage = read.percentage_of_nodes_to_score
+    return Configuration(
+        profiles,
+        100 if percentage is None else percentage,
+        read.pod_initial_backoff_seconds,
+        read.pod_max_backoff_seconds,
+        read.extenders,
+    )
+
+
+def _percentage(path: str, percentage: int | None) -> list[Cause]:
+    if percentage is None or 0 <= percentage <= 100:
+        return []
+    return [(f"{path}percentageOfNodesToScore", "not in valid range [0-100]")]
+
+
+def _profile(path: str, read: ProfileManifest, causes: list[Cause]) -> Profile:
+    causes += _percentage(path, read.percentage_of_nodes_to_score)
+    given: dict[str, Any] = {}
+    for i, entry in enumerate(read.plugin_config):
+        if entry.name in given:
+            causes.append((f"{path}pluginConfig[{i}]", f"Duplicate value: {entry.name!r}"))
+        given[entry.name] = entry.args
+        _, wrong = decode(entry.name, entry.args)
+        causes += [(f"{path}pluginConfig[{i}].args" + (f".{p}" if p else ""), m) for p, m in wrong]
+    names = [name for name, _ in DEFAULT_PLUGINS]
+    args = {name: decode(name, given.get(name))[0] for name in {*names, *given}}
+    for point in ("score", "multiPoint"):
+        for i, plugin in enumerate(read.plugins.at(point).enabled):
+            if not 0 <= plugin.weight <= MAX_PLUGIN_WEIGHT:
+                causes.append((f"{path}plugins.{point}.enabled[{i}].weight", "not in valid range"))
+    default = PluginSet(enabled=[PluginRef(name, weight) for name, weight in DEFAULT_PLUGINS])
+    return Profile(
+        read.scheduler_name,
+        read.percentage_of_nodes_to_score,
+        merge(default, read.plugins.multi_point),
+        read.plugins,
+        args,
+    )
+
+
+def merge(default: PluginSet, custom: PluginSet) -> PluginSet:
+    """mergePluginSet: what is enabled replaces a default of the same name in its place; the rest is
+    appended."""
+    disabled = {plugin.name for plugin in custom.disabled}
+    mine = {plugin.name: plugin for plugin in custom.enabled}
+    kept = [] if "*" in disabled else [p for p in default.enabled if p.name not in disabled]
+    replaced = {p.name for p in kept} & mine.keys()
+    enabled = [mine.get(p.name, p) for p in kept] + [p for p in custom.enabled if p.name not in replaced]
+    return PluginSet(enabled=enabled, disabled=custom.disabled)
+
+
+def expand(profile: Profile, point: str, implements: set[str]) -> list[str]:
+    """The names of the plugins at an extension point, in order (expandMultiPointPlugins in
+    pkg/scheduler/framework/runtime/framework.go). ``implements`` are the plugins that have this extension
+    point."""
+    own = profile.plugins.at(point)
+    enabled = [plugin.name for plugin in own.enabled]
+    disabled = {plugin.name for plugin in own.disabled}
+    if "*" in disabled:
+        return enabled
+    everywhere = [
+        p.name for p in profile.multi_point.enabled if p.name in implements and p.name not in disabled
+    ]
+    overriding = [name for name in enabled if name in everywhere]
+    return [
+        *overriding,
+        *(name for name in everywhere if name not in enabled),
+        *(name for name in enabled if name not in overriding),
+    ]
+
+
+def score_weights(profile: Profile) -> dict[str, int]:
+    """Weights by plugin: the score point's own setting goes before multiPoint's; an absent one is 1."""
+    weights: dict[str, int] = {}
+    for plugin in [*profile.plugins.score.enabled, *profile.multi_point.enabled]:
+        weights.setdefault(plugin.name, plugin.weight or 1)
+    return weights

@@ -1,0 +1,1 @@
+"""The scheduling framework: what plugins are (interface), and how a profile runs them (runtime)."""

@@ -1,0 +1,76 @@
+"""Why nodes were turned away: framework.Diagnosis and FitError (pkg/scheduler/framework/types.go, v1.34)."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from simulator.cluster import Cluster
+from simulator.columns import Ints, Rows
+from simulator.decision import Code
+from simulator.framework.interface import Status
+
+NOT_LOOKED_AT = -1
+DEFAULT_ABSENT = Status("UnschedulableAndUnresolvable")
+"""What is said of a node that nothing was said of."""
+
+
+class Diagnosis:
+    """``codes[row]``: 0 = passed, k > 0 = ``statuses[k - 1]``, -1 = not looked at, so that ``absent``
+    holds."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.codes: Ints = np.full(cluster.width, NOT_LOOKED_AT, dtype=np.int64)
+        self.statuses: list[Status] = []
+        self.absent = DEFAULT_ABSENT
+        self.pre_filter_message = ""
+        self.unschedulable_plugins: set[str] = set()
+
+    def record(self, rows: Rows | slice, codes: Ints, statuses: Sequence[Status]) -> None:
+        """Take in the verdicts over some rows."""
+        shift = len(self.statuses)
+        self.statuses.extend(statuses)
+        self.codes[rows] = np.where(codes > 0, codes + shift, codes)
+
+    def blame(self, status: Status) -> None:
+        """Diagnosis.AddPluginStatus."""
+        if status.plugin and status.rejected:
+            self.unschedulable_plugins.add(status.plugin)
+
+    def status_of(self, name: str) -> Status | None:
+        """What was said of a node, present or not; None where it passed."""
+        row = self.cluster.rows.get(name)
+        code = NOT_LOOKED_AT if row is None else int(self.codes[row])
+        if code == NOT_LOOKED_AT:
+            return self.absent
+        return self.statuses[code - 1] if code else None
+
+    def rows_with_code(self, code: Code) -> Rows:
+        """Rows of nodes that got a status of this code, in the scheduler's order (NodesForStatusCode)."""
+        table = np.array([status.code == code for status in (*self.statuses, self.absent)], dtype=np.bool_)
+        order = self.cluster.order()
+        codes = self.codes[order]
+        # -1 (absent) finds the last entry, k the one of statuses[k - 1]; passing nodes are left out.
+        found: Rows = order[(codes != 0) & table[np.where(codes > 0, codes - 1, len(self.statuses))]]
+        return found
+
+    def message(self) -> str:
+        """FitError.Error() without the PostFilter part."""
+        count = self.cluster.node_count
+        if self.pre_filter_message:
+            return f"0/{count} nodes are available: {self.pre_filter_message}."
+        codes = self.codes[self.cluster.order()]
+        reasons: Counter[str] = Counter()
+        for code, times in enumerate(np.bincount(codes + 1, minlength=2).tolist()):
+            if times and code != 1:
+                status = self.absent if code == 0 else self.statuses[code - 2]
+                for reason in status.reasons:
+                    reasons[reason] += times
+        return fit_error(count, reasons)
+
+
+def fit_error(nodes: int, reasons: Counter[str]) -> str:
+    """The histogram of reasons, sorted as text ("10 x" goes before "2 y")."""
+    histogram = ", ".join(sorted(f"{times} {reason}" for reason, times in reasons.items()))
+    return f"0/{nodes} nodes are available:" + (f" {histogram}." if histogram else "")

@@ -1,0 +1,90 @@
+"""Label selectors (staging/src/k8s.io/apimachinery/pkg/labels/selector.go, v1.34), parsed once, hashable.
+
+Being hashable they serve as keys: a selector is matched against the cluster's columns once, not once per pod.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Labels = Mapping[str, str]
+
+
+class Requirement(NamedTuple):
+    """One expression. ``operator`` is In, NotIn, Exists, DoesNotExist, Gt or Lt; ``values`` are sorted."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+
+    def matches(self, labels: Labels) -> bool:
+        return self.matches_value(labels.get(self.key))
+
+    def matches_value(self, value: str | None) -> bool:
+        """Whether a label of this value (None = no such label) satisfies the expression. An unknown operator
+        matches nothing."""
+        match self.operator:
+            case "In":
+                return value is not None and value in self.values
+            case "NotIn":
+                return value is None or value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+            case "Gt" | "Lt":
+                return value is not None and self._compares(value)
+        return False
+
+    def _compares(self, value: str) -> bool:
+        have, want = integer(value), integer(self.values[0]) if len(self.values) == 1 else None
+        if have is None or want is None:
+            return False
+        return have > want if self.operator == "Gt" else have < want
+
+
+def integer(text: str) -> int | None:
+    """strconv.ParseInt(text, 10, 64): None where that fails."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 400:
+        return None
+    number = int(text)
+    return number if -(1 << 63) <= number < 1 << 63 else None
+
+
+def requirement(manifest: Mapping[str, Any]) -> Requirement:
+    return Requirement(manifest["key"], manifest["operator"], tuple(sorted(manifest.get("values") or ())))
+
+
+class Selector(NamedTuple):
+    """All requirements must match: an empty selector matches everything."""
+
+    requirements: tuple[Requirement, ...]
+
+    @property
+    def empty(self) -> bool:
+        return not self.requirements
+
+    def matches(self, labels: Labels) -> bool:
+        return all(r.matches_value(labels.get(r.key)) for r in self.requirements)
+
+    def with_requirements(self, *more: Requirement) -> "Selector":
+        return Selector(tuple(sorted(set(self.requirements) | set(more))))
+
+
+EVERYTHING = Selector(())
+
+
+def set_selector(labels: Labels) -> Selector:
+    """labels.SelectorFromSet: each label must have this value."""
+    return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items())))
+
+
+def label_selector(manifest: Mapping[str, Any] | None) -> Selector | None:
+    """metav1.LabelSelectorAsSelector: None (which matches nothing) for an absent selector."""
+    if manifest is None:
+        return None
+    requirements = {
+        Requirement(key, "In", (value,)) for key, value in (manifest.get("matchLabels") or {}).items()
+    }
+    requirements.update(requirement(expression) for expression in manifest.get("matchExpressions") or ())
+    return Selector(tuple(sorted(requirements)))

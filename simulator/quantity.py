@@ -1,0 +1,79 @@
+"""resource.Quantity, exactly: parsed to whole nano-units, read out rounded up.
+
+staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, v1.34. A quantity is held as a plain ``int`` of
+nano-units, the finest that Kubernetes keeps; sums and maxima of them are therefore exact, and rounding
+happens once, where a value is read (:func:`milli_value`, :func:`value`).
+"""
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+
+Nanos = int
+
+NANO: Nanos = 1_000_000_000
+MAX_INT64 = (1 << 63) - 1
+MAX_NANOS = MAX_INT64 * NANO  # Larger quantities are capped, as upstream caps them.
+
+_GRAMMAR = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([a-zA-Z]*)([+-]?[0-9]+)?", re.ASCII)
+_SUFFIXES = {
+    "": Fraction(1),
+    "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 10**3),
+    "k": Fraction(10**3), "M": Fraction(10**6), "G": Fraction(10**9),
+    "T": Fraction(10**12), "P": Fraction(10**15), "E": Fraction(10**18),
+    "Ki": Fraction(1 << 10), "Mi": Fraction(1 << 20), "Gi": Fraction(1 << 30),
+    "Ti": Fraction(1 << 40), "Pi": Fraction(1 << 50), "Ei": Fraction(1 << 60),
+}  # fmt: skip
+
+MAX_LENGTH = 256
+"""Longest text that is looked at: beyond the digits of any number in range, only work for the parser."""
+MAX_EXPONENT = 64
+"""Largest decimal exponent that is worked out; beyond it a number other than 0 is capped, or rounds up to one
+nano."""
+
+
+class QuantityError(ValueError):
+    """The text is no quantity."""
+
+
+@lru_cache(maxsize=16384)
+def parse_text(text: str) -> Nanos:
+    """The quantity in nano-units; what is finer is rounded away from zero. Raises :class:`QuantityError`."""
+    match = _GRAMMAR.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None:
+        raise QuantityError(
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        )
+    sign, digits, suffix, exponent = match.groups()
+    if exponent is not None:
+        if suffix not in ("e", "E"):
+            raise QuantityError("unable to parse quantity's suffix")
+        power = max(-MAX_EXPONENT, min(MAX_EXPONENT, int(exponent)))
+        scale = Fraction(10) ** power
+    elif suffix in _SUFFIXES:
+        scale = _SUFFIXES[suffix]
+    else:
+        raise QuantityError("unable to parse quantity's suffix")
+    exact = Fraction(digits if digits[-1] != "." else digits + "0") * scale * NANO
+    nanos = min(-(-exact.numerator // exact.denominator), MAX_NANOS)
+    return -nanos if sign == "-" else nanos
+
+
+def parse(quantity: str | int | float) -> Nanos:
+    """A quantity as it stands in a manifest: text, or the bare number that YAML and JSON allow too."""
+    if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
+        raise QuantityError("a quantity is text or a number")
+    if isinstance(quantity, int):
+        return max(-MAX_NANOS, min(MAX_NANOS, quantity * NANO))
+    return parse_text(quantity if isinstance(quantity, str) else repr(quantity))
+
+
+def value(nanos: Nanos) -> int:
+    """Whole units, rounded up (away from zero)."""
+    return -(-nanos // NANO) if nanos >= 0 else nanos // NANO
+
+
+def milli_value(nanos: Nanos) -> int:
+    """Thousandths, rounded up (away from zero), capped to int64."""
+    unit = NANO // 1000
+    return min(MAX_INT64, -(-nanos // unit)) if nanos >= 0 else max(-MAX_INT64, nanos // unit)
