@@ -1,0 +1,93 @@
+"""Resource names and amounts of containers, pods and nodes.
+
+Upstream: pkg/apis/core/validation/validation.go (ValidateContainerResourceRequirements, ValidateNode), v1.34.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from simulator import quantity
+from simulator.apiserver import names
+from simulator.apiserver.status import Cause, forbidden, invalid, required
+from simulator.pod_requests import is_extended_resource
+
+_CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_POD_LEVEL_RESOURCES = ("cpu", "memory")
+
+
+def requirements(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
+    """A container's ``resources``."""
+    if not given:
+        return
+    limits, requests = given.get("limits", {}), given.get("requests", {})
+    for kind, amounts in (("limits", limits), ("requests", requests)):
+        for name, text in amounts.items():
+            yield from _container_resource(name, f"{path}.{kind}[{name}]")
+            yield from amount(name, text, f"{path}.{kind}[{name}]")
+    yield from _within_limits(requests, limits, path)
+    for name in requests:
+        if not _overcommittable(name) and name not in limits:
+            yield required(f"{path}.limits[{name}]", "Limit must be set for non overcommitable resources")
+    asked = limits.keys() | requests.keys()
+    if any(name.startswith("hugepages-") for name in asked) and not asked & {"cpu", "memory"}:
+        yield forbidden(path, "HugePages require cpu or memory")
+
+
+def pod_level(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
+    """A pod's own ``resources``: what all its containers share."""
+    if not given:
+        return
+    limits, requests = given.get("limits", {}), given.get("requests", {})
+    for kind, amounts in (("limits", limits), ("requests", requests)):
+        for name, text in amounts.items():
+            if name not in _POD_LEVEL_RESOURCES and not name.startswith("hugepages-"):
+                yield invalid(f"{path}.{kind}[{name}]", name, "must be a standard resource for pods")
+            yield from amount(name, text, f"{path}.{kind}[{name}]")
+    yield from _within_limits(requests, limits, path)
+
+
+def node_resources(status: dict[str, Any]) -> Iterator[Cause]:
+    for kind in ("capacity", "allocatable"):
+        for name, text in status.get(kind, {}).items():
+            path = f"status.{kind}[{name}]"
+            if problem := names.qualified_name(name):
+                yield invalid(path, name, problem)
+            yield from amount(name, text, path)
+
+
+def amount(name: str, text: str, path: str) -> Iterator[Cause]:
+    """Not negative; whole, where a resource cannot be divided."""
+    nanos = quantity.parse_text(text)
+    if nanos < 0:
+        yield invalid(path, text, "must be greater than or equal to 0")
+    elif name in ("pods", "services") or is_extended_resource(name):
+        if nanos % quantity.NANO:
+            yield invalid(path, text, "must be an integer")
+    elif name == "cpu" and quantity.milli_value(nanos) >= quantity.MAX_INT64:
+        yield invalid(path, text, "must be less than 9223372036854775807m")
+
+
+def _container_resource(name: str, path: str) -> Iterator[Cause]:
+    if problem := names.qualified_name(name):
+        yield invalid(path, name, problem)
+    elif "/" not in name:
+        if name not in _CONTAINER_RESOURCES and not name.startswith("hugepages-"):
+            yield invalid(path, name, "must be a standard resource for containers")
+    elif "kubernetes.io/" not in name and not is_extended_resource(name):
+        yield invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def _within_limits(requests: dict[str, str], limits: dict[str, str], path: str) -> Iterator[Cause]:
+    for name, text in requests.items():
+        if name not in limits:
+            continue
+        asked, limit = quantity.parse_text(text), quantity.parse_text(limits[name])
+        if asked != limit and not _overcommittable(name):
+            yield invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limits[name]}")
+        elif asked > limit:
+            detail = f"must be less than or equal to {name} limit of {limits[name]}"
+            yield invalid(f"{path}.requests", text, detail)
+
+
+def _overcommittable(name: str) -> bool:
+    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
