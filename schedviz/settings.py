@@ -1,26 +1,44 @@
-"""Django's settings. Every value that an operator may change comes from the environment; docs/SETTINGS.md lists them."""
+"""Django's settings. Every value that an operator may change comes from the environment; docs/SETTINGS.md
+lists them."""
 
-import os
 import secrets
 from pathlib import Path
 
+from platformdirs import user_data_path
+
+from schedviz import environment
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
-"""The store, the broker and the channel layer. `manage.py up` sets it to its embedded Redis where it is not given."""
+REDIS_URL = environment.matching(
+    "REDIS_URL",
+    "redis://127.0.0.1:6379/0",
+    r"(rediss?|unix)://.+",
+    "a URL such as redis://127.0.0.1:6379/0",
+)
+"""The store, the broker and the channel layer. `manage.py up` sets it for its children to its embedded Redis,
+unless it was given."""
+
+# What `manage.py up` starts.
+HOST = environment.text("HOST", "127.0.0.1")
+PORT = environment.number("PORT", 8000, 1, 65535)
+# Two: when one dies the other takes over at once, and the machine of a workshop has two cores.
+WORKERS = environment.number("WORKERS", 2, 1, 64)
+DATA_DIR = environment.directory("DATA_DIR", user_data_path("schedviz"), "the user's data directory")
 
 DEBUG = False
-# Nothing outlives a restart that this key signs (there are no logins): a fresh one each start is the safe default.
-# Several web processes must share one.
-SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(50)
-ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
-CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
+# Nothing outlives a restart that this key signs (there are no logins): a fresh one each start is the safe
+# default. Several web processes must share one.
+SECRET_KEY = environment.text("SECRET_KEY", "") or secrets.token_urlsafe(50)
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", "")
 
 INSTALLED_APPS = [
     "channels",
     "django.contrib.staticfiles",
     "django_htmx",
     "schedviz.loop",
+    "schedviz.up",
     "schedviz.api",
     "schedviz.live",
     "schedviz.web",
@@ -57,7 +75,8 @@ DATABASES: dict[str, object] = {}
 
 CHANNEL_LAYERS = {
     "default": {
-        # Pub/sub: a doorbell may be lost (the streams in the store are the truth), but it rings in 0.2 ms, not 5.
+        # Pub/sub: a doorbell may be lost (the streams in the store are the truth), but it rings in 0.2 ms,
+        # not 5.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "schedviz:layer"},
     },
@@ -76,5 +95,6 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
-# A manifest may hold many documents; the guard in simulator.apiserver turns larger input away with its own message.
+# A manifest may hold many documents; the guard in simulator.apiserver turns larger input away with its own
+# message.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

@@ -1,0 +1,8 @@
+"""The scheduling loop on Celery workers, in slices under a lease. The reader enters at
+:mod:`schedviz.loop.driver`."""
+
+from schedviz.loop.clock import change_clock
+from schedviz.loop.doorbell import ring
+from schedviz.loop.wakes import wake
+
+__all__ = ["change_clock", "ring", "wake"]

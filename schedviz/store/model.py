@@ -53,6 +53,10 @@ class Clock(msgspec.Struct, frozen=True):
             paused=self.paused if paused is None else paused,
         )
 
+    def starting(self, wall: float) -> "Clock":
+        """The same simulated time, but at ``wall``: as if the clock had stood still until then."""
+        return msgspec.structs.replace(self, wall=wall)
+
 
 class Lease(msgspec.Struct, frozen=True):
     """Who leads a sandbox. ``epoch`` grows with every new leader and fences every write of the loop."""

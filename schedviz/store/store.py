@@ -45,6 +45,19 @@ class Store:
             metas = [msgspec.json.decode(meta, type=Meta) for meta in pipe.execute() if meta is not None]
         return sorted(metas, key=lambda meta: (meta.created, meta.name))
 
+    def unseen(self) -> list[str]:
+        """The sandboxes whose last writes the loop has not seen yet."""
+        names = sorted(name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY)))
+        with self.redis.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.hmget(Keys.of(name).state, ["version", "seen"])
+            counters = pipe.execute()
+        return [
+            name
+            for name, (version, seen) in zip(names, counters, strict=True)
+            if int(version or 0) > int(seen or 0)
+        ]
+
     def create(self, meta: Meta, changes: Sequence[Change] = (), clock: Clock | None = None) -> Sandbox:
         """Make a sandbox with its first objects, all in one commit.
 

@@ -1,0 +1,84 @@
+"""When each sandbox wants its next slice. It stands in Redis, as messages of a broker get lost with their
+worker.
+
+A sorted set holds sandbox -> milliseconds (by Redis's clock, so that it is one clock). Whoever sends a
+slice's message moves the entry RETRY_SECONDS ahead instead of taking it away: only a slice that ended does
+that. So a message lost on any way is sent again.
+"""
+
+from typing import cast
+
+from redis import Redis
+
+from schedviz.store.keys import PREFIX
+
+KEY = f"{PREFIX}:due"
+
+RETRY_SECONDS = 1.5
+"""After this a slice that was asked for and has not ended is asked for again. With the heartbeat's 2 s it
+makes 3.5 s from a worker's death to its takeover; shorter, and a crowd of waiting sandboxes is sent too many
+messages."""
+
+CLAIM_BATCH = 50
+"""Sandboxes claimed at once; the rest stays for other workers, or for the next turn 50 ms later."""
+
+_NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
+
+_MARK = _NOW + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return now"
+
+_CLAIM = (
+    _NOW
+    + """
+local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, name in ipairs(names) do redis.call('ZADD', KEYS[1], now + ARGV[2], name) end
+return {now, names}
+"""
+)
+
+_SETTLE = (
+    _NOW
+    + """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then
+  redis.call('ZREM', KEYS[1], ARGV[1])
+else
+  redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
+end
+return 1
+"""
+)
+
+
+class Due:
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._mark = redis.register_script(_MARK)
+        self._claim = redis.register_script(_CLAIM)
+        self._settle = redis.register_script(_SETTLE)
+
+    def mark(self, name: str) -> int:
+        """A slice of the sandbox is asked for, or begins, now; the time of that, in ms."""
+        return cast("int", self._mark([KEY], [name, _ms(RETRY_SECONDS)]))
+
+    def claim(self) -> tuple[int, list[str]]:
+        """Take the sandboxes whose time has come, to send their messages; with the time of that, in ms."""
+        now, names = cast("tuple[int, list[bytes]]", self._claim([KEY], [CLAIM_BATCH, _ms(RETRY_SECONDS)]))
+        return now, [name.decode() for name in names]
+
+    def settle(self, name: str, began: int, delay: float | None) -> bool:
+        """The slice that began at ``began`` (what :meth:`mark` gave) has ended; the next is due in ``delay``
+        seconds, None = only a wake brings one. False, and nothing changes, when it was asked for again in the
+        meantime."""
+        args: list[str | int] = [
+            name,
+            began + _ms(RETRY_SECONDS),
+            "" if delay is None else max(0, _ms(delay)),
+        ]
+        return bool(self._settle([KEY], args))
+
+    def forget(self, name: str) -> None:
+        self._redis.zrem(KEY, name)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,136 @@
+"""One sandbox as its leader holds it: a Simulation in memory, fed by the watch log, writing under the
+lease."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from schedviz.loop.doorbell import ring
+from schedviz.store import Clock, Lease, Sandbox
+from simulator.api import ApiServer, Change, Micros, WatchEvent
+from simulator.decision import Decision
+from simulator.simulation import Options
+from simulator.trace import Event, LaneEntry, LeaderElected
+
+EVENTS_AT_ONCE = 1000
+"""Watch events read in one go."""
+
+RING_SECONDS = 0.05
+"""Between two rings of the doorbell within a slice: screens are drawn 20 times a second at most."""
+
+
+class Simulation(Protocol):
+    """What the loop needs of :class:`simulator.simulation.Simulation`."""
+
+    def observe(self, events: Sequence[WatchEvent]) -> None: ...
+    def step(self, now: Micros) -> bool: ...
+    def next_due(self) -> Micros | None: ...
+    def take_trace(self) -> list[Event]: ...
+    def take_decisions(self) -> list[Decision]: ...
+    def take_lanes(self) -> dict[str, LaneEntry | None]: ...
+
+
+MakeSimulation = Callable[[ApiServer, Options], Simulation]
+
+
+class Leader:
+    """The state of one led sandbox; it is the :class:`ApiServer` of the Simulation.
+
+    All of it can be thrown away at any time: the next leader builds the same from the store. It must be,
+    after any exception: what the Simulation believes and what is stored may differ then.
+    """
+
+    def __init__(self, sandbox: Sandbox, lease: Lease, make: MakeSimulation) -> None:
+        """List everything, say in the trace who leads, and start from there.
+
+        Raises StaleLease if the sandbox has another leader by now.
+        """
+        self.sandbox = sandbox
+        self.lease = lease
+        self._trace: list[Event] = []
+        self._decisions: list[Decision] = []
+        self._lanes: dict[str, LaneEntry | None] = {}
+        self._rang = 0.0
+
+        meta = sandbox.meta()
+        _, last, cycle = sandbox.progress()
+        self.now = max(last, sandbox.clock().now(time.time()))
+        collections, self._seen = sandbox.list_all()
+        self.simulation = make(
+            self, Options(seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1)
+        )
+        self._trace.append(LeaderElected(t=self.now, holder=lease.holder, epoch=lease.epoch))
+        listed = [
+            WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
+            for resource, objects in collections.items()
+            for key, manifest in objects.items()
+        ]
+        self.simulation.observe(sorted(listed, key=lambda event: event.version))
+        self._collect()
+        self._stored_seen = -1
+        self._store([], reset_lanes=True)
+
+    def commit(self, changes: Sequence[Change]) -> list[int]:
+        """What the Simulation writes, with the trace that led to it. Raises :class:`simulator.api.ApiError`,
+        for the component that wrote to handle: the trace then goes with the next commit."""
+        self._collect()
+        return self._store(changes)
+
+    def run(self, clock: Clock, wall: float, seconds: float) -> bool:
+        """Let the Simulation come up to ``clock`` at ``wall``, for about ``seconds`` of work; whether more is
+        due.
+
+        Raises Gone when the watch log was trimmed beyond what was seen.
+        """
+        target = max(self.now, clock.now(wall))
+        deadline = time.monotonic() + seconds
+        more = True
+        while more and time.monotonic() < deadline:
+            worked = not clock.paused and self._step(target)
+            more = self._observe() or worked
+        self._collect()
+        self._store([])
+        return more
+
+    def next_due(self) -> Micros | None:
+        return self.simulation.next_due()
+
+    def _step(self, target: Micros) -> bool:
+        """One unit of work. Each thing happens at its own simulated time, not at the time at which a slice
+        came round to it: so durations are exact at any speed."""
+        due = self.simulation.next_due()
+        self.now = target if due is None else min(target, max(self.now, due))
+        return self.simulation.step(self.now)
+
+    def _observe(self) -> bool:
+        events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
+        if events:
+            self._seen = events[-1].version
+            self.simulation.observe(events)
+        return bool(events)
+
+    def _collect(self) -> None:
+        self._trace += self.simulation.take_trace()
+        self._decisions += self.simulation.take_decisions()
+        self._lanes |= self.simulation.take_lanes()
+
+    def _store(self, changes: Sequence[Change], *, reset_lanes: bool = False) -> list[int]:
+        """Commit, with everything collected; without anything to say, nothing is written."""
+        if not (changes or self._trace or self._decisions or self._lanes or self._seen != self._stored_seen):
+            return []
+        versions = self.sandbox.commit(
+            changes,
+            token=self.lease,
+            trace=self._trace,
+            decisions=self._decisions,
+            lanes=self._lanes,
+            reset_lanes=reset_lanes,
+            now=self.now,
+            seen=self._seen,
+        )
+        self._trace, self._decisions, self._lanes = [], [], {}
+        self._stored_seen = self._seen
+        if time.monotonic() - self._rang >= RING_SECONDS:
+            self._rang = time.monotonic()
+            ring(self.sandbox.name)
+        return versions
