@@ -24,13 +24,24 @@ NODE_PODS = "110"
 
 
 def set_defaults(resource: Resource, manifest: Manifest) -> None:
+    """What every write fills in: done again, it changes nothing."""
     default = _DEFAULTS.get(resource.id)
     if default:
         default(manifest)
 
 
+def complete(resource: Resource, manifest: Manifest, now: str) -> None:
+    """What is filled in once, at the object's creation. ``now`` is RFC 3339."""
+    if resource.id == "pods":
+        _merge_all_label_keys(manifest)
+    elif resource.id == "nodes":
+        _report_node(manifest, now)
+
+
 def _pod(manifest: Manifest) -> None:
-    spec = manifest["spec"]
+    spec = manifest.setdefault("spec", {})
+    # Without any, validation says so.
+    spec.setdefault("containers", [])
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("dnsPolicy", "ClusterFirst")
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
@@ -43,6 +54,10 @@ def _pod(manifest: Manifest) -> None:
         _requests_from_limits(container.get("resources"))
     _pod_level_requests(manifest)
     _default_tolerations(spec)
+
+
+def _merge_all_label_keys(manifest: Manifest) -> None:
+    spec = manifest["spec"]
     labels = manifest["metadata"].get("labels", {})
     affinity = spec.get("affinity", {})
     for kind in ("podAffinity", "podAntiAffinity"):
@@ -131,12 +146,6 @@ def _merge_label_keys(term: Manifest, labels: dict[str, str]) -> None:
 
 
 def _node(manifest: Manifest) -> None:
-    """What the kubelet reports of its machine, where the manifest leaves it out."""
-    name = manifest["metadata"].get("name", "")
-    labels = manifest["metadata"].setdefault("labels", {})
-    labels.setdefault("kubernetes.io/hostname", name)
-    labels.setdefault("kubernetes.io/os", "linux")
-    labels.setdefault("kubernetes.io/arch", "amd64")
     manifest.setdefault("spec", {})
     status = manifest.setdefault("status", {})
     for kind in ("capacity", "allocatable"):
@@ -145,6 +154,25 @@ def _node(manifest: Manifest) -> None:
     capacity, allocatable = status.get("capacity", {}), status.get("allocatable", {})
     status["capacity"] = {"pods": NODE_PODS} | allocatable | capacity
     status["allocatable"] = {"pods": NODE_PODS} | capacity | allocatable
+
+
+def _report_node(manifest: Manifest, now: str) -> None:
+    """What the kubelet reports of its machine when it joins, where the manifest leaves it out."""
+    labels = manifest["metadata"].setdefault("labels", {})
+    labels.setdefault("kubernetes.io/hostname", manifest["metadata"].get("name", ""))
+    labels.setdefault("kubernetes.io/os", "linux")
+    labels.setdefault("kubernetes.io/arch", "amd64")
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "message": "kubelet is posting ready status",
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": now,
+    }
+    conditions = manifest["status"].setdefault("conditions", [])
+    if not any(condition.get("type") == "Ready" for condition in conditions):
+        conditions.append(ready)
 
 
 def _namespace(manifest: Manifest) -> None:
@@ -159,13 +187,14 @@ def _priority_class(manifest: Manifest) -> None:
 
 
 def _persistent_volume(manifest: Manifest) -> None:
-    manifest["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
-    manifest["spec"].setdefault("volumeMode", "Filesystem")
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    spec.setdefault("volumeMode", "Filesystem")
     manifest.setdefault("status", {}).setdefault("phase", "Pending")
 
 
 def _persistent_volume_claim(manifest: Manifest) -> None:
-    manifest["spec"].setdefault("volumeMode", "Filesystem")
+    manifest.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
     manifest.setdefault("status", {}).setdefault("phase", "Pending")
 
 

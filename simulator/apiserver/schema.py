@@ -179,6 +179,9 @@ class _Decoder:
             return self.typed(value, path, "quantity", (str,))
         text = value if isinstance(value, str) else repr(value)
         try:
+            if abs(quantity.parse_text(text)) >= quantity.MAX_NANOS:
+                self.causes.append(invalid(path, value, "must be less than 2^63"))
+                return text
             return canonical(text)
         except quantity.QuantityError as error:
             self.causes.append(invalid(path, value, str(error)))

@@ -46,11 +46,11 @@ def _metadata(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
     name, prefix = metadata.get("name", ""), metadata.get("generateName", "")
     if not name and not prefix:
         yield required("metadata.name", "name or generateName is required")
-    if name and (problem := rule(name)):
-        yield invalid("metadata.name", name, problem)
-    # A prefix may end in what a name may not end in: the suffix follows.
-    if not name and prefix and (problem := rule(prefix + "x" * GENERATED_SUFFIX)):
+    # A prefix may end in what a name may not end in: a suffix follows.
+    if prefix and (problem := rule(prefix[: names.LABEL_LENGTH - GENERATED_SUFFIX] + "x")):
         yield invalid("metadata.generateName", prefix, problem)
+    elif name and (problem := rule(name)):
+        yield invalid("metadata.name", name, problem)
     namespace = metadata.get("namespace")
     if not resource.namespaced:
         if namespace:

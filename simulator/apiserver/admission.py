@@ -1,0 +1,329 @@
+"""From manifests to changes, as the API server's write path goes: decode, default, admit, validate.
+
+Pure: nothing is written. The caller commits the changes, under the condition that the collections which
+admission read (``unchanged``) were not written since, and asks again where they were.
+"""
+
+import datetime
+import hashlib
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.apiserver import priority, resources, schema
+from simulator.apiserver.defaults import GRACE_SECONDS, complete, qos_class, set_defaults
+from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.status import (
+    AlreadyExists,
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TooLarge,
+    invalid,
+)
+from simulator.apiserver.update_validation import validate_update
+from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate
+
+BUILT_IN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+MAX_COPIES = 1_000
+"""Objects of one request: they are stored in one commit, which holds everybody else up."""
+NAME_ATTEMPTS = 8
+"""Suffixes tried for generateName, as upstream."""
+NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+"""No vowels, no look-alikes (apimachinery/pkg/util/rand/rand.go)."""
+MAX_GENERATED_PREFIX = 63 - GENERATED_SUFFIX
+
+_UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
+"""The ISO OID name space of RFC 4122: any fixed one serves, the names under it are ours."""
+_SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink", "generation")
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+class Admission(msgspec.Struct, frozen=True):
+    """What to commit, and under which condition."""
+
+    changes: list[Change]
+    unchanged: dict[str, int]
+    """Resource -> version at which admission read that collection."""
+
+
+def admit(
+    documents: Sequence[Manifest], reader: Reader, now: Micros, *, source: str, namespace: str = "default"
+) -> Admission:
+    """Create the objects of these manifests, all or none; each may rely on those before it.
+
+    ``source`` names the request, uniquely in the sandbox: uids and generated names are drawn from it, so the
+    same request gives the same objects. ``namespace`` is where objects go that name none. Raises a
+    StatusError.
+    """
+    if len(documents) > MAX_COPIES:
+        raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are taken")
+    overlay = Overlay(reader)
+    for index, document in enumerate(documents):
+        _create(document, overlay, now, f"{source}/{index}", namespace)
+    return Admission(overlay.changes, overlay.versions)
+
+
+def bootstrap(now: Micros, source: str) -> list[Change]:
+    """What every cluster begins with: its namespaces and the system priority classes."""
+    built_in = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in BUILT_IN_NAMESPACES
+    ] + [priority.system_class(name) for name in SYSTEM_CLASSES]
+    return admit(built_in, _Nothing(), now, source=source).changes
+
+
+def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
+    """The resource of a manifest. Raises BadRequest for a kind that there is not."""
+    api_version, kind = manifest.get("apiVersion", ""), manifest.get("kind", "")
+    if not isinstance(api_version, str) or not isinstance(kind, str) or not kind or not api_version:
+        raise BadRequest("the manifest must have an apiVersion and a kind")
+    known = resources.of_kind(api_version, kind)
+    if known and known.group in resources.BUILT_IN_GROUPS:
+        return known
+    overlay = reader if isinstance(reader, Overlay) else Overlay(reader)
+    known = resources.of_kind(api_version, kind, overlay.list(resources.CRDS))
+    if known is None:
+        raise BadRequest(f'no matches for kind "{kind[:100]}" in version "{api_version[:100]}"')
+    return known
+
+
+def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, namespace: str) -> None:
+    resource = resource_of(document, overlay)
+    manifest, causes = schema.decode(resource, document)
+    metadata = manifest.setdefault("metadata", {})
+    given_name = metadata.get("name") if isinstance(metadata, dict) else ""
+    if causes:
+        raise Invalid(resource.kind, resource.group, str(given_name or ""), causes)
+    for field in (*_SERVER_FIELDS, *_DELETION_FIELDS):
+        metadata.pop(field, None)
+    if resource.namespaced:
+        metadata.setdefault("namespace", namespace)
+    _generate_name(resource, metadata, overlay, source)
+    name = metadata.get("name", "")
+    set_defaults(resource, manifest)
+    complete(resource, manifest, timestamp(now))
+    if resource == PODS:
+        priority.resolve(manifest, overlay)
+        manifest["status"] = _initial_status(manifest, now)
+    if resource.id == "persistentvolumeclaims":
+        _default_storage_class(manifest, overlay)
+    causes = validate(resource, manifest)
+    if causes:
+        raise Invalid(resource.kind, resource.group, name, causes)
+    if resource.namespaced:
+        _check_namespace(resource, metadata, overlay)
+    if resource == PRIORITY_CLASSES:
+        priority.check_global_default(manifest, overlay)
+    key = resource.key(metadata.get("namespace", ""), name)
+    if (resource.id, key) in overlay.changed:
+        raise AlreadyExists(resource.id, name)
+    metadata["uid"] = str(uuid.uuid5(_UIDS, f"{source}/{resource.id}/{key}"))
+    metadata["creationTimestamp"] = timestamp(now)
+    overlay.put(Change(resource.id, key, manifest, expected=0))
+
+
+def admit_update(
+    resource: Resource, old: Manifest, new: Manifest, reader: Reader, *, subresource: str = ""
+) -> Admission:
+    """Replace ``old`` by ``new``; with subresource "status" its status only. No changes where nothing
+    differs.
+
+    Raises a StatusError; Conflict where ``new`` names another resourceVersion or uid than ``old`` has."""
+    overlay = Overlay(reader)
+    decoded, causes = schema.decode(resource, new)
+    name = old["metadata"]["name"]
+    if causes:
+        raise Invalid(resource.kind, resource.group, name, causes)
+    metadata = decoded.setdefault("metadata", {})
+    _check_identity(resource, metadata, old)
+    version = old["metadata"].get("resourceVersion", "")
+    if resource.has_status and subresource == "status":
+        status = decoded.get("status", {})
+        decoded = {**old, "status": status}
+        metadata = dict(old["metadata"])
+        decoded["metadata"] = metadata
+    elif resource.has_status:
+        decoded.pop("status", None)
+        if "status" in old:
+            decoded["status"] = old["status"]
+    for field in (*_SERVER_FIELDS, *_DELETION_FIELDS, "name", "namespace", "generateName"):
+        metadata.pop(field, None)
+        if field in old["metadata"]:
+            metadata[field] = old["metadata"][field]
+    if resource == PODS:
+        for field in ("priority", "preemptionPolicy", "priorityClassName"):
+            if field in old["spec"]:
+                decoded["spec"].setdefault(field, old["spec"][field])
+    set_defaults(resource, decoded)
+    causes = [*validate(resource, decoded), *validate_update(resource, decoded, old)]
+    if causes:
+        raise Invalid(resource.kind, resource.group, name, causes)
+    if resource == PRIORITY_CLASSES:
+        priority.check_global_default(decoded, overlay)
+    if decoded == old:
+        return Admission([], {})
+    gone = _finalized(old, decoded)
+    key = resource.key(metadata.get("namespace", ""), name)
+    change = Change(resource.id, key, None if gone else decoded, expected=int(version) if version else None)
+    return Admission([change], overlay.versions)
+
+
+def admit_delete(
+    resource: Resource, old: Manifest, now: Micros, *, grace_seconds: int | None = None
+) -> Change | None:
+    """Delete an object: a bound pod gracefully, what has finalizers when these are done. None: nothing to do.
+
+    ``grace_seconds``: of the request; None = the pod's own. Raises Forbidden for what every cluster must
+    have. Upstream: apiserver/pkg/registry/rest/delete.go and pkg/registry/core/pod/strategy.go
+    CheckGracefulDelete."""
+    metadata = old["metadata"]
+    name = metadata["name"]
+    if resource == NAMESPACES and name in BUILT_IN_NAMESPACES:
+        raise Forbidden(resource.id, name, "this namespace may not be deleted")
+    if resource == PRIORITY_CLASSES and name in SYSTEM_CLASSES:
+        raise Forbidden(resource.id, name, "this is a system priority class and cannot be deleted")
+    key = resource.key(metadata.get("namespace", ""), name)
+    version = metadata.get("resourceVersion")
+    expected = int(version) if version else None
+    grace = _grace_seconds(old, grace_seconds) if resource == PODS else 0
+    if grace == 0 and not metadata.get("finalizers"):
+        return Change(resource.id, key, None, expected)
+    marked = dict(metadata)
+    if "deletionTimestamp" in metadata:
+        if grace >= metadata.get("deletionGracePeriodSeconds", 0):
+            return None
+        # A second request may only shorten the time, counted from the first one.
+        earlier = metadata["deletionGracePeriodSeconds"] - grace
+        marked["deletionTimestamp"] = timestamp(micros(metadata["deletionTimestamp"]) - earlier * SECOND)
+    else:
+        marked["deletionTimestamp"] = timestamp(now + grace * SECOND)
+    marked["deletionGracePeriodSeconds"] = grace
+    return Change(resource.id, key, {**old, "metadata": marked}, expected)
+
+
+def timestamp(now: Micros) -> str:
+    """RFC 3339 in whole seconds, as the API server writes it."""
+    moment = datetime.datetime.fromtimestamp(now // SECOND, datetime.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micros(stamp: str) -> Micros:
+    return int(datetime.datetime.fromisoformat(stamp).timestamp()) * SECOND
+
+
+class _Nothing:
+    """An empty cluster."""
+
+    items: Sequence[Manifest] = ()
+    version = 0
+
+    def list(self, resource: str) -> "_Nothing":
+        return self
+
+
+def _generate_name(resource: Resource, metadata: dict[str, Any], overlay: Overlay, source: str) -> None:
+    prefix = metadata.get("generateName", "")
+    if metadata.get("name") or not prefix:
+        return
+    for attempt in range(NAME_ATTEMPTS):
+        digest = hashlib.sha256(f"{source}/{attempt}".encode()).digest()
+        suffix = "".join(NAME_ALPHABET[byte % len(NAME_ALPHABET)] for byte in digest[:GENERATED_SUFFIX])
+        metadata["name"] = prefix[:MAX_GENERATED_PREFIX] + suffix
+        key = resource.key(metadata.get("namespace", ""), metadata["name"])
+        if (resource.id, key) not in overlay.changed:
+            break
+
+
+def _initial_status(pod: Manifest, now: Micros) -> Manifest:
+    """A new pod is Pending. One that is bound already comes from elsewhere (a scenario, a dump of a cluster)
+    and keeps the status that it came with. Upstream: pkg/registry/core/pod/strategy.go PrepareForCreate."""
+    spec = pod["spec"]
+    status: Manifest = dict(pod.get("status", {})) if spec.get("nodeName") else {}
+    status.setdefault("phase", "Pending")
+    status["qosClass"] = qos_class(pod)
+    if spec.get("schedulingGates"):
+        status["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+                "lastTransitionTime": timestamp(now),
+            }
+        ]
+    return status
+
+
+def _default_storage_class(claim: Manifest, overlay: Overlay) -> None:
+    """A claim that names no class gets the default one, the newest where there are several.
+
+    Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go."""
+    if "storageClassName" in claim["spec"]:
+        return
+    defaults = [
+        item
+        for item in overlay.list("storageclasses.storage.k8s.io")
+        if item["metadata"].get("annotations", {}).get(_DEFAULT_CLASS) == "true"
+    ]
+    if defaults:
+        newest = max(defaults, key=lambda item: item["metadata"]["creationTimestamp"])
+        claim["spec"]["storageClassName"] = newest["metadata"]["name"]
+
+
+def _check_namespace(resource: Resource, metadata: dict[str, Any], overlay: Overlay) -> None:
+    name = metadata["namespace"]
+    namespace = overlay.get(NAMESPACES.id, name)
+    if namespace is None and name not in BUILT_IN_NAMESPACES:
+        raise NotFound(NAMESPACES.id, name)
+    if namespace and "deletionTimestamp" in namespace["metadata"]:
+        detail = f"unable to create new content in namespace {name} because it is being terminated"
+        raise Forbidden(resource.id, metadata.get("name", ""), detail)
+
+
+def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
+    """That a new manifest is meant for the object as it is."""
+    known = old["metadata"]
+    name = known["name"]
+    for field in ("name", "namespace"):
+        if metadata.get(field) not in (None, known.get(field)):
+            raise BadRequest(
+                f"the {field} of the object ({metadata[field]}) does not match the {field} on the URL "
+                f"({known.get(field)})"
+            )
+    if metadata.get("uid") not in (None, "", known["uid"]):
+        detail = (
+            f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {known['uid']}"
+        )
+        raise Conflict(resource.id, name, detail)
+    version = metadata.get("resourceVersion")
+    if version not in (None, "", "0", known.get("resourceVersion")):
+        if not version.isdecimal():
+            cause = invalid("metadata.resourceVersion", version, "must be an unsigned integer")
+            raise Invalid(resource.kind, resource.group, name, [cause])
+        raise Conflict(resource.id, name)
+
+
+def _finalized(old: Manifest, new: Manifest) -> bool:
+    """Whether this update takes the last finalizer from an object that waits to be gone."""
+    metadata = old["metadata"]
+    return (
+        "deletionTimestamp" in metadata
+        and bool(metadata.get("finalizers"))
+        and not new["metadata"].get("finalizers")
+        and metadata.get("deletionGracePeriodSeconds", 0) == 0
+    )
+
+
+def _grace_seconds(pod: Manifest, asked: int | None) -> int:
+    """Only what runs needs time to end."""
+    if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
+    return max(0, own if asked is None else asked)

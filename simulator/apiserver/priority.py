@@ -1,0 +1,83 @@
+"""The Priority admission plugin: a pod's class becomes its priority and preemption policy.
+
+Upstream: plugin/pkg/admission/priority/admission.go, v1.34.
+"""
+
+from simulator.api import Manifest
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.resources import PODS, PRIORITY_CLASSES
+from simulator.apiserver.status import Forbidden, forbidden
+from simulator.apiserver.validation import SYSTEM_CLASSES
+
+PREEMPT = "PreemptLowerPriority"
+
+
+def resolve(pod: Manifest, overlay: Overlay) -> None:
+    """Set ``priority``, ``preemptionPolicy`` and, of the global default, ``priorityClassName``. Raises
+    Forbidden."""
+    spec = pod["spec"]
+    name = pod["metadata"].get("name", "")
+    if spec.get("priorityClassName"):
+        chosen = _class(spec["priorityClassName"], overlay)
+        if chosen is None:
+            detail = f"no PriorityClass with name {spec['priorityClassName']} was found"
+            raise Forbidden(PODS.id, name, detail, [forbidden("spec.priorityClassName", detail)])
+    else:
+        chosen = _global_default(overlay)
+        if chosen:
+            spec["priorityClassName"] = chosen["metadata"]["name"]
+    priority = chosen["value"] if chosen else 0
+    policy = chosen.get("preemptionPolicy", PREEMPT) if chosen else PREEMPT
+    if spec.get("priority", priority) != priority:
+        detail = (
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority "
+            f"admission controller computed {priority} from the given PriorityClass name"
+        )
+        raise Forbidden(PODS.id, name, detail, [forbidden("spec.priority", detail)])
+    if spec.get("preemptionPolicy", policy) != policy:
+        detail = (
+            f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be provided in pod "
+            f"spec; priority admission controller computed {policy} from the given PriorityClass name"
+        )
+        raise Forbidden(PODS.id, name, detail, [forbidden("spec.preemptionPolicy", detail)])
+    spec["priority"] = priority
+    spec["preemptionPolicy"] = policy
+
+
+def check_global_default(new: Manifest, overlay: Overlay) -> None:
+    """Only one class may be the default. Raises Forbidden."""
+    if not new.get("globalDefault"):
+        return
+    name = new["metadata"]["name"]
+    default = _global_default(overlay)
+    if default and default["metadata"]["name"] != name:
+        detail = (
+            f"PriorityClass {default['metadata']['name']} is already marked as default. "
+            "Only one default can exist"
+        )
+        raise Forbidden(PRIORITY_CLASSES.id, name, detail, [forbidden("globalDefault", detail)])
+
+
+def system_class(name: str) -> Manifest:
+    descriptions = {
+        "system-cluster-critical": "For pods that the cluster cannot do without, on whatever node.",
+        "system-node-critical": "For pods that a node cannot do without.",
+    }
+    return {
+        "apiVersion": PRIORITY_CLASSES.api_version,
+        "kind": PRIORITY_CLASSES.kind,
+        "metadata": {"name": name},
+        "value": SYSTEM_CLASSES[name],
+        "description": descriptions[name],
+        "preemptionPolicy": PREEMPT,
+    }
+
+
+def _class(name: str, overlay: Overlay) -> Manifest | None:
+    return overlay.get(PRIORITY_CLASSES.id, name) or (system_class(name) if name in SYSTEM_CLASSES else None)
+
+
+def _global_default(overlay: Overlay) -> Manifest | None:
+    """Of several (a race made them) the one of the lowest value, as upstream."""
+    defaults = [item for item in overlay.list(PRIORITY_CLASSES.id) if item.get("globalDefault")]
+    return min(defaults, key=lambda item: item["value"], default=None)
