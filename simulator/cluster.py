@@ -99,6 +99,7 @@ class Cluster:
         self._labels: dict[str, Interned[str]] = {}
         self._tree = NodeTree()
         self._order: Rows | None = None
+        self._names: list[str] | None = None
         self._node_generation = 0
         self._free: list[int] = []
         self._on_row: list[dict[str, Pod]] = []
@@ -121,8 +122,14 @@ class Cluster:
     def order(self) -> Rows:
         """Rows of all nodes in the scheduler's order (by zone in turn): the order of Decision.nodes."""
         if self._order is None:
-            self._order = np.array([self.rows[name] for name in self._tree.list()], dtype=np.intp)
+            self._order = np.array([self.rows[name] for name in self.names()], dtype=np.intp)
         return self._order
+
+    def names(self) -> list[str]:
+        """The names of all nodes in the scheduler's order; not to be written to."""
+        if self._names is None:
+            self._names = self._tree.list()
+        return self._names
 
     def node(self, row: int) -> Node:
         node = self.nodes[row]
@@ -176,9 +183,9 @@ class Cluster:
         if new is None:
             assert old is not None
             self._tree.remove(old.name)
-            self._order = None
+            self._order = self._names = None
         elif self._tree.set(new.name, new.zone):
-            self._order = None
+            self._order = self._names = None
 
     def _write_images(self, row: int, old: Node | None, new: Node | None) -> None:
         self.images_version += 1

@@ -1,7 +1,9 @@
 """Pods as the scheduler reads them: parsed once per version of the manifest, immutable afterwards."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 
 from simulator import pod_requests
@@ -115,6 +117,12 @@ class Pod:
         return self.phase in ("Succeeded", "Failed")
 
     @cached_property
+    def start_seconds(self) -> float:
+        """status.startTime in seconds since the Unix epoch; later than everything for a pod that has none, as
+        upstream takes it to start now."""
+        return datetime.fromisoformat(self.start_time).timestamp() if self.start_time else inf
+
+    @cached_property
     def scheduling_gates(self) -> tuple[str, ...]:
         return tuple(gate["name"] for gate in self.spec.get("schedulingGates") or ())
 
@@ -185,10 +193,11 @@ class Pod:
 
     @cached_property
     def scored_requests(self) -> dict[str, int]:
-        """Requests of the incoming pod where every container without cpu or memory counts the default
-        (calculatePodResourceRequest in plugins/noderesources/resource_allocation.go)."""
+        """Requests of the incoming pod as NodeResourcesFit scores them: every container without cpu or memory
+        counts the default, and requests of the pod as a whole do not count (calculatePodResourceRequest in
+        plugins/noderesources/resource_allocation.go; NewFit leaves its scorer's pod-level switch off)."""
         exact = pod_requests.pod_requests(
-            self.manifest, use_status=True, missing=pod_requests.DEFAULT_REQUESTS
+            self.manifest, use_status=False, missing=pod_requests.DEFAULT_REQUESTS, pod_level=False
         )
         return {name: pod_requests.amount(name, nanos) for name, nanos in exact.items()}
 

@@ -82,10 +82,15 @@ def pod_level_requests(spec: Mapping[str, Any]) -> Requests:
 
 
 def pod_requests(
-    manifest: Mapping[str, Any], *, use_status: bool, missing: Requests | None = None
+    manifest: Mapping[str, Any],
+    *,
+    use_status: bool,
+    missing: Requests | None = None,
+    pod_level: bool = True,
 ) -> Requests:
     """PodRequests, exact. With ``use_status`` a container that is being resized counts at the most of what it
-    asks, is given and has; ``missing`` gives containers a request where they state none."""
+    asks, is given and has; ``missing`` gives containers a request where they state none; without
+    ``pod_level`` only the containers' requests count."""
     spec = manifest["spec"]
     statuses = _statuses(manifest) if use_status else {}
     infeasible = bool(statuses) and _resize_infeasible(manifest)
@@ -117,7 +122,8 @@ def pod_requests(
             _add(requests, sidecars)
             _maximise(starting, requests)
     _maximise(total, starting)
-    total.update(pod_level_requests(spec))
+    if pod_level:
+        total.update(pod_level_requests(spec))
     _add(total, parse_list(spec.get("overhead")))
     return total
 

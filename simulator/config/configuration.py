@@ -37,6 +37,7 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
     ("DefaultBinder", 0),
 )
 """The default profile's plugins, in order, with their score weights (0 = 1 where it is scored)."""
+DEFAULT_NAMES = frozenset(name for name, _ in DEFAULT_PLUGINS)
 
 MAX_PROFILES = 16
 """More than anybody runs, and a bound on the work that one document can make."""

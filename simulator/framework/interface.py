@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 from numpy.typing import NDArray
 
+from simulator.chance import draw
 from simulator.columns import Ints
 from simulator.decision import Code, Preemption
 from simulator.framework.node_batch import NodeBatch
@@ -117,11 +118,21 @@ class CycleState:
     themselves.
 
     ``nominated`` maps a node's name to the pods nominated to it, the pod of this cycle perhaps among them.
+    ``seed`` and ``cycle`` settle what upstream leaves to chance.
     """
 
-    def __init__(self, cluster: "Cluster", nominated: Mapping[str, Sequence[Pod]] | None = None) -> None:
+    def __init__(
+        self,
+        cluster: "Cluster",
+        nominated: Mapping[str, Sequence[Pod]] | None = None,
+        *,
+        seed: int = 0,
+        cycle: int = 0,
+    ) -> None:
         self.cluster = cluster
         self.nominated = nominated or {}
+        self.seed = seed
+        self.cycle = cycle
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
         self._data: dict[str, Any] = {}
@@ -142,8 +153,12 @@ class CycleState:
         ``PreFilterNodePorts``."""
         self._data[key] = value
 
+    def draw(self, purpose: str, count: int) -> int:
+        """A number from 0 up to, not including, ``count``, drawn by the seed for this cycle and purpose."""
+        return draw(self.seed, self.cycle, purpose, count)
+
     def clone(self) -> "CycleState":
-        copy = CycleState(self.cluster, self.nominated)
+        copy = CycleState(self.cluster, self.nominated, seed=self.seed, cycle=self.cycle)
         copy.skip_filter, copy.skip_score = self.skip_filter, self.skip_score
         copy._data = {k: v.clone() if hasattr(v, "clone") else v for k, v in self._data.items()}
         return copy

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulator.columns import Ints
-from simulator.config.configuration import ConfigError, Profile, expand, score_weights
+from simulator.config.configuration import DEFAULT_NAMES, ConfigError, Profile, expand, score_weights
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     EXTENSION_POINTS,
@@ -93,6 +93,8 @@ class Framework:
             for i, plugin in enumerate(self.profile.plugins.at(point).enabled):
                 kind = registry.get(plugin.name)
                 path = f"plugins.{point}.enabled[{i}].name"
+                if kind is None and plugin.name in DEFAULT_NAMES:
+                    continue  # not modelled yet
                 if kind is None:
                     causes.append((path, f"plugin {plugin.name!r} does not exist"))
                 elif point in EXTENSION_POINTS and not issubclass(kind, EXTENSION_POINTS[point]):
@@ -103,7 +105,7 @@ class Framework:
     def _at(self, point: str) -> list[Any]:
         kind = EXTENSION_POINTS[point]
         found = {name: plugin for name, plugin in self.plugins.items() if isinstance(plugin, kind)}
-        return [found[name] for name in expand(self.profile, point, set(found))]
+        return [found[name] for name in expand(self.profile, point, set(found)) if name in found]
 
     # Before the queue
 

@@ -3,5 +3,34 @@
 from collections.abc import Mapping
 
 from simulator.framework.interface import Plugin
+from simulator.plugins.default_binder import DefaultBinder
+from simulator.plugins.default_preemption import DefaultPreemption
+from simulator.plugins.dynamic_resources import DynamicResources
+from simulator.plugins.image_locality import ImageLocality
+from simulator.plugins.node_affinity import NodeAffinity
+from simulator.plugins.node_name import NodeName
+from simulator.plugins.node_ports import NodePorts
+from simulator.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from simulator.plugins.node_resources_fit import NodeResourcesFit
+from simulator.plugins.node_unschedulable import NodeUnschedulable
+from simulator.plugins.priority_sort import PrioritySort
+from simulator.plugins.scheduling_gates import SchedulingGates
+from simulator.plugins.taint_toleration import TaintToleration
 
-IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in tuple[type[Plugin], ...]()}
+PLUGINS: tuple[type[Plugin], ...] = (
+    SchedulingGates,
+    PrioritySort,
+    NodeUnschedulable,
+    NodeName,
+    TaintToleration,
+    NodeAffinity,
+    NodePorts,
+    NodeResourcesFit,
+    DynamicResources,
+    DefaultPreemption,
+    NodeResourcesBalancedAllocation,
+    ImageLocality,
+    DefaultBinder,
+)
+
+IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in PLUGINS}

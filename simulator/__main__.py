@@ -1,0 +1,28 @@
+"""``python -m simulator COMMAND``: the simulator from the command line."""
+
+import argparse
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+from simulator import commands
+
+
+def main(arguments: list[str]) -> int:
+    """Each command is a module of simulator.commands with ``add_arguments(parser)`` and ``run(options)``,
+    which returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m simulator", description=__doc__)
+    choices = parser.add_subparsers(dest="command", required=True)
+    for name in sorted(module.name for module in iter_modules(commands.__path__)):
+        module = import_module(f"simulator.commands.{name}")
+        summary, _, rest = (module.__doc__ or "").partition("\n")
+        sub = choices.add_parser(name, help=summary, description=summary + rest)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    options = parser.parse_args(arguments)
+    status: int = options.run(options)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The commands of ``python -m simulator``, one module each."""

@@ -1,0 +1,263 @@
+"""Decide scheduling attempts given as JSON Lines, one answer a line.
+
+Each line is an object with ``name``, ``config`` (a KubeSchedulerConfiguration or null), ``objects`` (lists of
+manifests by kind) and ``pod`` (the pending pod). A line that is not, gets ``{"line": N, "error": "..."}``;
+the others are still answered, and the exit status is 1.
+"""
+
+import argparse
+import sys
+from typing import Any
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.attempt import Attempt, left_out
+from simulator.cluster import Cluster
+from simulator.config import ConfigError, load
+from simulator.framework.interface import Status
+from simulator.framework.runtime import Framework
+from simulator.node import Node
+from simulator.plugins.registry import IN_TREE
+from simulator.pod import Pod
+from simulator.schedule_pod import message, preemption, record
+
+MAX_LINE_BYTES = 64 << 20
+"""A cluster of some ten thousand pods; a longer line is refused."""
+
+KINDS = {
+    "namespaces": "namespaces",
+    "priorityClasses": "priorityclasses.scheduling.k8s.io",
+    "podDisruptionBudgets": "poddisruptionbudgets.policy",
+    "persistentVolumes": "persistentvolumes",
+    "persistentVolumeClaims": "persistentvolumeclaims",
+    "storageClasses": "storageclasses.storage.k8s.io",
+    "csiNodes": "csinodes.storage.k8s.io",
+    "csiDrivers": "csidrivers.storage.k8s.io",
+    "csiStorageCapacities": "csistoragecapacities.storage.k8s.io",
+    "volumeAttachments": "volumeattachments.storage.k8s.io",
+    "services": "services",
+    "replicaSets": "replicasets.apps",
+    "replicationControllers": "replicationcontrollers",
+    "statefulSets": "statefulsets.apps",
+}
+"""The lists beside nodes and pods, and the resource each is kept under."""
+
+_NAMESPACED = {
+    "podDisruptionBudgets", "persistentVolumeClaims", "csiStorageCapacities", "services", "replicaSets",
+    "replicationControllers", "statefulSets",
+}  # fmt: skip
+
+
+class Question(msgspec.Struct):
+    name: str
+    objects: dict[str, list[Manifest]]
+    pod: Manifest
+    config: Manifest | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", help="JSON Lines to read; standard input without it")
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.file is None:
+        return answer_all(sys.stdin.buffer)
+    with open(options.file, "rb") as lines:
+        return answer_all(lines)
+
+
+def answer_all(lines: Any) -> int:
+    status = 0
+    number = 0
+    while line := lines.readline(MAX_LINE_BYTES):
+        number += 1
+        try:
+            question = msgspec.json.decode(line, type=Question)
+            answer: dict[str, Any] = {"name": question.name, "expect": decide(question)}
+        except ConfigError as failure:
+            answer = {"line": number, "error": f"config: {failure}"}
+        except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError) as failure:
+            # Whatever shape a stranger's manifests have, the other lines are still answered.
+            answer = {"line": number, "error": f"{type(failure).__name__}: {failure}"}
+        if "error" in answer:
+            status = 1
+        sys.stdout.buffer.write(msgspec.json.encode(answer, order="deterministic") + b"\n")
+    sys.stdout.buffer.flush()
+    return status
+
+
+def read_cluster(
+    objects: dict[str, list[Manifest]], frameworks: dict[str, Framework]
+) -> tuple[Cluster, dict[str, list[Pod]]]:
+    """The cluster, and its nominated pods by node. Gated pods, and those of a schedulerName without a
+    framework, are in no queue and hence not nominated."""
+    cluster = Cluster()
+    for manifest in objects.get("nodes", ()):
+        cluster.add_node(Node.parse(manifest))
+    for kind, resource in KINDS.items():
+        for manifest in objects.get(kind, ()):
+            metadata = manifest["metadata"]
+            name = metadata["name"]
+            namespace = metadata.get("namespace") or "default"
+            cluster.set_object(resource, f"{namespace}/{name}" if kind in _NAMESPACED else name, manifest)
+    nominated: dict[str, list[Pod]] = {}
+    for manifest in objects.get("pods", ()):
+        pod = Pod.parse(manifest)
+        if pod.finished:
+            continue
+        if pod.node_name:
+            cluster.add_pod(pod)
+        elif pod.nominated_node_name:
+            own = frameworks.get(pod.scheduler_name)
+            if own is not None and own.run_pre_enqueue(pod) is None:
+                nominated.setdefault(pod.nominated_node_name, []).append(pod)
+    return cluster, nominated
+
+
+def decide(question: Question) -> dict[str, Any]:
+    """The answer in the vectors' form."""
+    configuration = load(question.config)
+    pod = Pod.parse(question.pod)
+    profile = configuration.profile(pod.scheduler_name)
+    if profile is None:
+        raise ValueError(f"no profile has the schedulerName {pod.scheduler_name!r}")
+    frameworks = {p.scheduler_name: Framework(p, IN_TREE) for p in configuration.profiles}
+    framework = frameworks[pod.scheduler_name]
+    cluster, nominated = read_cluster(question.objects, frameworks)
+    gate = framework.run_pre_enqueue(pod)
+    if gate is not None:
+        return {**_NOTHING, "preEnqueue": _status(gate)}
+    if pod.nominated_node_name:
+        nominated.setdefault(pod.nominated_node_name, []).append(pod)
+    percentage = profile.percentage_of_nodes_to_score
+    search = Attempt(
+        framework,
+        cluster,
+        pod,
+        nominated,
+        percentage_of_nodes_to_score=(
+            configuration.percentage_of_nodes_to_score if percentage is None else percentage
+        ),
+        exhaustive=True,
+    )
+    for _ in search.run():
+        pass
+    return expect(search)
+
+
+_NOTHING: dict[str, Any] = {
+    "preEnqueue": None,
+    "preFilter": None,
+    "nominatedNodeShortcut": False,
+    "lookedAt": None,
+    "filter": {},
+    "unschedulablePlugins": [],
+    "message": "",
+    "messageAfterPostFilter": "",
+    "preScoreSkipped": [],
+    "scoringSkipped": False,
+    "scores": {},
+    "selectedAnyOf": [],
+    "preemption": None,
+}
+
+
+def expect(search: Attempt) -> dict[str, Any]:
+    decision = record(search)
+    answer = {
+        **_NOTHING,
+        "nominatedNodeShortcut": search.nominated_shortcut,
+        "lookedAt": _looked_at(search),
+        "filter": _filter(search),
+        "unschedulablePlugins": decision.unschedulable_plugins,
+        "message": search.message,
+        "messageAfterPostFilter": "" if search.errors else message(search),
+        "preScoreSkipped": decision.pre_score_skipped,
+        "scoringSkipped": len(search.feasible) == 1
+        or bool(len(search.feasible) and not search.framework.score_plugins),
+        "selectedAnyOf": sorted(decision.tied),
+        "preemption": _preemption(search),
+    }
+    if decision.pre_filter is not None:
+        answer["preFilter"] = {
+            "code": decision.pre_filter.code,
+            "plugin": decision.pre_filter.plugin,
+            "reasons": decision.pre_filter.reasons,
+            "nodeNames": decision.pre_filter.node_names,
+            "skipped": decision.pre_filter.skipped,
+        }
+    if search.errors:
+        answer["cycleErrorAnyOf"] = sorted(search.errors)
+    else:
+        answer["scores"] = _scores(search)
+    return answer
+
+
+def _status(status: Status) -> dict[str, Any]:
+    return {"plugin": status.plugin, "code": status.code, "reasons": sorted(status.reasons)}
+
+
+def _looked_at(search: Attempt) -> list[str] | None:
+    if search.nominated_shortcut:
+        return [search.pod.nominated_node_name]
+    if search.pre_filter is None or search.pre_filter.status or search.pre_filter.node_names is None:
+        return None
+    return sorted(name for name in search.pre_filter.node_names if name in search.cluster.rows)
+
+
+def _filter(search: Attempt) -> dict[str, Any]:
+    """Every node's verdict; for nodes that PreFilter results leave out, just this."""
+    if search.pre_filter is None or search.pre_filter.status is not None:
+        return {}
+    outside = set() if search.outside is None else set(search.outside.tolist())
+    absent = left_out(search.pre_filter.narrowed_by) if search.nominated_shortcut else search.diagnosis.absent
+    verdicts: dict[str, Any] = {}
+    for name, row in search.cluster.rows.items():
+        code = int(search.seen.codes[row])
+        if row in outside:
+            verdicts[name] = {**_status(absent), "byPreFilter": True}
+        else:
+            verdicts[name] = _status(search.seen.statuses[code - 1]) if code else None
+    return verdicts
+
+
+def _scores(search: Attempt) -> dict[str, Any]:
+    scores: dict[str, Any] = {}
+    if not len(search.totals):
+        return scores
+    for i, row in enumerate(search.feasible.tolist()):
+        scores[search.cluster.node(row).name] = {"total": int(search.totals[i])} | {
+            column.plugin: {
+                "raw": int(column.raw[i]),
+                "normalized": int(column.normalized[i]),
+                "weighted": int(column.weighted[i]),
+            }
+            for column in search.scores
+        }
+    return scores
+
+
+def _preemption(search: Attempt) -> dict[str, Any] | None:
+    found = preemption(search)
+    if found is None:
+        return None
+    return {
+        "eligible": found.eligible,
+        "ineligibleReason": found.ineligible_reason,
+        "candidates": {
+            c.node: {"victims": [v.pod for v in c.victims], "pdbViolations": c.pdb_violations}
+            for c in found.candidates
+        },
+        "nonCandidates": {
+            node: {"plugin": f.plugin, "code": f.code, "reasons": f.reasons}
+            for node, f in found.non_candidates.items()
+        },
+        "nominatedAnyOf": sorted(found.tied),
+        "clearedNominations": {
+            c.node: c.cleared_nominations for c in found.candidates if c.node in found.tied
+        },
+        "plugin": found.plugin,
+        "code": found.code,
+        "message": found.message,
+    }

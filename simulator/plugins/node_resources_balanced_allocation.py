@@ -1,0 +1,25 @@
+"""pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, v1.34."""
+
+from simulator.columns import Ints
+from simulator.config.args import NodeResourcesBalancedAllocationArgs
+from simulator.framework.interface import SKIP, CycleState, PreScorePlugin, ScorePlugin, Status
+from simulator.framework.node_batch import NodeBatch
+from simulator.plugins.resource_allocation import allocations, balanced
+from simulator.pod import Pod
+
+
+class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
+    """Prefers nodes whose resources would be used evenly. Works on true requests, without defaults."""
+
+    name = "NodeResourcesBalancedAllocation"
+    args: NodeResourcesBalancedAllocationArgs
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
+        return None if any(self._requests(pod)) else SKIP
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+        requests = self._requests(pod)
+        return balanced(allocations(nodes, self.args.resources, requests, non_zero=False), len(nodes))
+
+    def _requests(self, pod: Pod) -> list[int]:
+        return [pod.requests.get(spec.name, 0) for spec in self.args.resources]

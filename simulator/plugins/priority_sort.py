@@ -1,0 +1,15 @@
+"""pkg/scheduler/framework/plugins/queuesort/priority_sort.go, v1.34."""
+
+from typing import Any
+
+from simulator.framework.interface import QueueSortPlugin
+from simulator.pod import Pod
+
+
+class PrioritySort(QueueSortPlugin):
+    """Higher priority first, then who has been in the queue for longer."""
+
+    name = "PrioritySort"
+
+    def sort_key(self, pod: Pod, timestamp: int) -> tuple[Any, ...]:
+        return (-pod.priority, timestamp)

@@ -1,0 +1,150 @@
+"""Schedule one pod: an attempt in steps, and the record of what it decided."""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from simulator import decision
+from simulator.api import Micros
+from simulator.attempt import Attempt
+from simulator.cluster import Cluster
+from simulator.columns import Ints
+from simulator.decision import Decision, Failure, PluginScores
+from simulator.framework.runtime import Framework
+from simulator.pod import Pod
+
+
+def schedule_pod(
+    framework: Framework,
+    cluster: Cluster,
+    pod: Pod,
+    nominated: Mapping[str, Sequence[Pod]],
+    *,
+    percentage_of_nodes_to_score: int = 100,
+    seed: int = 0,
+    cycle: int = 0,
+    now: Micros = 0,
+    attempt: int = 1,
+) -> Generator[str, None, Decision]:
+    """Look for a node for ``pod``; yields the name of each extension point just before it is run, returns the
+    decision. Nothing is written anywhere: binding, evicting and nominating are the caller's.
+
+    ``nominated`` maps node names to the pods nominated to them. ``seed`` and ``cycle`` settle ties.
+    """
+    search = Attempt(
+        framework,
+        cluster,
+        pod,
+        nominated,
+        percentage_of_nodes_to_score=percentage_of_nodes_to_score,
+        seed=seed,
+        cycle=cycle,
+    )
+    yield from search.run()
+    return record(search, now=now, attempt=attempt)
+
+
+def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
+    """The whole attempt as plain data."""
+    cluster = search.cluster
+    names = cluster.names()
+    verdicts, failures = _verdicts(search)
+    position = np.empty(cluster.width, dtype=np.int64)
+    position[cluster.order()] = np.arange(len(names))
+    return Decision(
+        cycle=search.state.cycle,
+        t=now,
+        pod=search.pod.key,
+        uid=search.pod.uid,
+        attempt=attempt,
+        profile=search.framework.scheduler_name,
+        priority=search.pod.priority,
+        requests=search.pod.requests,
+        nodes=names,
+        pre_filter=_pre_filter(search),
+        filter_plugins=[
+            p.name for p in search.framework.filter_plugins if p.name not in search.state.skip_filter
+        ],
+        verdicts=verdicts.tolist(),
+        failures=failures,
+        feasible=position[search.feasible].tolist(),
+        scores=[
+            PluginScores(s.plugin, s.weight, s.raw.tolist(), s.normalized.tolist(), s.weighted.tolist())
+            for s in search.scores
+        ],
+        pre_score_skipped=search.pre_score_skipped,
+        totals=search.totals.tolist(),
+        tied=[names[i] for i in position[search.best].tolist()],
+        selected="" if search.selected is None or search.errors else names[int(position[search.selected])],
+        nominated_shortcut=search.nominated_shortcut,
+        preemption=preemption(search),
+        unschedulable_plugins=sorted(search.diagnosis.unschedulable_plugins),
+        message=message(search),
+        outcome=_outcome(search),
+    )
+
+
+def message(search: Attempt) -> str:
+    """The PodScheduled condition's message."""
+    if search.errors:
+        return search.errors[0]
+    status = search.post_filter
+    if status is None or status.code == "Success" or not status.message:
+        return search.message
+    return f"{search.message} {status.message}"
+
+
+def preemption(search: Attempt) -> decision.Preemption | None:
+    """The record of preemption, with what PostFilter as a whole came to."""
+    if search.preemption is None or search.post_filter is None:
+        return None
+    status = search.post_filter
+    return msgspec.structs.replace(
+        search.preemption, code=status.code, plugin=status.plugin, message=status.message
+    )
+
+
+def _outcome(search: Attempt) -> Literal["scheduled", "unschedulable", "preempting", "error"]:
+    if search.errors:
+        return "error"
+    if search.selected is not None:
+        return "scheduled"
+    return "preempting" if search.nominated_node else "unschedulable"
+
+
+def _pre_filter(search: Attempt) -> decision.PreFilter | None:
+    outcome = search.pre_filter
+    if outcome is None:
+        return None
+    status = outcome.status
+    return decision.PreFilter(
+        code="Success" if status is None else status.code,
+        plugin="" if status is None else status.plugin,
+        reasons=[] if status is None else sorted(status.reasons),
+        node_names=None if outcome.node_names is None else sorted(outcome.node_names),
+        skipped=outcome.skipped,
+    )
+
+
+def _verdicts(search: Attempt) -> tuple[Ints, list[Failure]]:
+    """Verdicts in the order of the nodes, and the failures that occur in them, in order of their numbers."""
+    codes, statuses = search.diagnosis.codes, list(search.diagnosis.statuses)
+    by_pre_filter = 0
+    if search.outside is not None and not search.nominated_shortcut:
+        statuses.append(search.diagnosis.absent)
+        by_pre_filter = len(statuses)
+        unseen = search.outside[codes[search.outside] < 0]
+        codes = codes.copy()
+        codes[unseen] = by_pre_filter
+    codes = codes[search.cluster.order()]
+    used = np.flatnonzero(np.bincount(codes[codes > 0], minlength=1))
+    numbers = np.zeros(len(statuses) + 1, dtype=np.int64)
+    numbers[used] = np.arange(1, len(used) + 1)
+    failures = [
+        Failure(s.plugin, s.code, sorted(s.reasons), k == by_pre_filter)
+        for k in used.tolist()
+        for s in (statuses[k - 1],)
+    ]
+    return np.where(codes > 0, numbers[codes], codes), failures
