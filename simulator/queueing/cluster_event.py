@@ -1,0 +1,176 @@
+"""Cluster events: what may make a rejected pod schedulable.
+
+staging/src/k8s.io/kube-scheduler/framework/types.go and pkg/scheduler/framework/{types,events}.go, v1.34.
+"""
+
+from enum import IntFlag
+from typing import Any, Final, NamedTuple
+
+from simulator.node import Node
+from simulator.pod import Pod
+
+
+class ActionType(IntFlag):
+    """What happened to an object. The values' order matters: see :meth:`ClusterEvent.matches`."""
+
+    ADD = 1 << 0
+    DELETE = 1 << 1
+    UPDATE_NODE_ALLOCATABLE = 1 << 2
+    UPDATE_NODE_LABEL = 1 << 3
+    UPDATE_NODE_TAINT = 1 << 4
+    UPDATE_NODE_CONDITION = 1 << 5
+    UPDATE_NODE_ANNOTATION = 1 << 6
+    UPDATE_POD_LABEL = 1 << 7
+    UPDATE_POD_SCALE_DOWN = 1 << 8
+    UPDATE_POD_TOLERATION = 1 << 9
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 1 << 10
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1 << 11
+    UPDATE_OTHER = 1 << 12
+    UPDATE = (1 << 13) - (1 << 2)
+    ALL = (1 << 13) - 1
+
+
+_LABELS: Final = {
+    ActionType.ADD: "Add",
+    ActionType.DELETE: "Delete",
+    ActionType.UPDATE_NODE_ALLOCATABLE: "UpdateNodeAllocatable",
+    ActionType.UPDATE_NODE_LABEL: "UpdateNodeLabel",
+    ActionType.UPDATE_NODE_TAINT: "UpdateNodeTaint",
+    ActionType.UPDATE_NODE_CONDITION: "UpdateNodeCondition",
+    ActionType.UPDATE_NODE_ANNOTATION: "UpdateNodeAnnotation",
+    ActionType.UPDATE_POD_LABEL: "UpdatePodLabel",
+    ActionType.UPDATE_POD_SCALE_DOWN: "UpdatePodScaleDown",
+    ActionType.UPDATE_POD_TOLERATION: "UpdatePodToleration",
+    ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED: "UpdatePodSchedulingGatesEliminated",
+    ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM: "UpdatePodGeneratedResourceClaim",
+    ActionType.UPDATE: "Update",
+}
+
+# Resources are named as in upstream's event labels.
+POD = "Pod"
+ASSIGNED_POD = "AssignedPod"
+UNSCHEDULABLE_POD = "UnschedulablePod"
+NODE = "Node"
+PERSISTENT_VOLUME = "PersistentVolume"
+PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+CSI_NODE = "storage.k8s.io/CSINode"
+CSI_DRIVER = "storage.k8s.io/CSIDriver"
+CSI_STORAGE_CAPACITY = "storage.k8s.io/CSIStorageCapacity"
+STORAGE_CLASS = "storage.k8s.io/StorageClass"
+VOLUME_ATTACHMENT = "storage.k8s.io/VolumeAttachment"
+RESOURCE_CLAIM = "resource.k8s.io/ResourceClaim"
+RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
+DEVICE_CLASS = "resource.k8s.io/DeviceClass"
+WILDCARD = "*"
+
+EVENT_RESOURCES: Final = {
+    "persistentvolumes": PERSISTENT_VOLUME,
+    "persistentvolumeclaims": PERSISTENT_VOLUME_CLAIM,
+    "csinodes.storage.k8s.io": CSI_NODE,
+    "csidrivers.storage.k8s.io": CSI_DRIVER,
+    "csistoragecapacities.storage.k8s.io": CSI_STORAGE_CAPACITY,
+    "storageclasses.storage.k8s.io": STORAGE_CLASS,
+    "volumeattachments.storage.k8s.io": VOLUME_ATTACHMENT,
+    "resourceclaims.resource.k8s.io": RESOURCE_CLAIM,
+    "resourceslices.resource.k8s.io": RESOURCE_SLICE,
+    "deviceclasses.resource.k8s.io": DEVICE_CLASS,
+}
+"""The kinds beside pods and nodes of which plugins want to hear, by the name of their resource in the API."""
+
+
+class ClusterEvent(NamedTuple):
+    resource: str
+    action: ActionType
+    custom_label: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.custom_label or f"{self.resource}{_LABELS[self.action]}"
+
+    @property
+    def wildcard(self) -> bool:
+        """Meant for every pod, or for the one that comes with it, whatever rejected it."""
+        return self.resource == WILDCARD and self.action == ActionType.ALL
+
+    def matches(self, incoming: "ClusterEvent") -> bool:
+        """Whether a plugin that registered this event wants to hear of the incoming one.
+
+        A general update, which has all update bits, does not match a registration for single ones.
+        """
+        if self.wildcard:
+            return True
+        same = self.resource == incoming.resource or (
+            self.resource == POD and incoming.resource in (ASSIGNED_POD, UNSCHEDULABLE_POD)
+        )
+        return same and bool(self.action & incoming.action) and incoming.action <= self.action
+
+
+ASSIGNED_POD_ADD = ClusterEvent(ASSIGNED_POD, ActionType.ADD)
+ASSIGNED_POD_DELETE = ClusterEvent(ASSIGNED_POD, ActionType.DELETE)
+UNSCHEDULED_POD_ADD = ClusterEvent(UNSCHEDULABLE_POD, ActionType.ADD)
+UNSCHEDULED_POD_UPDATE = ClusterEvent(UNSCHEDULABLE_POD, ActionType.UPDATE)
+UNSCHEDULED_POD_DELETE = ClusterEvent(UNSCHEDULABLE_POD, ActionType.DELETE)
+NODE_ADD = ClusterEvent(NODE, ActionType.ADD)
+NODE_DELETE = ClusterEvent(NODE, ActionType.DELETE)
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(WILDCARD, ActionType.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE = ClusterEvent(WILDCARD, ActionType.ALL, "ForceActivate")
+
+# Causes of moves that are no cluster events.
+SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
+BACKOFF_COMPLETE = "BackoffComplete"
+POP_FROM_BACKOFF_Q = "PopFromBackoffQ"
+
+
+def pod_scheduling_properties_change(new: Pod, old: Pod | None) -> list[ClusterEvent]:
+    """What a pod's update means to the scheduler; a general Update where it is nothing in particular."""
+    resource = ASSIGNED_POD if new.node_name else UNSCHEDULABLE_POD
+    actions: list[ActionType] = []
+    if old is not None:
+        if new.labels != old.labels:
+            actions.append(ActionType.UPDATE_POD_LABEL)
+        if scaled_down(new, old):
+            actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
+        if old.scheduling_gates and not new.scheduling_gates:
+            actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
+        # Tolerations can only be added to a pod, so that comparing their number is enough.
+        if len(new.tolerations) != len(old.tolerations):
+            actions.append(ActionType.UPDATE_POD_TOLERATION)
+        if _claim_statuses(new) != _claim_statuses(old):
+            actions.append(ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
+    return [ClusterEvent(resource, action) for action in actions or [ActionType.UPDATE]]
+
+
+def scaled_down(new: Pod, old: Pod) -> bool:
+    return any(
+        name not in new.requests or amount > new.requests[name] for name, amount in old.requests.items()
+    )
+
+
+def _claim_statuses(pod: Pod) -> tuple[dict[str, str | None], Any]:
+    status = pod.manifest.get("status") or {}
+    claims = {s["name"]: s.get("resourceClaimName") for s in status.get("resourceClaimStatuses") or ()}
+    return claims, status.get("extendedResourceClaimStatus")
+
+
+def node_scheduling_properties_change(new: Node, old: Node) -> list[ClusterEvent]:
+    """What a node's update means to the scheduler; empty where it is nothing."""
+    actions: list[ActionType] = []
+    # A node that is uncordoned counts as one that lost a taint; cordoning helps no pod.
+    if old.unschedulable and not new.unschedulable:
+        actions.append(ActionType.UPDATE_NODE_TAINT)
+    if (new.allocatable, new.allowed_pods) != (old.allocatable, old.allowed_pods):
+        actions.append(ActionType.UPDATE_NODE_ALLOCATABLE)
+    if new.labels != old.labels:
+        actions.append(ActionType.UPDATE_NODE_LABEL)
+    if new.taints != old.taints:
+        actions.append(ActionType.UPDATE_NODE_TAINT)
+    if _conditions(new) != _conditions(old):
+        actions.append(ActionType.UPDATE_NODE_CONDITION)
+    if new.annotations != old.annotations:
+        actions.append(ActionType.UPDATE_NODE_ANNOTATION)
+    return [ClusterEvent(NODE, action) for action in actions]
+
+
+def _conditions(node: Node) -> dict[str, str]:
+    status = node.manifest.get("status") or {}
+    return {c["type"]: c["status"] for c in status.get("conditions") or ()}

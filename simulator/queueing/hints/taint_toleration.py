@@ -1,0 +1,34 @@
+"""TaintToleration (pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go, v1.34)."""
+
+from typing import Any
+
+from simulator.node import Node
+from simulator.pod import Pod
+from simulator.queueing.cluster_event import NODE, POD, ActionType
+from simulator.queueing.hint import Registered, register
+
+EFFECTS_THAT_KEEP_OUT = ("NoSchedule", "NoExecute")
+
+
+def events_to_register(args: Any) -> list[Registered]:
+    return [
+        register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, node_changed),
+        register(POD, ActionType.UPDATE_POD_TOLERATION, toleration_changed),
+    ]
+
+
+def toleration_changed(pod: Pod, old: Pod, new: Pod) -> bool:
+    """A pod that this plugin turned away can only have got what it lacked."""
+    return new.uid == pod.uid
+
+
+def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
+    return (old is None or not tolerated(pod, old)) and tolerated(pod, new)
+
+
+def tolerated(pod: Pod, node: Node) -> bool:
+    return all(
+        any(toleration.tolerates(*taint) for toleration in pod.tolerations)
+        for taint in node.taints
+        if taint.effect in EFFECTS_THAT_KEEP_OUT
+    )
