@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: up test install install-dev lint types lock clean
+.PHONY: up test bench install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -36,6 +36,9 @@ types: .venv/dev
 test: lint types
 	$(BIN)/python -m tests.chromium
 	$(BIN)/pytest
+
+bench: .venv/runtime
+	$(BIN)/python -m simulator bench
 
 # Needs uv; writes the lock files anew.
 lock:

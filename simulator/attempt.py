@@ -40,7 +40,6 @@ class Attempt:
         pod: Pod,
         nominated: Mapping[str, Sequence[Pod]],
         *,
-        percentage_of_nodes_to_score: int = 100,
         seed: int = 0,
         cycle: int = 0,
         exhaustive: bool = False,
@@ -49,7 +48,6 @@ class Attempt:
         self.cluster = cluster
         self.pod = pod
         self.state = CycleState(cluster, nominated, seed=seed, cycle=cycle)
-        self.percentage = percentage_of_nodes_to_score
         self.exhaustive = exhaustive
         self.pre_filter: PreFilterOutcome | None = None
         self.diagnosis = Diagnosis(cluster)
@@ -160,7 +158,7 @@ class Attempt:
         diagnosis, cluster = self.diagnosis, self.cluster
         self._look_at(diagnosis, rows)
         candidates = cluster.order() if rows is None else rows
-        enough = nodes_to_find(len(candidates), self.percentage)
+        enough = nodes_to_find(len(candidates), self.framework.profile.percentage_of_nodes_to_score)
         if enough < len(candidates):
             start = cluster.next_start_node_index % len(candidates)
             candidates = np.concatenate([candidates[start:], candidates[:start]])
@@ -217,7 +215,7 @@ class Attempt:
             return
         self.totals = np.zeros(len(self.feasible), dtype=np.int64)
         for column in self.scores:
-            self.totals += column.weighted
+            self.totals += column.weighted()
         if self.selected is None:
             self.best = self.feasible[self.totals == self.totals.max()]
             self.selected = int(self.best[self.state.draw("node", len(self.best))])

@@ -1,6 +1,7 @@
 """Pods as the scheduler reads them: parsed once per version of the manifest, immutable afterwards."""
 
 from collections.abc import Mapping
+from copy import copy
 from datetime import datetime
 from functools import cached_property
 from math import inf
@@ -110,6 +111,14 @@ class Pod:
 
     def __repr__(self) -> str:
         return f"Pod({self.key!r})"
+
+    def assumed(self, node_name: str) -> "Pod":
+        """The same pod as if it were bound already: what was parsed is shared."""
+        copied = copy(self)
+        copied.node_name = node_name
+        copied.spec = {**self.spec, "nodeName": node_name}
+        copied.manifest = {**self.manifest, "spec": copied.spec}
+        return copied
 
     @property
     def finished(self) -> bool:

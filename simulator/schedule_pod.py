@@ -22,7 +22,6 @@ def schedule_pod(
     pod: Pod,
     nominated: Mapping[str, Sequence[Pod]],
     *,
-    percentage_of_nodes_to_score: int = 100,
     seed: int = 0,
     cycle: int = 0,
     now: Micros = 0,
@@ -38,7 +37,6 @@ def schedule_pod(
         cluster,
         pod,
         nominated,
-        percentage_of_nodes_to_score=percentage_of_nodes_to_score,
         seed=seed,
         cycle=cycle,
     )
@@ -71,7 +69,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
         failures=failures,
         feasible=position[search.feasible].tolist(),
         scores=[
-            PluginScores(s.plugin, s.weight, s.raw.tolist(), s.normalized.tolist(), s.weighted.tolist())
+            PluginScores(s.plugin, s.weight, s.raw.tolist(), s.normalized.tolist(), s.weighted().tolist())
             for s in search.scores
         ],
         pre_score_skipped=search.pre_score_skipped,

@@ -18,7 +18,7 @@ from simulator.config import ConfigError, load
 from simulator.framework.interface import Status
 from simulator.framework.runtime import Framework
 from simulator.node import Node
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import profiles
 from simulator.pod import Pod
 from simulator.schedule_pod import message, preemption, record
 
@@ -117,30 +117,18 @@ def read_cluster(
 
 def decide(question: Question) -> dict[str, Any]:
     """The answer in the vectors' form."""
-    configuration = load(question.config)
+    frameworks = profiles(load(question.config))
     pod = Pod.parse(question.pod)
-    profile = configuration.profile(pod.scheduler_name)
-    if profile is None:
+    framework = frameworks.get(pod.scheduler_name)
+    if framework is None:
         raise ValueError(f"no profile has the schedulerName {pod.scheduler_name!r}")
-    frameworks = {p.scheduler_name: Framework(p, IN_TREE) for p in configuration.profiles}
-    framework = frameworks[pod.scheduler_name]
     cluster, nominated = read_cluster(question.objects, frameworks)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
         return {**_NOTHING, "preEnqueue": _status(gate)}
     if pod.nominated_node_name:
         nominated.setdefault(pod.nominated_node_name, []).append(pod)
-    percentage = profile.percentage_of_nodes_to_score
-    search = Attempt(
-        framework,
-        cluster,
-        pod,
-        nominated,
-        percentage_of_nodes_to_score=(
-            configuration.percentage_of_nodes_to_score if percentage is None else percentage
-        ),
-        exhaustive=True,
-    )
+    search = Attempt(framework, cluster, pod, nominated, exhaustive=True)
     for _ in search.run():
         pass
     return expect(search)
@@ -231,7 +219,7 @@ def _scores(search: Attempt) -> dict[str, Any]:
             column.plugin: {
                 "raw": int(column.raw[i]),
                 "normalized": int(column.normalized[i]),
-                "weighted": int(column.weighted[i]),
+                "weighted": int(column.normalized[i]) * column.weight,
             }
             for column in search.scores
         }

@@ -39,6 +39,8 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
 """The default profile's plugins, in order, with their score weights (0 = 1 where it is scored)."""
 DEFAULT_NAMES = frozenset(name for name, _ in DEFAULT_PLUGINS)
 
+LOOK_AT_ALL = 100
+
 MAX_PROFILES = 16
 """More than anybody runs, and a bound on the work that one document can make."""
 MAX_PLUGIN_WEIGHT = (1 << 63) // 100 // 100
@@ -115,7 +117,9 @@ class Profile(msgspec.Struct, frozen=True):
     """One profile: its own settings merged with the defaults."""
 
     scheduler_name: str
-    percentage_of_nodes_to_score: int | None
+    percentage_of_nodes_to_score: int
+    """How many nodes must be found before the search may stop; 0 = adaptive, as the real scheduler does by
+    itself. 100 unless configured: a simulation can afford to show every node."""
     multi_point: PluginSet
     plugins: Plugins
     """What is enabled and disabled at each extension point by itself."""
@@ -125,9 +129,6 @@ class Profile(msgspec.Struct, frozen=True):
 
 class Configuration(msgspec.Struct, frozen=True):
     profiles: list[Profile]
-    percentage_of_nodes_to_score: int
-    """0 = adaptive, as the real scheduler does by itself. 100 unless configured: a simulation can afford to
-    show every node."""
     pod_initial_backoff_seconds: int
     pod_max_backoff_seconds: int
     extenders: list[Manifest]
@@ -157,18 +158,18 @@ def load(manifest: Manifest | None) -> Configuration:
     if len(read.profiles) > MAX_PROFILES:
         raise ConfigError([*causes, ("profiles", f"at most {MAX_PROFILES} profiles")])
     profiles = []
+    percentage = read.percentage_of_nodes_to_score
+    everywhere = LOOK_AT_ALL if percentage is None else percentage
     for i, profile in enumerate(read.profiles or [ProfileManifest()]):
-        profiles.append(_profile(f"profiles[{i}].", profile, causes))
+        profiles.append(_profile(f"profiles[{i}].", profile, everywhere, causes))
         if not profile.scheduler_name:
             causes.append((f"profiles[{i}].schedulerName", "Required value"))
         if any(p.scheduler_name == profile.scheduler_name for p in read.profiles[:i]):
             causes.append((f"profiles[{i}].schedulerName", f"Duplicate value: {profile.scheduler_name!r}"))
     if causes:
         raise ConfigError(causes)
-    percentage = read.percentage_of_nodes_to_score
     return Configuration(
         profiles,
-        100 if percentage is None else percentage,
         read.pod_initial_backoff_seconds,
         read.pod_max_backoff_seconds,
         read.extenders,
@@ -181,7 +182,7 @@ def _percentage(path: str, percentage: int | None) -> list[Cause]:
     return [(f"{path}percentageOfNodesToScore", "not in valid range [0-100]")]
 
 
-def _profile(path: str, read: ProfileManifest, causes: list[Cause]) -> Profile:
+def _profile(path: str, read: ProfileManifest, percentage: int, causes: list[Cause]) -> Profile:
     causes += _percentage(path, read.percentage_of_nodes_to_score)
     given: dict[str, Any] = {}
     for i, entry in enumerate(read.plugin_config):
@@ -199,7 +200,7 @@ def _profile(path: str, read: ProfileManifest, causes: list[Cause]) -> Profile:
     default = PluginSet(enabled=[PluginRef(name, weight) for name, weight in DEFAULT_PLUGINS])
     return Profile(
         read.scheduler_name,
-        read.percentage_of_nodes_to_score,
+        percentage if read.percentage_of_nodes_to_score is None else read.percentage_of_nodes_to_score,
         merge(default, read.plugins.multi_point),
         read.plugins,
         args,

@@ -21,7 +21,7 @@ class Diagnosis:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.codes: Ints = np.full(cluster.width, NOT_LOOKED_AT, dtype=np.int64)
+        self.codes = np.full(cluster.width, NOT_LOOKED_AT, dtype=np.int32)
         self.statuses: list[Status] = []
         self.absent = DEFAULT_ABSENT
         self.pre_filter_message = ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.columns import Ints
 from simulator.config.configuration import DEFAULT_NAMES, ConfigError, Profile, expand, score_weights
@@ -48,13 +49,26 @@ class PreFilterOutcome(NamedTuple):
 
 
 class ScoreColumns(NamedTuple):
-    """One score plugin's answers over the nodes that passed."""
+    """One score plugin's answers over the nodes that passed, in the smallest types that hold them: the
+    columns of a cycle are kept as its trace."""
 
     plugin: str
     weight: int
-    raw: Ints
-    normalized: Ints
-    weighted: Ints
+    raw: NDArray[Any]
+    normalized: NDArray[np.int8]
+
+    def weighted(self) -> Ints:
+        """What the plugin adds to the totals."""
+        return np.multiply(self.normalized, self.weight, dtype=np.int64)
+
+
+def narrowed(column: Ints) -> NDArray[Any]:
+    """The same numbers in the smallest type that holds them."""
+    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return column.astype(kind)
+    return column
 
 
 class Framework:
@@ -290,18 +304,21 @@ class Framework:
                 raise PluginError(
                     f'running Score plugins: plugin "{plugin.name}" failed with: {fault}'
                 ) from None
-            if len(normalized) and not (
-                int(normalized.min()) >= MIN_NODE_SCORE and int(normalized.max()) <= MAX_NODE_SCORE
-            ):
-                wrong = normalized[(normalized < MIN_NODE_SCORE) | (normalized > MAX_NODE_SCORE)][0]
-                raise PluginError(
-                    f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an '
-                    f"invalid score {wrong}, it should in the range of "
-                    f"[{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
-                )
-            weight = self.weights[plugin.name]
-            columns.append(ScoreColumns(plugin.name, weight, raw, normalized, normalized * weight))
+            _check_range(plugin.name, normalized)
+            small = normalized.astype(np.int8)
+            kept = small if raw is normalized else narrowed(raw)
+            columns.append(ScoreColumns(plugin.name, self.weights[plugin.name], kept, small))
         return columns
+
+
+def _check_range(plugin: str, scores: Ints) -> None:
+    """Raises PluginError where a score is not from 0 to 100."""
+    wrong = scores[(scores < MIN_NODE_SCORE) | (scores > MAX_NODE_SCORE)]
+    if len(wrong):
+        raise PluginError(
+            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an '
+            f"invalid score {wrong[0]}, it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+        )
 
 
 def go_list(names: set[str]) -> str:

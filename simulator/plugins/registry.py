@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from simulator.config import Configuration
 from simulator.framework.interface import Plugin
+from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.dynamic_resources import DynamicResources
@@ -34,3 +36,11 @@ PLUGINS: tuple[type[Plugin], ...] = (
 )
 
 IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in PLUGINS}
+
+
+def profiles(
+    configuration: Configuration, registry: Mapping[str, type[Plugin]] = IN_TREE
+) -> dict[str, Framework]:
+    """The frameworks of a configuration by schedulerName (pkg/scheduler/profile/profile.go). Raises
+    ConfigError."""
+    return {p.scheduler_name: Framework(p, registry) for p in configuration.profiles}
