@@ -15,7 +15,7 @@ import msgspec
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver import priority, resources, schema
 from simulator.apiserver.defaults import GRACE_SECONDS, complete, qos_class, set_defaults
-from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.overlay import NewCluster, Overlay, Reader
 from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -76,7 +76,7 @@ def bootstrap(now: Micros, source: str) -> list[Change]:
     built_in = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in BUILT_IN_NAMESPACES
     ] + [priority.system_class(name) for name in SYSTEM_CLASSES]
-    return admit(built_in, _Nothing(), now, source=source).changes
+    return admit(built_in, NewCluster(), now, source=source).changes
 
 
 def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
@@ -216,16 +216,6 @@ def timestamp(now: Micros) -> str:
 
 def micros(stamp: str) -> Micros:
     return int(datetime.datetime.fromisoformat(stamp).timestamp()) * SECOND
-
-
-class _Nothing:
-    """An empty cluster."""
-
-    items: Sequence[Manifest] = ()
-    version = 0
-
-    def list(self, resource: str) -> "_Nothing":
-        return self
 
 
 def _generate_name(resource: Resource, metadata: dict[str, Any], overlay: Overlay, source: str) -> None:

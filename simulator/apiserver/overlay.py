@@ -1,8 +1,10 @@
 """What admission may read: the stored objects, with the changes of the same request laid over them."""
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
+
+import msgspec
 
 from simulator.api import Change, Manifest
 
@@ -21,6 +23,23 @@ class Reader(Protocol):
     """The store, as far as admission needs it."""
 
     def list(self, resource: str) -> Listing: ...
+
+
+class Objects(msgspec.Struct, frozen=True):
+    """A :class:`Listing`."""
+
+    items: Sequence[Manifest]
+    version: int = 0
+
+
+class NewCluster:
+    """A reader of a cluster that is made of these creations."""
+
+    def __init__(self, changes: Iterable[Change] = ()) -> None:
+        self._changes = [*changes]
+
+    def list(self, resource: str) -> Objects:
+        return Objects([c.object for c in self._changes if c.resource == resource and c.object is not None])
 
 
 class Overlay:
