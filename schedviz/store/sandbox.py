@@ -94,6 +94,10 @@ class Sandbox:
             for resource, stored in zip(resources, collections, strict=True)
         }, int(version or 0)
 
+    def count(self, resource: str) -> int:
+        """How many objects of a resource there are, without reading them."""
+        return self._redis.hlen(objects_key(self.name, resource))
+
     def resources(self) -> builtins.list[str]:
         """The resources that were ever written here."""
         return sorted(
@@ -216,6 +220,10 @@ class Sandbox:
         """Every pod in the scheduling queue, by ``namespace/name``."""
         stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._keys.lanes))
         return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}
+
+    def pending(self) -> int:
+        """How many pods are in the scheduling queue, without reading them."""
+        return self._redis.hlen(self._keys.lanes)
 
     # The loop: who leads, how far it has come
 

@@ -1,0 +1,39 @@
+"""The sandboxes as the home page shows them."""
+
+import msgspec
+
+from schedviz.store import Meta, NoSandbox, Store
+from schedviz.web.view.picture import NODES, PODS
+
+
+class Card(msgspec.Struct, frozen=True):
+    name: str
+    title: str
+    paused: bool
+    running: bool
+    """Some worker leads it."""
+    nodes: int
+    pods: int
+    pending: int
+
+
+def cards(store: Store) -> list[Card]:
+    """Newest first."""
+    return [card for meta in reversed(store.sandboxes()) if (card := read(store, meta)) is not None]
+
+
+def read(store: Store, meta: Meta) -> Card | None:
+    """None where it was deleted meanwhile."""
+    try:
+        sandbox = store.sandbox(meta.name)
+        return Card(
+            name=meta.name,
+            title=meta.title or meta.name,
+            paused=sandbox.clock().paused,
+            running=sandbox.lease() is not None,
+            nodes=sandbox.count(NODES),
+            pods=sandbox.count(PODS),
+            pending=sandbox.pending(),
+        )
+    except NoSandbox:
+        return None

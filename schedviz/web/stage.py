@@ -1,0 +1,73 @@
+"""The picture of one sandbox and its screens, one for each language: the part of a hub that takes time.
+
+It blocks on Redis and on rendering, so the hub calls it in a thread, one call at a time.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.urls import reverse
+from django.utils import translation
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from schedviz.store import Clock, Sandbox
+from schedviz.store.aio import Bundle
+from schedviz.web.view.load import load, refresh
+from schedviz.web.view.parts import Parts
+from schedviz.web.view.picture import Picture
+from schedviz.web.view.screen import Screen
+
+
+class Stage:
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.picture = Picture()
+        self._clock: Clock | None = None
+        self._screens: dict[str, Screen] = {}
+        self._base = reverse("sandbox", args=[sandbox.name])
+
+    def load(self) -> tuple[int, int]:
+        """Read everything anew; the version and the trace number from which to follow. Raises NoSandbox."""
+        self.picture = load(self.sandbox)
+        self._clock = self.sandbox.clock()
+        self._screens.clear()
+        return self.picture.version, self.picture.seq
+
+    def advance(self, bundles: Sequence[Bundle]) -> None:
+        """Take in what the store told, and what no stream tells. Raises NoSandbox."""
+        for bundle in bundles:
+            for event in bundle.events:
+                self.picture.watch_event(event)
+            for number, happened in bundle.trace:
+                self.picture.trace_event(number, happened)
+        refresh(self.sandbox, self.picture)
+        self._clock = self.sandbox.clock()
+
+    def draw(self, languages: Iterable[str]) -> dict[str, Parts]:
+        """The parts that changed, by language; all parts for a language drawn for the first time."""
+        assert self._clock is not None, "load() comes first"
+        dirty, self.picture.dirty_nodes = self.picture.dirty_nodes, set()
+        drawn: dict[str, Parts] = {}
+        for language in {*languages, *self._screens}:
+            screen = self._screens.setdefault(language, Screen(self._base))
+            with translation.override(language):
+                drawn[language] = screen.draw(self.picture, self._clock, dirty)
+        return drawn
+
+    def whole(self, language: str) -> Parts:
+        """All parts as last drawn."""
+        with translation.override(language):
+            return self._screens[language].whole() | {"trouble": trouble("")}
+
+
+def trouble(text: str) -> SafeString:
+    return format_html('<div id="trouble" role="alert" hx-swap-oob="true">{}</div>', text)
+
+
+def away(language: str) -> Parts:
+    """What a page shows while Redis is away."""
+    with translation.override(language):
+        return {
+            "trouble": trouble(gettext("Redis does not answer. This page goes on by itself when it is back."))
+        }

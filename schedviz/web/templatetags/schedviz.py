@@ -1,0 +1,20 @@
+"""Filters that give simulated values their screen form."""
+
+from django import template
+
+from schedviz.web.view import format as fmt
+
+register = template.Library()
+register.filter("clock", fmt.clock)
+
+
+@register.filter
+def share(part: int, whole: int) -> int:
+    """Percent of the whole, 0 where there is none."""
+    return max(0, part * 100 // whole) if whole > 0 else 0
+
+
+@register.filter
+def sentence(text: str) -> str:
+    """A message that is one; Django's own 404 carries a class name or a resolver's findings instead."""
+    return text if text.endswith(".") else ""

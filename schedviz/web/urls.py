@@ -1,0 +1,21 @@
+"""The paths of the pages. Everything of a sandbox lies under its own path, beside its API."""
+
+from django.urls import path
+
+from schedviz.web.views import forms, home, objects, sandbox
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("sandboxes/", home.create, name="create-sandbox"),
+    path("s/<slug:name>/", sandbox.page, name="sandbox"),
+    path("s/<slug:name>/delete/", home.delete, name="delete-sandbox"),
+    path("s/<slug:name>/clock/", sandbox.clock, name="clock"),
+    path("s/<slug:name>/cycles/<int:number>/", sandbox.cycle, name="cycle"),
+    path("s/<slug:name>/new/yaml/", forms.paste, name="paste"),
+    path("s/<slug:name>/new/<slug:kind>/", forms.new, name="new"),
+    path("s/<slug:name>/new/<slug:kind>/yaml/", forms.preview, name="preview"),
+    path("s/<slug:name>/pods/<str:namespace>/<str:pod>/", objects.pod, name="pod"),
+    path("s/<slug:name>/pods/<str:namespace>/<str:pod>/delete/", objects.delete_pod, name="delete-pod"),
+    path("s/<slug:name>/nodes/<str:node>/", objects.node, name="node"),
+    path("s/<slug:name>/nodes/<str:node>/<slug:action>/", objects.change_node, name="change-node"),
+]

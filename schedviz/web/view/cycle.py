@@ -1,0 +1,266 @@
+"""One scheduling attempt, read from its Decision: the stepper, the filter matrix and the score table."""
+
+from typing import Final, Literal
+
+import msgspec
+from django.utils.translation import gettext, ngettext
+
+from simulator.decision import Decision, Failure
+
+from . import format as fmt
+from . import preemption
+from .picture import Picture
+from .priority import Ranks
+
+ROWS_AT_MOST: Final = 40
+"""Rows of the filter matrix; beyond, the table counts nodes by verdict and lists the first of each."""
+SCORED_AT_MOST: Final = 8
+"""Nodes set side by side in the score table, best first."""
+
+StepState = Literal["done", "failed", "skipped", "current", "todo"]
+Mark = Literal["pass", "fail", "unseen"]
+
+
+class Step(msgspec.Struct, frozen=True):
+    name: str
+    state: StepState
+    figure: str
+    """How many nodes came through, where that says something."""
+
+
+class FilterRow(msgspec.Struct, frozen=True):
+    """``marks`` in the order of the matrix's plugins. ``nodes`` > 1: that many nodes share this verdict."""
+
+    node: str
+    nodes: int
+    marks: list[Mark]
+    reason: str
+    passed: bool
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    plugins: list[str]
+    rows: list[FilterRow]
+    skipped: list[str]
+    """Plugins whose PreFilter had nothing to say for this pod: their filters did not run."""
+    feasible: int
+    total: int
+
+
+class ScoreCell(msgspec.Struct, frozen=True):
+    raw: int
+    normalized: int
+    weighted: int
+
+
+class ScoreRow(msgspec.Struct, frozen=True):
+    plugin: str
+    weight: int
+    cells: list[ScoreCell]
+    best: int
+    """The largest weighted score in the row: what the bars are drawn against."""
+
+
+class Scores(msgspec.Struct, frozen=True):
+    nodes: list[str]
+    rows: list[ScoreRow]
+    totals: list[int]
+    more: int
+    skipped: list[str]
+    sentence: str
+
+
+class CycleView(msgspec.Struct, frozen=True):
+    cycle: int
+    time: str
+    pod: str
+    label: str
+    attempt: int
+    priority: str
+    rank: int
+    requests: str
+    profile: str
+    outcome: str
+    headline: str
+    message: str
+    steps: list[Step]
+    matrix: Matrix
+    scores: Scores | None
+    preemption: preemption.PreemptionView | None
+
+
+def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
+    """The last cycle of the sandbox; None before the first."""
+    return None if picture.decision is None else read(picture.decision, ranks)
+
+
+def read(decision: Decision, ranks: Ranks) -> CycleView:
+    return CycleView(
+        cycle=decision.cycle,
+        time=fmt.clock(decision.t),
+        pod=decision.pod,
+        label=fmt.pod_name(decision.pod),
+        attempt=decision.attempt,
+        priority=fmt.number(decision.priority),
+        rank=ranks.rank(decision.priority),
+        requests=fmt.requests(decision.requests),
+        profile=decision.profile,
+        outcome=decision.outcome,
+        headline=headline(decision),
+        message=decision.message,
+        steps=steps(decision),
+        matrix=matrix(decision),
+        scores=scores(decision),
+        preemption=preemption.read(decision),
+    )
+
+
+def headline(decision: Decision) -> str:
+    """The outcome in a sentence."""
+    pod = fmt.pod_name(decision.pod)
+    if decision.outcome == "scheduled":
+        if decision.nominated_shortcut:
+            text = gettext("%(pod)s goes to %(node)s, the node it was nominated to.")
+        elif len(decision.feasible) == 1:
+            text = gettext("%(pod)s goes to %(node)s, the only node that fits.")
+        elif len(decision.tied) > 1:
+            text = gettext("%(pod)s goes to %(node)s, drawn among the nodes with the best score.")
+        else:
+            text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
+        return text % {"pod": pod, "node": decision.selected}
+    if decision.outcome == "preempting" and decision.preemption is not None:
+        return gettext("%(pod)s fits no node. Preemption makes room on %(node)s.") % {
+            "pod": pod,
+            "node": decision.preemption.chosen,
+        }
+    if decision.outcome == "error":
+        return gettext("The attempt for %(pod)s failed with an error.") % {"pod": pod}
+    return gettext("%(pod)s fits no node.") % {"pod": pod}
+
+
+def steps(decision: Decision) -> list[Step]:
+    """The extension points of the scheduling cycle and of the binding cycle, as this attempt went through
+    them."""
+    total, feasible = len(decision.nodes), len(decision.feasible)
+    stopped = decision.pre_filter is not None and decision.pre_filter.code not in ("Success", "Skip")
+    fits = decision.outcome == "scheduled"
+    scored = bool(decision.totals)
+    after: StepState = "done" if fits else "skipped"
+    post = decision.preemption
+    return [
+        Step("PreFilter", "failed" if stopped else "done", ""),
+        Step(
+            "Filter",
+            "skipped" if stopped else "done" if feasible else "failed",
+            f"{feasible}/{total}",
+        ),
+        Step(
+            "PostFilter",
+            "skipped" if post is None else "done" if post.chosen else "failed",
+            ngettext("%(n)s candidate", "%(n)s candidates", len(post.candidates))
+            % {"n": len(post.candidates)}
+            if post is not None
+            else "",
+        ),
+        Step("Score", "done" if fits and scored else "skipped", str(max(decision.totals)) if scored else ""),
+        Step("Reserve", after, ""),
+        Step("Permit", after, ""),
+        Step("Bind", after, decision.selected),
+    ]
+
+
+def matrix(decision: Decision) -> Matrix:
+    plugins = decision.filter_plugins
+    rows = grouped(decision) if len(decision.nodes) > ROWS_AT_MOST else one_by_one(decision)
+    return Matrix(
+        plugins=plugins,
+        rows=rows,
+        skipped=decision.pre_filter.skipped if decision.pre_filter else [],
+        feasible=len(decision.feasible),
+        total=len(decision.nodes),
+    )
+
+
+def one_by_one(decision: Decision) -> list[FilterRow]:
+    return [
+        filter_row(decision, node, 1, code)
+        for node, code in zip(decision.nodes, decision.verdicts, strict=True)
+    ]
+
+
+def grouped(decision: Decision) -> list[FilterRow]:
+    """One row for each distinct verdict, most nodes first."""
+    first: dict[int, str] = {}
+    counts: dict[int, int] = {}
+    for node, code in zip(decision.nodes, decision.verdicts, strict=True):
+        first.setdefault(code, node)
+        counts[code] = counts.get(code, 0) + 1
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
+    return [filter_row(decision, first[code], count, code) for code, count in by_count]
+
+
+def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRow:
+    plugins = decision.filter_plugins
+    if code < 0:
+        return FilterRow(node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False)
+    if code == 0:
+        return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)
+    failure = decision.failures[code - 1]
+    return FilterRow(node, nodes, marks(plugins, failure), ", ".join(failure.reasons), passed=False)
+
+
+def marks(plugins: list[str], failure: Failure) -> list[Mark]:
+    """Filters run in order and stop at the first that says no."""
+    if failure.by_pre_filter or failure.plugin not in plugins:
+        return ["unseen"] * len(plugins)
+    place = plugins.index(failure.plugin)
+    return [
+        "pass" if index < place else "fail" if index == place else "unseen" for index in range(len(plugins))
+    ]
+
+
+def scores(decision: Decision) -> Scores | None:
+    if not decision.totals:
+        return None
+    selected = decision.selected
+
+    def standing(place: int) -> tuple[int, bool, int]:
+        return -decision.totals[place], decision.nodes[decision.feasible[place]] != selected, place
+
+    best = sorted(range(len(decision.totals)), key=standing)
+    shown = best[:SCORED_AT_MOST]
+    return Scores(
+        nodes=[decision.nodes[decision.feasible[place]] for place in shown],
+        rows=[
+            ScoreRow(
+                plugin=row.plugin,
+                weight=row.weight,
+                cells=[ScoreCell(row.raw[at], row.normalized[at], row.weighted[at]) for at in shown],
+                best=max((row.weighted[at] for at in shown), default=0),
+            )
+            for row in decision.scores
+        ],
+        totals=[decision.totals[at] for at in shown],
+        more=len(best) - len(shown),
+        skipped=decision.pre_score_skipped,
+        sentence=score_sentence(decision, best),
+    )
+
+
+def score_sentence(decision: Decision, best: list[int]) -> str:
+    top = decision.totals[best[0]]
+    if len(decision.tied) > 1:
+        return gettext("%(n)s nodes share the best total, %(total)s: the seed draws %(node)s.") % {
+            "n": len(decision.tied),
+            "total": top,
+            "node": decision.selected,
+        }
+    if len(best) == 1:
+        return gettext("%(node)s is the only node to score.") % {"node": decision.selected}
+    second = decision.nodes[decision.feasible[best[1]]]
+    return gettext("%(node)s wins with %(total)s, %(lead)s ahead of %(second)s.") % {
+        "node": decision.selected,
+        "total": top,
+        "lead": top - decision.totals[best[1]],
+        "second": second,
+    }

@@ -1,0 +1,137 @@
+"""One pod or one node, all that is known of it."""
+
+from collections.abc import Iterable
+
+import msgspec
+from django.utils.html import escape
+from django.utils.translation import gettext
+
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.trace import LaneEntry
+
+from . import format as fmt
+from . import load, nodes, queue
+from .log import Line, Words
+from .nodes import Card
+from .picture import NODES, PODS, Picture, pod_record
+from .queue import Chip
+from .yaml import to_yaml
+
+TRACE_READ = 2000
+LINES_AT_MOST = 20
+
+
+class Condition(msgspec.Struct, frozen=True):
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+class PodDetail(msgspec.Struct, frozen=True):
+    key: str
+    name: str
+    namespace: str
+    rank: int
+    priority: str
+    priority_class: str
+    requests: str
+    phase: str
+    node: str
+    nominated: str
+    terminating: bool
+    gone_at: int
+    lane: str
+    chip: Chip | None
+    conditions: list[Condition]
+    history: list[Line]
+    yaml: str
+
+
+class NodeDetail(msgspec.Struct, frozen=True):
+    card: Card
+    zone: str
+    labels: dict[str, str]
+    conditions: list[Condition]
+    taints: tuple[str, ...]
+    history: list[Line]
+    yaml: str
+
+
+def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
+    """None where there is no such pod."""
+    manifest = sandbox.get(PODS, key)
+    if manifest is None:
+        return None
+    pod, entry = pod_record(manifest), sandbox.lanes().get(key)
+    ranks = load.ranks(sandbox)
+    return PodDetail(
+        key=key,
+        name=fmt.pod_name(key),
+        namespace=key.partition("/")[0],
+        rank=ranks.rank(pod.priority),
+        priority=fmt.number(pod.priority),
+        priority_class=manifest["spec"].get("priorityClassName", ""),
+        requests=fmt.requests(pod.requests),
+        phase=pod.phase,
+        node=pod.node,
+        nominated=pod.nominated,
+        terminating=pod.terminating,
+        gone_at=pod.gone_at,
+        lane=place(entry),
+        chip=queue.chip(ranks, entry) if entry else None,
+        conditions=conditions(manifest),
+        history=history(sandbox, base, f"/pods/{escape(key)}/"),
+        yaml=to_yaml([manifest]),
+    )
+
+
+def place(entry: LaneEntry | None) -> str:
+    if entry is None:
+        return ""
+    text = gettext("%(lane)s since %(time)s, attempts so far: %(attempts)s")
+    return text % {"lane": entry.lane, "time": fmt.clock(entry.since), "attempts": entry.attempts}
+
+
+def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
+    """None where there is no such node."""
+    manifest = sandbox.get(NODES, name)
+    if manifest is None:
+        return None
+    picture = Picture()
+    picture.object(NODES, manifest)
+    for pod in sandbox.list(PODS).items:
+        if name in (pod["spec"].get("nodeName"), (pod.get("status") or {}).get("nominatedNodeName")):
+            picture.object(PODS, pod)
+    node = picture.nodes[name]
+    return NodeDetail(
+        card=nodes.card(picture, load.ranks(sandbox), name),
+        zone=node.zone,
+        labels=manifest["metadata"].get("labels") or {},
+        conditions=conditions(manifest),
+        taints=node.taints,
+        history=history(sandbox, base, f"/nodes/{escape(name)}/"),
+        yaml=to_yaml([manifest]),
+    )
+
+
+def conditions(manifest: Manifest) -> list[Condition]:
+    return [
+        Condition(
+            item.get("type", ""), item.get("status", ""), item.get("reason", ""), item.get("message", "")
+        )
+        for item in (manifest.get("status") or {}).get("conditions") or []
+    ]
+
+
+def history(sandbox: Sandbox, base: str, link: str) -> list[Line]:
+    """The lines of the log that link to the object, newest first."""
+    return list(lines_with(sandbox, Words(base), link))[:LINES_AT_MOST]
+
+
+def lines_with(sandbox: Sandbox, words: Words, link: str) -> Iterable[Line]:
+    for seq, event in reversed(sandbox.trace_tail(TRACE_READ)):
+        told = words.tell(event)
+        if told is not None and link in told[1]:
+            yield Line(seq, fmt.clock(event.t), told[0], told[1])

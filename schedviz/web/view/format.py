@@ -1,0 +1,78 @@
+"""Amounts, times and names as Kubernetes writes them, short enough for a screen."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+from django.utils.translation import gettext
+
+from simulator.api import SECOND, Micros
+
+GROUP: Final = "\u202f"
+"""Narrow no-break space: groups digits without reading as a decimal sign in any language."""
+
+BINARY: Final = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
+DECIMAL: Final = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
+
+
+def number(value: int) -> str:
+    """1000000 -> "1 000 000"."""
+    return f"{value:,}".replace(",", GROUP).replace("-", "\u2212")
+
+
+def compact(value: int) -> str:
+    """A priority where room is scarce: 1000000 -> "1M", 2000001000 -> "2G"; exact where that is as short."""
+    sign, size = ("\u2212", -value) if value < 0 else ("", value)
+    for unit, suffix in DECIMAL:
+        if size >= unit:
+            return f"{sign}{trimmed(Decimal(size) / unit, 1)}{suffix}"
+    return f"{sign}{size}"
+
+
+def trimmed(value: Decimal, places: int) -> str:
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def amount(resource: str, value: int) -> str:
+    """One resource's amount: cpu (given in millicores) in cores, bytes in binary units, others as they
+    are."""
+    if resource == "cpu":
+        return trimmed(Decimal(value) / 1000, 3)
+    if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
+        for unit, suffix in BINARY:
+            if value >= unit:
+                return trimmed(Decimal(value) / unit, 1) + suffix
+    return str(value)
+
+
+def requests(amounts: dict[str, int]) -> str:
+    """{"cpu": 500, "memory": 2**30} -> "0.5 cpu, 1Gi memory"."""
+    shown = [f"{amount(name, value)} {name}" for name, value in amounts.items() if value and name != "pods"]
+    return ", ".join(shown) or gettext("nothing")
+
+
+def clock(t: Micros) -> str:
+    """Simulated time of day, UTC, to the millisecond."""
+    return f"{datetime.fromtimestamp(t // SECOND, UTC):%H:%M:%S}.{t % SECOND // 1000:03d}"
+
+
+def seconds(span: Micros) -> str:
+    """A span: "0.4 s", "12 s", "3 min"."""
+    if span >= 120 * SECOND:
+        return f"{span // (60 * SECOND)}\u00a0min"
+    if span >= 10 * SECOND:
+        return f"{span // SECOND}\u00a0s"
+    return f"{Decimal(span) / SECOND:.1f}\u00a0s"
+
+
+def parse_time(text: str) -> Micros:
+    """An RFC 3339 timestamp of the API, in simulated microseconds; 0 for none."""
+    if not text:
+        return 0
+    return int(datetime.fromisoformat(text).timestamp() * SECOND)
+
+
+def pod_name(key: str) -> str:
+    """A pod's key for the reader: the namespace is left out where it is "default"."""
+    return key.removeprefix("default/")

@@ -1,0 +1,46 @@
+"""Reading a sandbox's picture from the store."""
+
+from schedviz.store import Sandbox
+from simulator import trace
+
+from .picture import PRIORITY_CLASSES, TRACE_KEPT, WATCHED, Picture
+from .priority import SYSTEM_PRIORITY, Ranks
+
+
+def load(sandbox: Sandbox) -> Picture:
+    """Everything anew. Its ``version`` and ``seq`` are where to go on from: what was written while this
+    read is told again then, which does no harm. Raises NoSandbox."""
+    picture = Picture()
+    seq = sandbox.trace_head()
+    listings = {resource: sandbox.list(resource) for resource in WATCHED}
+    for resource, listing in listings.items():
+        for manifest in listing.items:
+            picture.object(resource, manifest)
+    picture.version = min(listing.version for listing in listings.values())
+    for number, event in sandbox.trace_tail(TRACE_KEPT):
+        picture.trace_event(number, event)
+    picture.seq = max(picture.seq, seq)
+    refresh(sandbox, picture)
+    nominated = next(
+        (event for _, event in reversed(picture.trace) if isinstance(event, trace.Nominated)), None
+    )
+    if nominated is not None and picture.preemption is None:
+        picture.preemption = sandbox.decision(nominated.cycle)
+    return picture
+
+
+def refresh(sandbox: Sandbox, picture: Picture) -> None:
+    """The state that no stream carries: the queue's lanes, the last decision, the leader. Raises
+    NoSandbox."""
+    picture.lanes = sandbox.lanes()
+    decision = sandbox.last_decision()
+    if decision is not None:
+        picture.decided(decision)
+    lease = sandbox.lease()
+    picture.leader = lease.holder if lease else ""
+
+
+def ranks(sandbox: Sandbox) -> Ranks:
+    """The ranks by the PriorityClasses alone: enough for a panel, without reading all pods."""
+    values = (item.get("value", 0) for item in sandbox.list(PRIORITY_CLASSES).items)
+    return Ranks(value for value in values if value < SYSTEM_PRIORITY)

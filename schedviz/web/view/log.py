@@ -1,0 +1,239 @@
+"""The trace as sentences, and the attempts in it as marks on a timeline.
+
+Sentences are HTML with links: built by format_html, so that every name in them is escaped.
+"""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+
+from simulator import trace
+from simulator.trace import Event
+
+from . import format as fmt
+from .picture import Picture
+
+LINES_AT_MOST: Final = 40
+MARKS_AT_MOST: Final = 140
+
+MarkKind = Literal["bound", "unschedulable", "preempting", "error"]
+Tone = Literal["", "good", "bad", "warn", "quiet"]
+
+
+class Line(msgspec.Struct, frozen=True):
+    seq: int
+    time: str
+    tone: Tone
+    html: str
+
+
+class MarkView(msgspec.Struct, frozen=True):
+    seq: int
+    cycle: int
+    kind: MarkKind
+    title: str
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    start: str
+    end: str
+    marks: list[MarkView]
+    bound: int
+    unschedulable: int
+    preempting: int
+    error: int
+
+
+def lines(picture: Picture, base: str) -> list[Line]:
+    """Newest first. Queue moves that only repeat what the line beside them says are left out."""
+    words = Words(base)
+    found: list[Line] = []
+    for seq, event in reversed(picture.trace):
+        told = words.tell(event)
+        if told is not None:
+            tone, html = told
+            found.append(Line(seq, fmt.clock(event.t), tone, html))
+            if len(found) == LINES_AT_MOST:
+                break
+    return found
+
+
+class Words:
+    """Sentences of one sandbox, whose pages lie under ``base``: "/s/<name>/"."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+
+    def pod(self, key: str) -> SafeString:
+        return format_html('<a data-panel href="{}pods/{}/">{}</a>', self.base, key, fmt.pod_name(key))
+
+    def node(self, name: str) -> SafeString:
+        return format_html('<a data-panel href="{}nodes/{}/">{}</a>', self.base, name, name)
+
+    def cycle(self, number: int) -> SafeString:
+        return format_html('<a data-panel href="{}cycles/{}/">{}</a>', self.base, number, number)
+
+    def pods(self, keys: Iterable[str]) -> SafeString:
+        return format_html_join(", ", "{}", ((self.pod(key),) for key in keys))
+
+    def tell(self, event: Event) -> tuple[Tone, SafeString] | None:
+        """The tone and the sentence; None for what needs no line."""
+        match event:
+            case trace.LeaderElected():
+                return "quiet", format_html(gettext("{} leads (epoch {})."), event.holder, event.epoch)
+            case trace.NodeChanged():
+                return self.node_changed(event)
+            case trace.QueueMoved():
+                return self.queue_moved(event)
+            case trace.CycleStarted():
+                text = gettext("Cycle {}: {} popped from activeQ, priority {}, attempt {}.")
+                return "", format_html(
+                    text,
+                    self.cycle(event.cycle),
+                    self.pod(event.pod),
+                    fmt.number(event.priority),
+                    event.attempt,
+                )
+            case trace.Filtered():
+                return self.filtered(event)
+            case trace.Scored():
+                text = gettext("Score: {} has the best total, {}.")
+                if event.tied > 1:
+                    text = gettext("Score: {} drawn among {} nodes with the best total, {}.")
+                    return "", format_html(text, self.node(event.node), event.tied, event.total)
+                return "", format_html(text, self.node(event.node), event.total)
+            case trace.Bound():
+                return "good", format_html(
+                    gettext("{} bound to {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.BindFailed():
+                text = gettext("Binding {} to {} failed: {}")
+                return "bad", format_html(text, self.pod(event.pod), self.node(event.node), event.message)
+            case trace.Unschedulable():
+                return "bad", format_html(
+                    gettext("{} is unschedulable: {}"), self.pod(event.pod), event.message
+                )
+            case trace.SchedulerError():
+                return "bad", format_html(
+                    gettext("Scheduling {} failed: {}"), self.pod(event.pod), event.message
+                )
+            case trace.Nominated():
+                return self.nominated(event)
+            case trace.VictimDeleted():
+                text = gettext("{} evicted from {} for {}, {} s to end.")
+                return "warn", format_html(
+                    text,
+                    self.pod(event.pod),
+                    self.node(event.node),
+                    self.pod(event.preemptor),
+                    event.grace_seconds,
+                )
+            case trace.PodStarted():
+                return "quiet", format_html(
+                    gettext("{} runs on {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.PodFinished():
+                text = gettext("{} finished on {}: {}.")
+                return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.phase)
+            case trace.PodRemoved() if event.node:
+                return "quiet", format_html(
+                    gettext("{} is gone from {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.PodRemoved():
+                return "quiet", format_html(gettext("{} is gone."), self.pod(event.pod))
+            case _:
+                return None
+
+    def node_changed(self, event: trace.NodeChanged) -> tuple[Tone, SafeString]:
+        text = {
+            "added": gettext("Node {} added."),
+            "updated": gettext("Node {} changed: {}."),
+            "deleted": gettext("Node {} deleted."),
+        }[event.change]
+        return "", format_html(text, self.node(event.node), ", ".join(event.events))
+
+    def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
+        if event.target in ("", "inFlight") or (event.source == "inFlight" and event.target != "backoffQ"):
+            return None
+        pod, target = self.pod(event.pod), event.target
+        if event.source == "":
+            return "", format_html(gettext("{} enters {} ({})."), pod, target, event.event)
+        if event.plugin:
+            text = gettext("{} moves from {} to {}: {}, {} says it may fit now.")
+            return "", format_html(text, pod, event.source, target, event.event, event.plugin)
+        return "", format_html(
+            gettext("{} moves from {} to {} ({})."), pod, event.source, target, event.event
+        )
+
+    def filtered(self, event: trace.Filtered) -> tuple[Tone, SafeString]:
+        if event.feasible:
+            text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
+            return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))
+        reasons = ", ".join(f"{count} {reason}" for reason, count in event.reasons.items())
+        text = ngettext(
+            "Filter: the one node does not fit: {1}.", "Filter: none of {0} nodes fits: {1}.", event.nodes
+        )
+        return "", format_html(text, fmt.number(event.nodes), reasons)
+
+    def nominated(self, event: trace.Nominated) -> tuple[Tone, SafeString]:
+        text = ngettext(
+            "Preemption: {} nominated to {}, the only candidate; victims: {}.",
+            "Preemption: {} nominated to {} among {} candidates; victims: {}.",
+            event.candidates,
+        )
+        victims = self.pods(event.victims)
+        if event.candidates == 1:
+            return "warn", format_html(text, self.pod(event.pod), self.node(event.node), victims)
+        return "warn", format_html(
+            text, self.pod(event.pod), self.node(event.node), event.candidates, victims
+        )
+
+
+def timeline(picture: Picture) -> Timeline:
+    """One mark for each attempt, oldest first. An attempt that nominates is one mark, not two."""
+    marks: dict[int, tuple[int, MarkKind, Event, str]] = {}
+    for seq, event in picture.trace:
+        match event:
+            case trace.Bound():
+                marks[event.cycle] = (
+                    seq,
+                    "bound",
+                    event,
+                    gettext("bound to %(node)s") % {"node": event.node},
+                )
+            case trace.Nominated():
+                text = gettext("preempts on %(node)s") % {"node": event.node}
+                marks[event.cycle] = (seq, "preempting", event, text)
+            case trace.Unschedulable() if event.cycle not in marks:
+                marks[event.cycle] = (seq, "unschedulable", event, gettext("unschedulable"))
+            case trace.SchedulerError() | trace.BindFailed():
+                marks[event.cycle] = (seq, "error", event, gettext("failed"))
+            case _:
+                pass
+    shown = list(marks.items())[-MARKS_AT_MOST:]
+    kinds = [kind for _, (_, kind, _, _) in shown]
+    return Timeline(
+        start=fmt.clock(shown[0][1][2].t) if shown else "",
+        end=fmt.clock(shown[-1][1][2].t) if shown else "",
+        marks=[
+            MarkView(seq, cycle, kind, mark_title(cycle, event, text))
+            for cycle, (seq, kind, event, text) in shown
+        ],
+        bound=kinds.count("bound"),
+        unschedulable=kinds.count("unschedulable"),
+        preempting=kinds.count("preempting"),
+        error=kinds.count("error"),
+    )
+
+
+def mark_title(cycle: int, event: Event, text: str) -> str:
+    return gettext("Cycle %(cycle)s, %(time)s: %(pod)s %(text)s") % {
+        "cycle": cycle,
+        "time": fmt.clock(event.t),
+        "pod": fmt.pod_name(getattr(event, "pod", "")),
+        "text": text,
+    }

@@ -1,0 +1,57 @@
+"""Priorities as ranks, so that any set of PriorityClasses tells itself apart by colour and by number of
+ticks."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from . import format as fmt
+
+TOP_RANK: Final = 5
+"""Positive priorities are spread over ranks 1 to 5: more shades are not told apart on a projector."""
+SYSTEM_RANK: Final = 6
+SYSTEM_PRIORITY: Final = 2_000_000_000
+"""Where Kubernetes' own classes begin (pkg/apis/scheduling/types.go, v1.34: system-cluster-critical)."""
+
+
+class Band(msgspec.Struct, frozen=True):
+    """One entry of the legend."""
+
+    rank: int
+    value: str
+    names: str
+
+
+class Ranks:
+    """The rank of each priority in use. Zero and below are rank 0, the system classes rank 6."""
+
+    def __init__(self, priorities: Iterable[int]) -> None:
+        self.known = frozenset(priorities) | {0}
+        positive = sorted(value for value in self.known if 0 < value < SYSTEM_PRIORITY)
+        last = len(positive) - 1
+        self._ranks = {
+            value: TOP_RANK if last == 0 else 1 + place * (TOP_RANK - 1) // last
+            for place, value in enumerate(positive)
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ranks) and self.known == other.known
+
+    __hash__ = None  # type: ignore[assignment]  # compared, never a key
+
+    def rank(self, priority: int) -> int:
+        if priority >= SYSTEM_PRIORITY:
+            return SYSTEM_RANK
+        return self._ranks.get(priority, 0)
+
+    def legend(self, classes: dict[str, int]) -> list[Band]:
+        """Highest first; ``classes`` gives the values their names. The system classes only where a pod
+        uses them."""
+        names: dict[int, list[str]] = {}
+        for name, value in classes.items():
+            names.setdefault(value, []).append(name)
+        return [
+            Band(self.rank(value), fmt.number(value), ", ".join(names.get(value, [])))
+            for value in sorted(self.known, reverse=True)
+        ]

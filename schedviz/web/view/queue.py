@@ -1,0 +1,131 @@
+"""The scheduling queue as lanes of chips."""
+
+from typing import Final, Literal
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator.api import Micros
+from simulator.trace import Lane, LaneEntry
+
+from . import format as fmt
+from .picture import Picture, PodRecord
+from .priority import Ranks
+
+CHIPS_AT_MOST: Final = 30
+"""Chips of one lane; the rest is counted. A lane of thousands says no more than its first thirty."""
+
+LaneName = Lane | Literal["arriving"]
+ORDER: Final[tuple[LaneName, ...]] = (
+    "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "arriving",
+)  # fmt: skip
+ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
+
+
+class Chip(msgspec.Struct, frozen=True):
+    """A pod in a lane. ``note`` is plain text: why it is there."""
+
+    key: str
+    uid: str
+    label: str
+    priority: str
+    rank: int
+    attempts: int
+    since: Micros
+    until: Micros
+    """When its backoff is over; 0 elsewhere."""
+    note: str
+    waits: list[str]
+    """The plugins of which one must see a helpful event."""
+    nominated: str
+
+
+class LaneView(msgspec.Struct, frozen=True):
+    name: LaneName
+    title: str
+    hint: str
+    chips: list[Chip]
+    count: int
+    more: int
+    always: bool
+    """Shown even when it is empty."""
+
+
+def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
+    """All lanes in the order of the page; an empty one that is not always shown has ``count`` 0."""
+    entries: dict[str, list[LaneEntry]] = {name: [] for name in ORDER}
+    for entry in picture.lanes.values():
+        entries[entry.lane].append(entry)
+    views = []
+    for name in ORDER[:-1]:
+        found = sorted(entries[name], key=sort_key)
+        views.append(view(name, [chip(ranks, entry) for entry in found[:CHIPS_AT_MOST]], len(found)))
+    return [*views, arriving(picture, ranks)]
+
+
+def arriving(picture: Picture, ranks: Ranks) -> LaneView:
+    """Pods that the API server has and the scheduler has not queued yet: mostly for a blink."""
+    unseen = [
+        pod
+        for key, pod in picture.unqueued.items()
+        if not pod.terminating and (key not in picture.lanes or picture.lanes[key].uid != pod.uid)
+    ]
+    return view("arriving", [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]], len(unseen))
+
+
+def view(name: LaneName, chips: list[Chip], count: int) -> LaneView:
+    title, hint = {
+        "inFlight": (gettext("in flight"), gettext("being scheduled")),
+        "waiting": (gettext("waiting"), gettext("held by Permit")),
+        "activeQ": ("activeQ", gettext("by priority, then age")),
+        "backoffQ": ("backoffQ", gettext("retry after")),
+        "unschedulable": (gettext("unschedulable"), gettext("wait for an event")),
+        "gated": (gettext("gated"), gettext("held by a scheduling gate")),
+        "arriving": (gettext("created"), gettext("not queued yet")),
+    }[name]
+    return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+
+
+def sort_key(entry: LaneEntry) -> tuple[int, int, str]:
+    """activeQ's pop order (PrioritySort: higher priority, then earlier queued); backoffQ by its end."""
+    if entry.lane == "backoffQ":
+        return entry.backoff_until or 0, 0, entry.pod
+    return -entry.priority, entry.queued, entry.pod
+
+
+def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
+    return Chip(
+        key=entry.pod,
+        uid=entry.uid,
+        label=fmt.pod_name(entry.pod),
+        priority=fmt.number(entry.priority),
+        rank=ranks.rank(entry.priority),
+        attempts=entry.attempts,
+        since=entry.since,
+        until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else 0,
+        note=note(entry),
+        waits=entry.plugins if entry.lane == "unschedulable" else [],
+        nominated=entry.nominated_node,
+    )
+
+
+def note(entry: LaneEntry) -> str:
+    if entry.lane == "gated":
+        return entry.gate
+    return entry.message if entry.lane == "unschedulable" else ""
+
+
+def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
+    return Chip(
+        key=pod.key,
+        uid=pod.uid,
+        label=fmt.pod_name(pod.key),
+        priority=fmt.number(pod.priority),
+        rank=ranks.rank(pod.priority),
+        attempts=0,
+        since=pod.created,
+        until=0,
+        note="",
+        waits=[],
+        nominated="",
+    )

@@ -1,0 +1,66 @@
+"""The live page of one sandbox as parts, drawn anew where the picture changed."""
+
+from typing import Final
+
+import msgspec
+
+from schedviz.store.model import Clock
+
+from . import cycle, log, nodes, queue
+from .board import PANEL, Board
+from .parts import Drawing, Parts
+from .picture import Picture
+from .priority import Ranks
+
+SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
+
+
+class Transport(msgspec.Struct, frozen=True):
+    clock: Clock
+    speeds: tuple[float, ...]
+
+
+class Screen:
+    """One sandbox's live page in the language active when it is drawn. ``base`` is the page's path,
+    "/s/<name>/"."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self._drawing = Drawing(base)
+        self._board = Board(base)
+        self._ranks = Ranks(())
+
+    def draw(self, picture: Picture, clock: Clock, dirty: set[str]) -> Parts:
+        """The parts that changed since the last call; the first call gives them all. ``dirty`` names the
+        nodes whose pods or own state changed meanwhile."""
+        ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
+        if ranks != self._ranks:
+            dirty = set(picture.nodes)
+        self._ranks = ranks
+        lanes = queue.lanes(picture, ranks)
+        views = [
+            ("lead", "parts/lead.html", picture.leader),
+            ("transport", "parts/transport.html", Transport(clock, speeds(clock))),
+            ("legend", "parts/legend.html", ranks.legend(picture.classes)),
+            ("pending", "parts/pending.html", sum(lane.count for lane in lanes)),
+            *((f"lane-{lane.name}", "parts/lane.html", lane) for lane in lanes),
+            ("summary", "parts/summary.html", nodes.summary(picture)),
+            ("cycle", "parts/cycle.html", cycle.cycle(picture, ranks)),
+            ("timeline", "parts/timeline.html", log.timeline(picture)),
+            ("log", "parts/log.html", log.lines(picture, self.base)),
+        ]
+        changed = {
+            name: self._drawing.html[name]
+            for name, template, view in views
+            if self._drawing.draw(name, template, view)
+        }
+        return changed | self._board.draw(picture, ranks, dirty)
+
+    def whole(self) -> Parts:
+        """Everything as last drawn."""
+        return self._drawing.html | {PANEL: self._board.panel()}
+
+
+def speeds(clock: Clock) -> tuple[float, ...]:
+    """The speeds on offer, the present one among them however it was set."""
+    return tuple(sorted({*SPEEDS, clock.speed}))

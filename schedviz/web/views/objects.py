@@ -1,0 +1,92 @@
+"""One pod or node: all about it, and what can be done to it."""
+
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from schedviz.api import write
+from schedviz.store import Sandbox
+from schedviz.web.forms.base import taints
+from schedviz.web.view import details
+from schedviz.web.view.picture import NODES, PODS
+from schedviz.web.views.page import done, find, is_htmx, panel
+from simulator.apiserver.status import StatusError
+
+
+@require_safe
+def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    return show_pod(request, find(name), f"{namespace}/{pod}")
+
+
+@require_POST
+def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """As kubectl delete pod: a bound pod gets its grace period, one without a node goes at once."""
+    sandbox, key = find(name), f"{namespace}/{pod}"
+    try:
+        write.delete(sandbox, PODS, key)
+    except StatusError as error:
+        return show_pod(request, sandbox, key, error.message)
+    return show_pod(request, sandbox, key)
+
+
+def show_pod(request: HttpRequest, sandbox: Sandbox, key: str, error: str = "") -> HttpResponse:
+    view = details.pod_detail(sandbox, key, reverse("sandbox", args=[sandbox.name]))
+    if view is None:
+        return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
+    return panel(request, sandbox, "panels/pod.html", {"view": view, "error": error}, 422 if error else 200)
+
+
+@require_safe
+def node(request: HttpRequest, name: str, node: str) -> HttpResponse:
+    return show_node(request, find(name), node)
+
+
+@require_POST
+def change_node(request: HttpRequest, name: str, node: str, action: str) -> HttpResponse:
+    """``action``: cordon, uncordon, taint (field ``taint``: key=value:Effect, or with a "-" at its end to
+    take it away, as kubectl taint does), delete."""
+    sandbox, error = find(name), ""
+    try:
+        match action:
+            case "cordon" | "uncordon":
+                write.patch(sandbox, NODES, node, {"spec": {"unschedulable": action == "cordon" or None}})
+            case "taint":
+                taint(sandbox, node, request.POST.get("taint", "").strip())
+            case "delete":
+                write.delete(sandbox, NODES, node)
+                return done(request, sandbox, "schedviz:gone")
+            case _:
+                raise Http404
+    except StatusError as refused:
+        error = refused.message
+    except ValidationError as wrong:
+        error = " ".join(wrong.messages)
+    return show_node(request, sandbox, node, error)
+
+
+def taint(sandbox: Sandbox, node: str, text: str) -> None:
+    """Raises ValidationError for what is no taint, StatusError."""
+    manifest = sandbox.get(NODES, node) or {}
+    present = (manifest.get("spec") or {}).get("taints") or []
+    named = taints(text.removesuffix("-"))
+    if not named:
+        raise ValidationError(gettext("Say which taint: key=value:Effect."))
+    same = {(each["key"], each["effect"]) for each in named}
+    kept = [each for each in present if (each.get("key"), each.get("effect")) not in same]
+    wanted = kept if text.endswith("-") else [*kept, *named]
+    write.patch(sandbox, NODES, node, {"spec": {"taints": wanted or None}})
+
+
+def show_node(request: HttpRequest, sandbox: Sandbox, node: str, error: str = "") -> HttpResponse:
+    view = details.node_detail(sandbox, node, reverse("sandbox", args=[sandbox.name]))
+    if view is None:
+        return missing(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
+    return panel(request, sandbox, "panels/node.html", {"view": view, "error": error}, 422 if error else 200)
+
+
+def missing(request: HttpRequest, sandbox: Sandbox, message: str) -> HttpResponse:
+    if is_htmx(request):
+        return panel(request, sandbox, "panels/missing.html", {"message": message})
+    raise Http404(message)

@@ -1,0 +1,79 @@
+"""What all pages of a sandbox share: the sandbox itself, and how a panel shows inside the live page or
+alone."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import get_language, gettext
+
+from schedviz.store import NoSandbox, Sandbox
+from schedviz.store.default import default_store
+from schedviz.web.stage import Stage
+
+
+def is_htmx(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def find(name: str) -> Sandbox:
+    """Raises Http404 where there is none."""
+    try:
+        return default_store().sandbox(name)
+    except NoSandbox:
+        raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
+
+
+def live_page(request: HttpRequest, sandbox: Sandbox, detail: str = "", status: int = 200) -> HttpResponse:
+    """The whole page as it is now; ``detail`` stands open in the inspector."""
+    stage = Stage(sandbox)
+    stage.load()
+    language = get_language() or "en"
+    stage.draw([language])
+    parts = stage.whole(language)
+    context = {
+        "meta": sandbox.meta(),
+        "base": reverse("sandbox", args=[sandbox.name]),
+        "parts": parts,
+        "lanes": [html for name, html in parts.items() if name.startswith("lane-")],
+        "detail": detail,
+        "wall": time.time(),
+        "kinds": [
+            ("pod", gettext("+ Pod")),
+            ("priorityclass", gettext("+ PriorityClass")),
+            ("node", gettext("+ Node")),
+            ("yaml", "YAML"),
+        ],
+    }
+    return render(request, "sandbox.html", context, status=status)
+
+
+def panel(
+    request: HttpRequest, sandbox: Sandbox, template: str, context: Mapping[str, Any], status: int = 200
+) -> HttpResponse:
+    """A panel: by itself for htmx, else in the inspector of the whole page."""
+    full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
+    if is_htmx(request):
+        return render(request, template, full, status=status)
+    return live_page(request, sandbox, render_to_string(template, full, request), status)
+
+
+def done(request: HttpRequest, sandbox: Sandbox, event: str = "schedviz:done") -> HttpResponse:
+    """A write went through: the live page hears it from its socket, a page without scripts is sent back to
+    it."""
+    if is_htmx(request):
+        return HttpResponse(status=204, headers={"HX-Trigger": event})
+    return redirect("sandbox", sandbox.name)
+
+
+def form_page(
+    request: HttpRequest, sandbox: Sandbox, template: str, context: Mapping[str, Any], status: int = 200
+) -> HttpResponse:
+    """A form: by itself for htmx, which puts it into the dialog, else as a page of its own."""
+    full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
+    full["layout"] = "forms/bare.html" if is_htmx(request) else "forms/page.html"
+    return render(request, template, full, status=status)

@@ -1,0 +1,91 @@
+// Pods move: from lane to lane, and onto a node. First, Last, Invert, Play, over the swaps that htmx makes.
+const DURATION_MS = 320; // under 400: seen, and never waited for
+const AT_MOST = 250; // movers watched; beyond that, motion says nothing any more
+const FAR_PX = 4;
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+let before = null;
+
+function layer() {
+  let flight = document.getElementById("flight");
+  if (!flight) {
+    flight = document.createElement("div");
+    flight.id = "flight";
+    flight.setAttribute("aria-hidden", "true");
+    document.body.append(flight);
+  }
+  return flight;
+}
+
+function pods() {
+  const found = document.querySelectorAll("[data-uid]");
+  return found.length > AT_MOST ? [] : found;
+}
+
+function seen(rect, box) {
+  return rect.width > 0 && rect.bottom > box.top && rect.top < box.bottom;
+}
+
+function place(element) {
+  const rect = element.getBoundingClientRect();
+  const box = element.closest(".scroll")?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
+  return seen(rect, box) ? rect : null;
+}
+
+// Where every pod is now, to be called before a swap.
+export function remember() {
+  before = null;
+  if (still.matches || document.hidden) return;
+  before = new Map();
+  for (const element of pods()) {
+    const rect = place(element);
+    // A nominated pod is in a lane and a ghost on its node: it flies from the lane.
+    if (rect && !(element.classList.contains("ghost") && before.has(element.dataset.uid))) {
+      before.set(element.dataset.uid, { rect, parent: element.parentElement.closest("[id]")?.id });
+    }
+  }
+}
+
+// Let what moved fly from its old place to its new one, to be called after the swap.
+export function animate() {
+  if (!before) return;
+  const moves = [];
+  const settled = new Set();
+  for (const element of pods()) {
+    const uid = element.dataset.uid;
+    if (element.classList.contains("ghost") || settled.has(uid)) continue;
+    settled.add(uid);
+    const rect = place(element);
+    if (!rect) continue;
+    const old = before.get(uid);
+    if (!old) {
+      if (before.size) element.animate([{ opacity: 0, scale: 0.9 }, {}], { duration: DURATION_MS / 2, easing: "ease-out" });
+      continue;
+    }
+    const far = Math.hypot(rect.left - old.rect.left, rect.top - old.rect.top);
+    if (far > FAR_PX) moves.push({ element, rect, old, near: old.parent === element.parentElement.closest("[id]")?.id });
+  }
+  before = null;
+  for (const move of moves) (move.near ? slide : fly)(move);
+}
+
+function slide({ element, rect, old }) {
+  const by = `translate(${old.rect.left - rect.left}px, ${old.rect.top - rect.top}px)`;
+  element.animate([{ transform: by }, { transform: "none" }], { duration: DURATION_MS, easing: "ease-in-out" });
+}
+
+// Between two scrolling boxes a twin flies above the page, as neither box would let it out.
+function fly({ element, rect, old }) {
+  const twin = element.cloneNode(true);
+  twin.removeAttribute("data-uid");
+  twin.removeAttribute("id");
+  Object.assign(twin.style, { left: `${rect.left}px`, top: `${rect.top}px`, width: `${rect.width}px`, height: `${rect.height}px` });
+  layer().append(twin);
+  const from = `translate(${old.rect.left - rect.left}px, ${old.rect.top - rect.top}px) scale(${old.rect.width / rect.width}, ${old.rect.height / rect.height})`;
+  const flight = twin.animate(
+    [{ transform: from, transformOrigin: "0 0" }, { transform: "none", transformOrigin: "0 0" }],
+    { duration: DURATION_MS, easing: "cubic-bezier(.3, .1, .2, 1)" },
+  );
+  const veil = element.animate([{ opacity: 0 }, { opacity: 0 }], { duration: DURATION_MS });
+  flight.finished.catch(() => {}).then(() => { twin.remove(); veil.cancel(); });
+}

@@ -1,0 +1,25 @@
+// The keyboard: space pauses, n p y open the forms, arrows walk the timeline, Escape goes back.
+import { closePanel } from "./panels.js";
+
+const FORMS = { p: "pod", c: "priorityclass", n: "node", y: "yaml" };
+
+function typing(target) {
+  return target.closest("input, textarea, select, dialog, [contenteditable]");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.metaKey || event.ctrlKey || event.altKey || typing(event.target)) return;
+  if (event.key === "Escape") {
+    closePanel();
+  } else if (event.key === " " && !event.target.closest("a, button")) {
+    event.preventDefault();
+    document.getElementById("t-run")?.click();
+  } else if (FORMS[event.key]) {
+    event.preventDefault();
+    document.querySelector(`.create a[href$="/${FORMS[event.key]}/"]`)?.click();
+  } else if (event.target.matches(".mark") && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+    event.preventDefault();
+    const next = event.key === "ArrowLeft" ? event.target.previousElementSibling : event.target.nextElementSibling;
+    next?.focus();
+  }
+});

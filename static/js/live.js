@@ -1,0 +1,67 @@
+// The live page: what happens around each frame that the socket brings, and the state of the connection.
+// htmx does the swapping; a frame is numbered by <div id="frame" data-after data-seq>.
+import { remember, animate } from "./flip.js";
+import { tick, setServerClock } from "./clock.js";
+import "./panels.js";
+import "./keys.js";
+
+const connection = document.getElementById("connection");
+let last = 0; // the number of the frame on show; 0 before the first
+let focus = null;
+let closing = null; // the socket that we ourselves gave up
+
+htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+function say(state) {
+  connection.className = `tag status ${state === "live" ? "ok" : "lost"}`;
+  connection.lastElementChild.textContent = connection.dataset[state];
+}
+
+function numbers(message) {
+  const head = /^<div id="frame"[^>]* data-after="(\d+)" data-seq="(\d+)"/.exec(message);
+  return head ? { after: Number(head[1]), seq: Number(head[2]) } : null;
+}
+
+document.addEventListener("htmx:wsBeforeMessage", (event) => {
+  const frame = numbers(event.detail.message);
+  if (!frame) return;
+  if (frame.after !== 0 && frame.after !== last) {
+    // A gap: take the page whole, by a new connection. What this one still says is out of date.
+    event.preventDefault();
+    last = 0;
+    event.detail.socketWrapper.reconnect();
+    return;
+  }
+  last = frame.seq;
+  focus = focusKey(document.activeElement);
+  remember();
+});
+
+document.addEventListener("htmx:wsAfterMessage", () => {
+  say("live");
+  setServerClock();
+  restoreFocus();
+  animate();
+  tick();
+  document.body.dispatchEvent(new CustomEvent("frame"));
+});
+
+document.addEventListener("htmx:wsOpen", () => { last = 0; });
+document.addEventListener("htmx:wsClose", (event) => {
+  say(event.detail.event.code === 4404 ? "gone" : "lost");
+});
+
+// A swap takes the focus with it: give it to the new element that stands for the same thing.
+function focusKey(element) {
+  if (!element || element === document.body || element.closest("dialog")) return null;
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const part = element.closest("[id]");
+  const href = element.getAttribute("href");
+  return part && href ? `#${CSS.escape(part.id)} [href="${CSS.escape(href)}"], main [href="${CSS.escape(href)}"]` : null;
+}
+
+function restoreFocus() {
+  if (focus && (!document.activeElement || document.activeElement === document.body)) {
+    document.querySelector(focus)?.focus({ preventScroll: true });
+  }
+}

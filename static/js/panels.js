@@ -1,0 +1,77 @@
+// Details open in the inspector, forms in the dialog. Without this file the same links lead to whole pages.
+const dialog = document.getElementById("dialog");
+const detail = document.getElementById("detail");
+let opener = null;
+
+function plain(event) {
+  return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-panel], a[data-dialog]");
+  if (link && plain(event)) {
+    event.preventDefault();
+    link.hasAttribute("data-dialog") ? openDialog(link.getAttribute("href"), link) : openPanel(link.getAttribute("href"));
+  } else if (event.target.closest("[data-close-panel]")) {
+    event.preventDefault();
+    closePanel();
+  } else if (event.target.closest("[data-close-dialog]")) {
+    event.preventDefault();
+    dialog.close();
+  } else if (event.target === dialog) {
+    dialog.close(); // the backdrop
+  }
+});
+
+export function openPanel(href) {
+  opener = document.activeElement?.getAttribute("href");
+  htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(() => {
+    const scroll = detail.closest(".scroll");
+    scroll.scrollTop = 0;
+    detail.querySelector("[data-panel-title]")?.focus({ preventScroll: true });
+    scroll.closest("section").scrollIntoView({ block: "nearest" });
+    mark();
+  });
+}
+
+export function closePanel() {
+  if (!detail.childElementCount) return false;
+  detail.replaceChildren();
+  mark();
+  if (opener) document.querySelector(`main [href="${CSS.escape(opener)}"]`)?.focus({ preventScroll: true });
+  return true;
+}
+
+// The mark of the cycle on hold, in the timeline that is drawn anew with each frame.
+function mark() {
+  const cycle = detail.querySelector("[data-cycle]")?.dataset.cycle;
+  for (const each of document.querySelectorAll(".mark[aria-current]")) each.removeAttribute("aria-current");
+  if (cycle) document.getElementById(`m${cycle}`)?.setAttribute("aria-current", "true");
+}
+document.body.addEventListener("frame", mark);
+
+export function openDialog(href, from) {
+  htmx.ajax("GET", href, { target: "#dialog-body", swap: "innerHTML" }).then(() => {
+    if (!dialog.open) dialog.showModal();
+    dialog.querySelector("[autofocus]")?.focus();
+    dialog.dataset.from = from?.getAttribute("href") ?? "";
+  });
+}
+
+dialog?.addEventListener("close", () => {
+  document.getElementById("dialog-body").replaceChildren();
+  document.querySelector(`[href="${CSS.escape(dialog.dataset.from)}"]`)?.focus();
+});
+
+// The server's word that a form's work is done, or that the object on show is gone.
+document.body.addEventListener("schedviz:done", () => dialog?.close());
+document.body.addEventListener("schedviz:gone", () => closePanel());
+
+document.body.addEventListener("htmx:responseError", (event) => report(event.detail.xhr));
+document.body.addEventListener("htmx:sendError", (event) => report(event.detail.xhr));
+
+function report(xhr) {
+  const trouble = document.getElementById("trouble");
+  const told = xhr.getResponseHeader?.("X-Trouble");
+  trouble.textContent = told ? decodeURIComponent(told) : document.getElementById("words").dataset.failed;
+}
