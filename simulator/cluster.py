@@ -4,7 +4,7 @@
 Everything is incremental: adding, updating or removing a node or a pod touches one row.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -42,6 +42,7 @@ class PodIndex(Protocol):
 
 I = TypeVar("I", bound=PodIndex)  # noqa: E741 - the index
 K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 
 
 class ImageState:
@@ -91,22 +92,25 @@ class Cluster:
         self.images_version = 0
         self.ports: dict[tuple[str, int], dict[str, dict[int, int]]] = {}
         """(protocol, port) -> ip -> row -> how many pods use it there."""
-        self.node_columns = ColumnCache()
-        """For columns that depend on node objects only: see :meth:`node_column`."""
+        self._node_columns = ColumnCache()
+        self._row_columns = ColumnCache()
         self.next_start_node_index = 0
         """Where the next search for nodes starts, when not all are looked at
         (Scheduler.nextStartNodeIndex)."""
         self._labels: dict[str, Interned[str]] = {}
         self._tree = NodeTree()
         self._order: Rows | None = None
+        self._position: Ints | None = None
         self._names: list[str] | None = None
         self._node_generation = 0
+        self._row_generation = 0
         self._free: list[int] = []
         self._on_row: list[dict[str, Pod]] = []
         self._waiting: dict[str, dict[str, Pod]] = {}  # pods on nodes that do not exist
         self._indexes: dict[type[Any], PodIndex] = {}
         self._objects: dict[str, dict[str, Manifest]] = {}
         self._versions: dict[str, int] = {}
+        self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}
 
     # Nodes
 
@@ -124,6 +128,13 @@ class Cluster:
         if self._order is None:
             self._order = np.array([self.rows[name] for name in self.names()], dtype=np.intp)
         return self._order
+
+    def position(self) -> Ints:
+        """The inverse of :meth:`order`: each row's place in it (anything for free rows)."""
+        if self._position is None or len(self._position) != self.width:
+            self._position = np.zeros(self.width, dtype=np.int64)
+            self._position[self.order()] = np.arange(self.node_count)
+        return self._position
 
     def names(self) -> list[str]:
         """The names of all nodes in the scheduler's order; not to be written to."""
@@ -165,7 +176,7 @@ class Cluster:
 
     def _write_node(self, row: int, old: Node | None, new: Node | None) -> None:
         self.generation += 1
-        self._node_generation = self.generation
+        self._node_generation = self._row_generation = self.generation
         self.node_clock[row] = self.row_clock[row] = self.generation
         self.nodes[row] = new
         self.allocatable[:, row] = 0
@@ -183,9 +194,9 @@ class Cluster:
         if new is None:
             assert old is not None
             self._tree.remove(old.name)
-            self._order = self._names = None
+            self._order = self._names = self._position = None
         elif self._tree.set(new.name, new.zone):
-            self._order = self._names = None
+            self._order = self._names = self._position = None
 
     def _write_images(self, row: int, old: Node | None, new: Node | None) -> None:
         self.images_version += 1
@@ -240,7 +251,11 @@ class Cluster:
         all that the values depend on beside the nodes, the name of the plugin first. Free rows get any value.
         """
         clock = self.node_clock[: self.width]
-        return self.node_columns.get(key, clock, self._node_generation, compute)
+        return self._node_columns.get(key, clock, self._node_generation, compute)
+
+    def row_column(self, key: Hashable, compute: Any) -> Any:
+        """The same for columns that depend on the nodes and on the pods that are on them."""
+        return self._row_columns.get(key, self.row_clock[: self.width], self._row_generation, compute)
 
     def label(self, key: str) -> Interned[str]:
         """The values of a node label per row; made when first asked for, kept up to date from then on."""
@@ -323,7 +338,7 @@ class Cluster:
 
     def _count(self, row: int, pod: Pod, sign: int) -> None:
         self.generation += 1
-        self.row_clock[row] = self.generation
+        self.row_clock[row] = self._row_generation = self.generation
         for name, amount in pod.requests.items():
             line = self.resource(name)
             self.requested[line, row] += sign * amount
@@ -371,3 +386,13 @@ class Cluster:
         """A number that goes up whenever an object of one of these kinds changes: for what is computed from
         them."""
         return max((self._versions.get(resource, 0) for resource in resources), default=0)
+
+    def derived(self, compute: "Callable[[Cluster], T]", *resources: str) -> T:
+        """What ``compute`` (a function of a module, which is the key) makes of the objects of these kinds;
+        made anew only after one of them has changed."""
+        version = self.objects_version(*resources)
+        found = self._derived.get(compute)
+        if found is None or found[0] != version:
+            found = self._derived[compute] = (version, compute(self))
+        result: T = found[1]
+        return result

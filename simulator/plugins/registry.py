@@ -9,12 +9,14 @@ from simulator.plugins.default_binder import DefaultBinder
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.dynamic_resources import DynamicResources
 from simulator.plugins.image_locality import ImageLocality
+from simulator.plugins.inter_pod_affinity import InterPodAffinity
 from simulator.plugins.node_affinity import NodeAffinity
 from simulator.plugins.node_name import NodeName
 from simulator.plugins.node_ports import NodePorts
 from simulator.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from simulator.plugins.node_resources_fit import NodeResourcesFit
 from simulator.plugins.node_unschedulable import NodeUnschedulable
+from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.plugins.taint_toleration import TaintToleration
@@ -28,6 +30,8 @@ PLUGINS: tuple[type[Plugin], ...] = (
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    PodTopologySpread,
+    InterPodAffinity,
     DynamicResources,
     DefaultPreemption,
     NodeResourcesBalancedAllocation,
