@@ -57,7 +57,7 @@ class Attempt:
         self.outside: Rows | None = None
         """Rows of nodes that PreFilter results left out."""
         self.feasible: Rows = np.empty(0, dtype=np.intp)
-        """Rows of the nodes that passed, in the scheduler's order."""
+        """Rows of the nodes that passed, in any order."""
         self.nominated_shortcut = False
         self.pre_score_skipped: list[str] = []
         self.scores: list[ScoreColumns] = []
@@ -170,8 +170,9 @@ class Attempt:
                 candidates = candidates[: passed[enough]]
         codes = diagnosis.codes[candidates]
         self.feasible = candidates[codes == 0]
-        processed = int(np.count_nonzero(diagnosis.codes[cluster.order()] >= 0))
-        cluster.next_start_node_index = (cluster.next_start_node_index + processed) % cluster.node_count
+        if len(candidates) < cluster.node_count:
+            processed = int(np.count_nonzero(diagnosis.codes[cluster.order()] >= 0))
+            cluster.next_start_node_index = (cluster.next_start_node_index + processed) % cluster.node_count
         for code in np.flatnonzero(np.bincount(codes[codes > 0], minlength=1)).tolist():
             status = diagnosis.statuses[code - 1]
             if status.rejected:
@@ -218,17 +219,21 @@ class Attempt:
             self.totals += column.weighted()
         if self.selected is None:
             self.best = self.feasible[self.totals == self.totals.max()]
-            self.selected = int(self.best[self.state.draw("node", len(self.best))])
+            # The k-th in the scheduler's order, whatever the order of rows.
+            k = self.state.draw("node", len(self.best))
+            places = self.cluster.position()[self.best]
+            self.selected = int(self.best[np.argpartition(places, k)[k]])
 
     def _scoring_failed(self, fault: PluginError) -> None:
         self.errors.append(str(fault))
 
     def _feasible(self) -> NodeBatch:
-        """The nodes that passed; all rows as they are where these are all, which saves gathering."""
-        everything = len(self.feasible) == self.cluster.width and bool(
-            np.array_equal(self.feasible, np.arange(self.cluster.width))
-        )
-        return NodeBatch(self.cluster, None if everything else self.feasible)
+        """The nodes that passed; a whole batch where these are all rows that there are, which saves
+        gathering."""
+        if len(self.feasible) < self.cluster.width:
+            return NodeBatch(self.cluster, self.feasible)
+        self.feasible = np.arange(self.cluster.width)
+        return NodeBatch(self.cluster)
 
 
 def left_out(plugins: Collection[str]) -> Status:

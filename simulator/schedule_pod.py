@@ -49,8 +49,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
     cluster = search.cluster
     names = cluster.names()
     verdicts, failures = _verdicts(search)
-    position = np.empty(cluster.width, dtype=np.int64)
-    position[cluster.order()] = np.arange(len(names))
+    position = cluster.position()
     return Decision(
         cycle=search.state.cycle,
         t=now,
@@ -74,7 +73,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
         ],
         pre_score_skipped=search.pre_score_skipped,
         totals=search.totals.tolist(),
-        tied=[names[i] for i in position[search.best].tolist()],
+        tied=[names[i] for i in sorted(position[search.best].tolist())],
         selected="" if search.selected is None or search.errors else names[int(position[search.selected])],
         nominated_shortcut=search.nominated_shortcut,
         preemption=preemption(search),

@@ -28,6 +28,8 @@ class NodeBatch:
     """
 
     changed: Collection[int] = ()
+    real = True
+    """The nodes are as they are: what depends on their pods may be read from the cluster, and cached."""
 
     def __init__(self, cluster: Cluster, rows: Rows | None = None) -> None:
         self.cluster = cluster
@@ -78,6 +80,8 @@ class NodeBatch:
 class SupposedNodes(NodeBatch):
     """Nodes with some of their pods supposed to be gone, others to be there: a cheap overlay, the cluster
     itself is left alone. A node may be in it more than once."""
+
+    real = False
 
     def __init__(self, cluster: Cluster, rows: Rows) -> None:
         super().__init__(cluster, rows)
@@ -138,3 +142,9 @@ class SupposedNodes(NodeBatch):
         self._non_zero[0, i] += sign * pod.non_zero[0]
         self._non_zero[1, i] += sign * pod.non_zero[1]
         self._pod_count[i] += sign
+
+
+def batch_of(cluster: Cluster, rows: Rows | slice) -> NodeBatch:
+    """The batch that a cached column is computed for (see Cluster.row_column): some rows, or all as a
+    slice."""
+    return NodeBatch(cluster, None if isinstance(rows, slice) else rows)

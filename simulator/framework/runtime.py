@@ -68,7 +68,7 @@ def narrowed(column: Ints) -> NDArray[Any]:
     for kind in (np.int8, np.int16, np.int32):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             return column.astype(kind)
-    return column
+    return column.copy()
 
 
 class Framework:
@@ -313,12 +313,13 @@ class Framework:
 
 def _check_range(plugin: str, scores: Ints) -> None:
     """Raises PluginError where a score is not from 0 to 100."""
-    wrong = scores[(scores < MIN_NODE_SCORE) | (scores > MAX_NODE_SCORE)]
-    if len(wrong):
-        raise PluginError(
-            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an '
-            f"invalid score {wrong[0]}, it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
-        )
+    if not len(scores) or (scores.min() >= MIN_NODE_SCORE and scores.max() <= MAX_NODE_SCORE):
+        return
+    wrong = scores[(scores < MIN_NODE_SCORE) | (scores > MAX_NODE_SCORE)][0]
+    raise PluginError(
+        f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid '
+        f"score {wrong}, it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+    )
 
 
 def go_list(names: set[str]) -> str:

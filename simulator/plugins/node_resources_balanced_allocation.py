@@ -1,9 +1,9 @@
 """pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, v1.34."""
 
-from simulator.columns import Ints
+from simulator.columns import Ints, Rows
 from simulator.config.args import NodeResourcesBalancedAllocationArgs
 from simulator.framework.interface import SKIP, CycleState, PreScorePlugin, ScorePlugin, Status
-from simulator.framework.node_batch import NodeBatch
+from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.plugins.resource_allocation import allocations, balanced
 from simulator.pod import Pod
 
@@ -18,8 +18,13 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return None if any(self._requests(pod)) else SKIP
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        requests = self._requests(pod)
-        return balanced(allocations(nodes, self.args.resources, requests, non_zero=False), len(nodes))
+        cluster, requests = nodes.cluster, self._requests(pod)
 
-    def _requests(self, pod: Pod) -> list[int]:
-        return [pod.requests.get(spec.name, 0) for spec in self.args.resources]
+        def score(rows: Rows | slice) -> Ints:
+            batch = batch_of(cluster, rows)
+            return balanced(allocations(batch, self.args.resources, requests, non_zero=False), len(batch))
+
+        return nodes.take(cluster.row_column((self, requests), score))
+
+    def _requests(self, pod: Pod) -> tuple[int, ...]:
+        return tuple(pod.requests.get(spec.name, 0) for spec in self.args.resources)

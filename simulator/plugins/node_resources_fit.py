@@ -1,10 +1,12 @@
 """pkg/scheduler/framework/plugins/noderesources/fit.go, v1.34."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from simulator.columns import Bools, Ints
+from simulator.cluster import Cluster
+from simulator.columns import Ints, Rows
 from simulator.config.args import NodeResourcesFitArgs
 from simulator.framework.interface import (
     CycleState,
@@ -19,7 +21,7 @@ from simulator.framework.interface import (
     unresolvable,
     unschedulable,
 )
-from simulator.framework.node_batch import NodeBatch
+from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.plugins.resource_allocation import (
     Scorer,
     allocations,
@@ -67,20 +69,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         requests: dict[str, int] | None = state.find(STATE)
         if requests is None:
             raise PluginError(f'error reading "{STATE}" from cycleState: not found')
+        wanted = tuple((name, n) for name, n in requests.items() if n > 0 and not self._ignored(name))
+        if not nodes.real:
+            return _verdicts(_shortages(nodes, wanted), wanted)
         cluster = nodes.cluster
-        reasons = [TOO_MANY_PODS]
-        short: list[Bools] = [nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)]
-        hopeless: list[Bools | None] = [None]
-        for name, amount in requests.items():
-            if amount <= 0 or self._ignored(name):
-                continue
-            line = cluster.resource(name)
-            allocatable = nodes.take(cluster.allocatable[line])
-            lacking = amount > allocatable - nodes.requested[line]
-            reasons.append(f"Insufficient {name}")
-            short.append(lacking)
-            hopeless.append(amount > allocatable)
-        return _verdicts(reasons, short, hopeless)
+        shortages = cluster.row_column(
+            ("NodeResourcesFit", wanted), lambda rows: _shortages(batch_of(cluster, rows), wanted)
+        )
+        return _verdicts(nodes.take(shortages), wanted)
 
     def _ignored(self, name: str) -> bool:
         if not (self.ignored or self.ignored_groups) or not is_extended_resource(name):
@@ -91,27 +87,47 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return None
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        requests = [pod.scored_requests.get(spec.name, 0) for spec in self.resources]
-        return self.scorer(allocations(nodes, self.resources, requests, non_zero=True), len(nodes))
+        requests = tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
+        return nodes.take(nodes.cluster.row_column((self, requests), self._score(nodes.cluster, requests)))
+
+    def _score(self, cluster: Cluster, requests: Sequence[int]) -> Callable[[Rows | slice], Ints]:
+        def score(rows: Rows | slice) -> Ints:
+            batch = batch_of(cluster, rows)
+            return self.scorer(allocations(batch, self.resources, requests, non_zero=True), len(batch))
+
+        return score
 
 
-def _verdicts(reasons: list[str], short: list[Bools], hopeless: list[Bools | None]) -> Verdicts | None:
-    """One status per combination of reasons that occurs. Where one resource exceeds what the whole node has,
-    the node is beyond help."""
-    lacking = [k for k, column in enumerate(short) if column.any()]
-    if not lacking:
+Wanted = Sequence[tuple[str, int]]
+"""Resources and how much of each."""
+
+
+def _shortages(nodes: NodeBatch, wanted: Wanted) -> Ints:
+    """int64[n]: bit 0 = too many pods, bits 1 to m = too little of a wanted resource, bit m + 1 = more of one
+    is wanted than the whole node has."""
+    cluster = nodes.cluster
+    shortages: Ints = (nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)).astype(np.int64)
+    hopeless = np.zeros(len(nodes), dtype=np.bool_)
+    for bit, (name, amount) in enumerate(wanted, start=1):
+        line = cluster.resource(name)
+        allocatable = nodes.take(cluster.allocatable[line])
+        shortages |= (amount > allocatable - nodes.requested[line]).astype(np.int64) << bit
+        hopeless |= amount > allocatable
+    shortages |= hopeless.astype(np.int64) << len(wanted) + 1
+    return shortages
+
+
+def _verdicts(shortages: Ints, wanted: Wanted) -> Verdicts | None:
+    """One status per combination of shortages that occurs. Where more is wanted than the whole node has, the
+    node is beyond help, whatever else is short."""
+    if not shortages.any():
         return None
-    beyond_help = 1 << len(lacking)
-    codes = np.zeros(len(short[0]), dtype=np.int64)
-    for bit, k in enumerate(lacking):
-        codes += short[k].astype(np.int64) << bit
-        column = hopeless[k]
-        if column is not None:
-            codes |= np.where(column, beyond_help, 0)
-    found, codes = np.unique(codes, return_inverse=True)
+    found, codes = np.unique(shortages, return_inverse=True)
+    reasons = [TOO_MANY_PODS, *(f"Insufficient {name}" for name, _ in wanted)]
+    beyond_help = 1 << len(reasons)
     statuses = []
     for combination in found.tolist():
-        said = [reasons[k] for bit, k in enumerate(lacking) if combination >> bit & 1]
+        said = [reason for bit, reason in enumerate(reasons) if combination >> bit & 1]
         statuses.append((unresolvable if combination & beyond_help else unschedulable)(*said))
     if found[0] == 0:
         return Verdicts(codes, statuses[1:])
