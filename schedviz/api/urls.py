@@ -1,5 +1,13 @@
-"""The REST paths of a sandbox."""
+"""The REST paths of a sandbox, and the server's health."""
 
-from django.urls import URLPattern
+from django.urls import path, re_path
 
-urlpatterns: list[URLPattern] = []
+from schedviz.api import views
+
+urlpatterns = [
+    path("healthz", views.healthz),
+    path("readyz", views.readyz),
+    re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api),
+    path("s/<str:name>/version", views.version),
+    path("s/<str:name>/trace", views.trace),
+]

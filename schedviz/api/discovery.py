@@ -1,0 +1,92 @@
+"""What kubectl asks first: which groups, versions and resources are there."""
+
+from collections.abc import Iterable
+
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.apiserver.lookup import all_resources
+from simulator.apiserver.resources import BUILT_IN, PODS, Resource
+from simulator.apiserver.status import NoSuchPath
+
+VERSION: Manifest = {
+    "major": "1",
+    "minor": "34",
+    "gitVersion": "v1.34.0+schedviz",
+    "gitCommit": "",
+    "gitTreeState": "",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "",
+    "platform": "schedviz",
+}
+"""The version whose rules the sandbox follows."""
+
+VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+
+
+def core_versions() -> Manifest:
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
+
+
+def groups(sandbox: Sandbox) -> Manifest:
+    """``/apis``."""
+    found = sorted({resource.group for resource in _resources(sandbox)} - {""})
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(sandbox, name) for name in found]}
+
+
+def group(sandbox: Sandbox, name: str) -> Manifest:
+    """``/apis/<group>``."""
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(sandbox, name)}
+
+
+def resources(sandbox: Sandbox, name: str, version: str) -> Manifest:
+    """``/api/v1`` and ``/apis/<group>/<version>``."""
+    found = [r for r in _resources(sandbox) if (r.group, r.version) == (name, version)]
+    if not found:
+        raise NoSuchPath()
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": found[0].api_version,
+        "resources": [entry for resource in found for entry in _entries(resource)],
+    }
+
+
+def _resources(sandbox: Sandbox) -> Iterable[Resource]:
+    return [*BUILT_IN, *all_resources(sandbox)]
+
+
+def _group(sandbox: Sandbox, name: str) -> Manifest:
+    versions = list(dict.fromkeys(r.version for r in _resources(sandbox) if r.group == name))
+    if not versions:
+        raise NoSuchPath()
+    listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": listed, "preferredVersion": listed[0]}
+
+
+def _entries(resource: Resource) -> Iterable[Manifest]:
+    entry: Manifest = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": VERBS,
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource == PODS:
+        entry["categories"] = ["all"]
+    yield entry
+    subresources: list[tuple[str, str, list[str]]] = []
+    if resource.has_status:
+        subresources.append(("status", resource.kind, ["get", "patch", "update"]))
+    if resource == PODS:
+        subresources += [("binding", "Binding", ["create"]), ("eviction", "Eviction", ["create"])]
+    for name, kind, verbs in subresources:
+        yield {
+            "name": f"{resource.plural}/{name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            "kind": kind,
+            "verbs": verbs,
+        }
