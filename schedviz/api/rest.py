@@ -225,7 +225,7 @@ def _in_namespace(item: Manifest, target: Target) -> bool:
 def _page(
     request: HttpRequest, resource: Resource, items: list[Manifest], metadata: Manifest
 ) -> list[Manifest]:
-    """``limit`` and ``continue``: the token is the last key shown; each page is of the objects as they are."""
+    """``limit`` and ``continue``: the token is the last key shown; each page is of objects as they are."""
     limit = body.whole_number(request, "limit", 0)
     token = request.GET.get("continue", "")
     if token:

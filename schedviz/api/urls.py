@@ -8,6 +8,7 @@ urlpatterns = [
     path("healthz", views.healthz),
     path("readyz", views.readyz),
     re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api),
-    path("s/<str:name>/version", views.version),
+    # The Python client asks with a slash at the end, kubectl without.
+    re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version),
     path("s/<str:name>/trace", views.trace),
 ]

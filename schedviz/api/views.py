@@ -1,7 +1,7 @@
 """The API of each sandbox under ``/s/<name>/``, and the server's own health.
 
-No cookie and no other credential is looked at: these paths are exempt from Django's CSRF tokens. But a page of
-another site, open in the browser of somebody whose machine runs schedviz, must write nothing:
+No cookie and no other credential is looked at: these paths are exempt from Django's CSRF tokens. But a page
+of another site, open in the browser of somebody whose machine runs schedviz, must write nothing:
 :func:`refuse_cross_site`.
 """
 

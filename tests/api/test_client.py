@@ -1,0 +1,285 @@
+"""The official Kubernetes client for Python, its host set to a sandbox's URL."""
+
+from typing import Any
+
+import pytest
+from kubernetes import client, watch
+from kubernetes.client.exceptions import ApiException
+
+POD: dict[str, Any] = {
+    "metadata": {"name": "web", "labels": {"app": "web"}},
+    "spec": {"containers": [{"name": "main", "image": "web:1", "resources": {"requests": {"cpu": "0.5"}}}]},
+}
+
+
+def node(name: str, **labels: str) -> client.V1Node:
+    return client.V1Node(
+        metadata=client.V1ObjectMeta(name=name, labels=labels),
+        status=client.V1NodeStatus(allocatable={"cpu": "4", "memory": "8Gi"}),
+    )
+
+
+def pod(name: str, **labels: str) -> client.V1Pod:
+    container = client.V1Container(name="main", image="web:1")
+    return client.V1Pod(
+        metadata=client.V1ObjectMeta(name=name, labels=labels), spec=client.V1PodSpec(containers=[container])
+    )
+
+
+def test_a_node_is_created_listed_patched_and_deleted(core: client.CoreV1Api) -> None:
+    created = core.create_node(node("node-1", zone="a"))
+    assert created.metadata.uid
+    assert created.metadata.labels["kubernetes.io/hostname"] == "node-1"
+    assert created.status.capacity == {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    core.create_node(node("node-2", zone="b"))
+
+    assert [item.metadata.name for item in core.list_node().items] == ["node-1", "node-2"]
+    chosen = core.list_node(label_selector="zone in (b, c)").items
+    assert [item.metadata.name for item in chosen] == ["node-2"]
+
+    core.patch_node("node-1", {"spec": {"unschedulable": True}})
+    cordoned = core.list_node(field_selector="spec.unschedulable=true").items
+    assert [item.metadata.name for item in cordoned] == ["node-1"]
+
+    taint = client.V1Taint(key="dedicated", value="gpu", effect="NoSchedule")
+    tainted = core.patch_node("node-1", {"spec": {"taints": [taint]}})
+    assert tainted.spec.taints == [taint]
+    assert tainted.spec.unschedulable is True
+
+    core.delete_node("node-1")
+    assert [item.metadata.name for item in core.list_node().items] == ["node-2"]
+
+
+def test_a_priority_class_becomes_the_priority_of_its_pods(
+    core: client.CoreV1Api, scheduling: client.SchedulingV1Api
+) -> None:
+    built_in = {item.metadata.name: item.value for item in scheduling.list_priority_class().items}
+    assert built_in == {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+    scheduling.create_priority_class(
+        client.V1PriorityClass(metadata={"name": "urgent"}, value=1000, preemption_policy="Never")
+    )
+    manifest = pod("web")
+    manifest.spec.priority_class_name = "urgent"
+    created = core.create_namespaced_pod("default", manifest)
+    assert (created.spec.priority, created.spec.preemption_policy) == (1000, "Never")
+
+    with pytest.raises(ApiException) as refused:
+        scheduling.patch_priority_class("urgent", {"value": 2000})
+    assert refused.value.status == 422
+    assert "may not be changed" in refused.value.body
+    scheduling.delete_priority_class("urgent")
+    assert core.read_namespaced_pod("web", "default").spec.priority == 1000
+
+
+def test_each_kind_of_patch_and_a_replacement_change_a_pod(core: client.CoreV1Api) -> None:
+    core.create_namespaced_pod("default", pod("web", app="web"))
+    strategic = {"spec": {"containers": [{"name": "main", "image": "web:2"}]}}
+    assert core.patch_namespaced_pod("web", "default", strategic).spec.containers[0].image == "web:2"
+    operations = [{"op": "replace", "path": "/metadata/labels/app", "value": "shop"}]
+    patched = core.patch_namespaced_pod("web", "default", operations)
+    assert patched.metadata.labels == {"app": "shop"}
+    merged = core.patch_namespaced_pod(
+        "web",
+        "default",
+        {"metadata": {"labels": {"app": None, "tier": "1"}}},
+        _content_type="application/merge-patch+json",
+    )
+    assert merged.metadata.labels == {"tier": "1"}
+
+    merged.spec.containers[0].image = "web:3"
+    replaced = core.replace_namespaced_pod("web", "default", merged)
+    assert replaced.spec.containers[0].image == "web:3"
+    assert replaced.metadata.uid == merged.metadata.uid
+    with pytest.raises(ApiException) as refused:
+        core.replace_namespaced_pod("web", "default", merged)
+    assert refused.value.status == 409
+    with pytest.raises(ApiException) as refused:
+        core.patch_namespaced_pod("web", "default", {"spec": {"schedulerName": "other"}})
+    assert refused.value.status == 422
+    assert "pod updates may not change fields other than" in refused.value.body
+
+
+def test_a_watch_shows_what_happens_after_the_version_that_was_listed(core: client.CoreV1Api) -> None:
+    core.create_namespaced_pod("default", pod("before"))
+    listed = core.list_namespaced_pod("default")
+    core.create_namespaced_pod("default", pod("web", app="web"))
+    core.create_node(node("node-1"))
+    core.patch_namespaced_pod("web", "default", {"metadata": {"labels": {"app": "shop"}}})
+    core.delete_namespaced_pod("web", "default")
+
+    seen = []
+    version = listed.metadata.resource_version
+    for event in watch.Watch().stream(
+        core.list_namespaced_pod, "default", resource_version=version, timeout_seconds=10
+    ):
+        seen.append((event["type"], event["object"].metadata.name, event["object"].metadata.labels))
+        if event["type"] == "DELETED":
+            break
+    assert seen == [
+        ("ADDED", "web", {"app": "web"}),
+        ("MODIFIED", "web", {"app": "shop"}),
+        ("DELETED", "web", {"app": "shop"}),
+    ]
+
+
+def test_a_watch_with_a_selector_shows_an_object_come_and_go(core: client.CoreV1Api) -> None:
+    core.create_namespaced_pod("default", pod("web", app="web"))
+    core.create_namespaced_pod("default", pod("other"))
+    stream = watch.Watch().stream(
+        core.list_pod_for_all_namespaces, label_selector="app=web", timeout_seconds=10
+    )
+    seen = [next(stream)]
+    for label in ("shop", "web", "web"):
+        core.patch_namespaced_pod("web", "default", {"metadata": {"labels": {"app": label}}})
+    core.patch_namespaced_pod("other", "default", {"metadata": {"labels": {"app": "web"}}})
+    core.delete_namespaced_pod("other", "default")
+    seen += [next(stream) for _ in range(4)]
+    stream.close()
+    assert [(event["type"], event["object"].metadata.name) for event in seen] == [
+        ("ADDED", "web"),
+        ("DELETED", "web"),
+        ("ADDED", "web"),
+        ("ADDED", "other"),
+        ("DELETED", "other"),
+    ]
+
+
+def test_a_watch_from_nowhere_begins_with_what_there_is(core: client.CoreV1Api) -> None:
+    core.create_namespaced_pod("default", pod("web"))
+    stream = watch.Watch().stream(core.list_namespaced_pod, "default", timeout_seconds=1)
+    assert [(event["type"], event["object"].metadata.name) for event in stream] == [("ADDED", "web")]
+
+
+@pytest.mark.parametrize("version", ["1000000"], ids=["never reached"])
+def test_a_watch_from_a_version_out_of_the_log_is_told_to_list_anew(
+    core: client.CoreV1Api, version: str
+) -> None:
+    with pytest.raises(ApiException) as refused:
+        next(iter(watch.Watch().stream(core.list_node, resource_version=version, timeout_seconds=1)))
+    assert refused.value.status == 410
+
+
+def test_what_is_not_there_or_there_already_is_said(core: client.CoreV1Api) -> None:
+    core.create_namespaced_pod("default", pod("web"))
+    for status, message, call in (
+        (409, 'pods \\"web\\" already exists', lambda: core.create_namespaced_pod("default", pod("web"))),
+        (404, 'pods \\"gone\\" not found', lambda: core.read_namespaced_pod("gone", "default")),
+        (404, 'pods \\"gone\\" not found', lambda: core.delete_namespaced_pod("gone", "default")),
+        (
+            404,
+            'namespaces \\"nowhere\\" not found',
+            lambda: core.create_namespaced_pod("nowhere", pod("web")),
+        ),
+        (422, "spec.containers[0].image", lambda: core.create_namespaced_pod("default", nameless_image())),
+    ):
+        with pytest.raises(ApiException) as refused:
+            call()
+        assert refused.value.status == status
+        assert message in refused.value.body
+
+
+def nameless_image() -> client.V1Pod:
+    broken = pod("broken")
+    broken.spec.containers[0].image = ""
+    return broken
+
+
+def test_a_bound_pod_is_given_its_grace_period_and_a_pending_one_goes_at_once(core: client.CoreV1Api) -> None:
+    core.create_node(node("node-1"))
+    core.create_namespaced_pod("default", pod("pending"))
+    core.create_namespaced_pod("default", pod("bound"))
+    target = client.V1ObjectReference(kind="Node", name="node-1")
+    binding = client.V1Binding(metadata={"name": "bound"}, target=target)
+    core.create_namespaced_pod_binding("bound", "default", binding, _preload_content=False)
+    on_node = core.list_pod_for_all_namespaces(field_selector="spec.nodeName=node-1").items
+    assert [item.metadata.name for item in on_node] == ["bound"]
+
+    core.delete_namespaced_pod("pending", "default")
+    leaving = core.delete_namespaced_pod("bound", "default")
+    assert leaving.metadata.deletion_grace_period_seconds == 30
+    assert leaving.metadata.deletion_timestamp > leaving.metadata.creation_timestamp
+    assert [item.metadata.name for item in core.list_namespaced_pod("default").items] == ["bound"]
+    core.delete_namespaced_pod("bound", "default", grace_period_seconds=0)
+    assert core.list_namespaced_pod("default").items == []
+
+
+def test_an_eviction_asks_the_disruption_budget(api_client: client.ApiClient, core: client.CoreV1Api) -> None:
+    policy = client.PolicyV1Api(api_client)
+    core.create_node(node("node-1"))
+    for name in ("web-1", "web-2"):
+        running = pod(name, app="web")
+        running.spec.node_name = "node-1"
+        running.status = client.V1PodStatus(phase="Running")
+        core.create_namespaced_pod("default", running)
+    policy.create_namespaced_pod_disruption_budget(
+        "default",
+        {
+            "metadata": {"name": "web"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}},
+            "status": {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2},
+        },
+    )
+    core.create_namespaced_pod_eviction("web-1", "default", client.V1Eviction(metadata={"name": "web-1"}))
+    evicted = core.read_namespaced_pod("web-1", "default")
+    assert evicted.metadata.deletion_timestamp
+    assert evicted.status.conditions[-1].reason == "EvictionByEvictionAPI"
+    with pytest.raises(ApiException) as refused:
+        core.create_namespaced_pod_eviction("web-2", "default", client.V1Eviction(metadata={"name": "web-2"}))
+    assert refused.value.status == 429
+    assert "DisruptionBudget" in refused.value.body
+
+
+def test_a_dry_run_stores_nothing(core: client.CoreV1Api) -> None:
+    rehearsed = core.create_namespaced_pod("default", pod("web"), dry_run="All")
+    assert rehearsed.status.phase == "Pending"
+    assert core.list_namespaced_pod("default").items == []
+
+
+def test_long_lists_come_in_pages(core: client.CoreV1Api) -> None:
+    for number in range(5):
+        core.create_namespaced_pod("default", pod(f"web-{number}"))
+    names, token = [], None
+    while token != "":
+        page = core.list_namespaced_pod("default", limit=2, _continue=token)
+        assert len(page.items) <= 2
+        names += [item.metadata.name for item in page.items]
+        token = page.metadata._continue or ""
+    assert names == [f"web-{number}" for number in range(5)]
+
+
+def test_a_collection_is_deleted_by_its_labels(core: client.CoreV1Api) -> None:
+    for number in range(3):
+        core.create_namespaced_pod("default", pod(f"web-{number}", app="web" if number else "other"))
+    core.delete_collection_namespaced_pod("default", label_selector="app=web")
+    assert [item.metadata.name for item in core.list_namespaced_pod("default").items] == ["web-0"]
+
+
+def test_custom_resources_are_kept_under_the_names_of_their_definition(api_client: client.ApiClient) -> None:
+    client.ApiextensionsV1Api(api_client).create_custom_resource_definition(
+        {
+            "metadata": {"name": "queues.batch.example"},
+            "spec": {
+                "group": "batch.example",
+                "scope": "Cluster",
+                "names": {"kind": "Queue", "plural": "queues", "singular": "queue"},
+                "versions": [
+                    {
+                        "name": "v1",
+                        "served": True,
+                        "storage": True,
+                        "schema": {"openAPIV3Schema": {"type": "object"}},
+                    }
+                ],
+            },
+        }
+    )
+    custom = client.CustomObjectsApi(api_client)
+    assert custom.list_cluster_custom_object("batch.example", "v1", "queues")["items"] == []
+    body = {"apiVersion": "batch.example/v1", "kind": "Queue", "metadata": {"name": "gold"}, "weight": 3}
+    custom.create_cluster_custom_object("batch.example", "v1", "queues", body)
+    assert custom.get_cluster_custom_object("batch.example", "v1", "queues", "gold")["weight"] == 3
+    patched = custom.patch_cluster_custom_object("batch.example", "v1", "queues", "gold", {"weight": 5})
+    assert patched["weight"] == 5
+    groups = [group.name for group in client.ApisApi(api_client).get_api_versions().groups]
+    assert "batch.example" in groups
+    assert client.VersionApi(api_client).get_code().git_version.startswith("v1.34.")
