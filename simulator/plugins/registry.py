@@ -16,10 +16,14 @@ from simulator.plugins.node_ports import NodePorts
 from simulator.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from simulator.plugins.node_resources_fit import NodeResourcesFit
 from simulator.plugins.node_unschedulable import NodeUnschedulable
+from simulator.plugins.node_volume_limits import NodeVolumeLimits
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.plugins.taint_toleration import TaintToleration
+from simulator.plugins.volume_binding import VolumeBinding
+from simulator.plugins.volume_restrictions import VolumeRestrictions
+from simulator.plugins.volume_zone import VolumeZone
 
 PLUGINS: tuple[type[Plugin], ...] = (
     SchedulingGates,
@@ -30,6 +34,10 @@ PLUGINS: tuple[type[Plugin], ...] = (
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    VolumeRestrictions,
+    NodeVolumeLimits,
+    VolumeBinding,
+    VolumeZone,
     PodTopologySpread,
     InterPodAffinity,
     DynamicResources,

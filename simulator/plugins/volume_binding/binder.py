@@ -1,0 +1,208 @@
+"""Which nodes can serve a pod's claims: FindPodVolumes in volumebinding/binder.go, v1.34, over all nodes at
+once."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from simulator import quantity
+from simulator.api import Manifest
+from simulator.cluster import Cluster
+from simulator.columns import Bools, Ints
+from simulator.csi_migration import (
+    IN_TREE,
+    TranslationError,
+    in_tree_source,
+    migration_column,
+    translated_node_affinity,
+)
+from simulator.framework.node_batch import NodeBatch
+from simulator.labels import label_selector
+from simulator.node_selector import NodeSelector, NodeSelectorTerm, node_selector_term
+from simulator.plugins.volume_binding.claims import DelayedClaim, PodVolumeClaims
+from simulator.volumes import (
+    CSI_DRIVERS,
+    CSI_STORAGE_CAPACITIES,
+    NO_PROVISIONER,
+    PVS,
+    STORAGE_CLASSES,
+    class_name,
+    requested_storage,
+    volume_node_affinity,
+)
+
+NODE_CONFLICT = 1
+BIND_CONFLICT = 2
+NOT_ENOUGH_SPACE = 4
+PV_NOT_EXIST = 8
+
+
+class Binding(NamedTuple):
+    """``picks[i]`` is the index among the claim's candidates of the volume for node i; -1 = none."""
+
+    delayed: DelayedClaim
+    picks: Ints
+
+
+class PodVolumes:
+    """What was found, per node of the batch.
+
+    ``conflicts`` is uint8[n], the sum of the constants above (0 = the node can serve all claims); ``faults``
+    are errors and the nodes where they happened; ``bindings`` and ``provisions`` say what would be done with
+    each delayed claim, and count only where there is neither conflict nor fault.
+    """
+
+    def __init__(self, nodes: NodeBatch) -> None:
+        self.conflicts = np.zeros(len(nodes), dtype=np.uint8)
+        self.faults: list[tuple[Bools, str]] = []
+        self.bindings: list[Binding] = []
+        self.provisions: list[tuple[Manifest, Bools]] = []
+
+
+def find_pod_volumes(nodes: NodeBatch, claims: PodVolumeClaims) -> PodVolumes:
+    found = PodVolumes(nodes)
+    alive = _check_bound_claims(nodes, claims, found)
+    for delayed in claims.delayed:
+        if delayed.selected_node is not None:
+            elsewhere = alive & (nodes.rows != nodes.cluster.rows.get(delayed.selected_node, -1))
+            found.conflicts[elsewhere] |= BIND_CONFLICT
+            alive &= ~elsewhere
+    wanted = [
+        (d.claim, np.ones(len(nodes), dtype=np.bool_)) for d in claims.delayed if d.selected_node is not None
+    ]
+    wanted += _find_matching_volumes(nodes, claims, alive, found)
+    _check_volume_provisions(nodes, wanted, alive, found)
+    return found
+
+
+def _check_bound_claims(nodes: NodeBatch, claims: PodVolumeClaims, found: PodVolumes) -> Bools:
+    """The first claim whose volume is missing or out of reach decides. Returns the nodes without fault."""
+    alive = np.ones(len(nodes), dtype=np.bool_)
+    undecided = alive.copy()
+    for claim in claims.bound:
+        volume = nodes.cluster.objects(PVS).get(claim["spec"]["volumeName"])
+        if volume is None:
+            found.conflicts[undecided] |= PV_NOT_EXIST
+            break
+        reached = _reaching(nodes, volume_node_affinity(volume))
+        source = in_tree_source(volume["spec"])
+        if source is not None and IN_TREE[source].bit:
+            migrated: Bools = (nodes.take(migration_column(nodes.cluster)) & IN_TREE[source].bit) > 0
+            try:
+                translated = _reaching(nodes, translated_node_affinity(volume, source))
+                reached = (migrated & translated) | (~migrated & reached)
+            except TranslationError as failure:
+                found.faults.append((undecided & migrated, f"could not translate pv: {failure}"))
+                alive &= ~(undecided & migrated)
+                undecided &= ~migrated
+        found.conflicts[undecided & ~reached] |= NODE_CONFLICT
+        undecided &= reached
+    return alive
+
+
+def _find_matching_volumes(
+    nodes: NodeBatch, claims: PodVolumeClaims, alive: Bools, found: PodVolumes
+) -> list[tuple[Manifest, Bools]]:
+    """The smallest claim chooses first. Returns the claims that found no volume, and where."""
+    to_match = sorted(
+        (d for d in claims.delayed if d.selected_node is None), key=lambda d: requested_storage(d.claim) or 0
+    )
+    nowhere = np.zeros(len(nodes), dtype=np.bool_)
+    taken: dict[str, Bools] = {}
+    unmatched = []
+    for delayed in to_match:
+        picks: Ints = np.full(len(nodes), -1, dtype=np.int64)
+        remaining = alive.copy()
+        for i, volume in enumerate(delayed.candidates):
+            already = taken.get(volume.name, nowhere)
+            free = remaining & ~already
+            reached = free & _reaching(nodes, volume.affinity)
+            picks[reached] = i
+            taken[volume.name] = already | reached
+            remaining &= ~(free if volume.reserved else reached)
+            if not remaining.any():
+                break
+        found.bindings.append(Binding(delayed, picks))
+        unmatched.append((delayed.claim, picks < 0))
+    return unmatched
+
+
+def _check_volume_provisions(
+    nodes: NodeBatch, wanted: list[tuple[Manifest, Bools]], alive: Bools, found: PodVolumes
+) -> None:
+    """Whether new volumes can be made for these claims; a node's first claim that cannot decides."""
+    for claim, where in wanted:
+        here = alive & where
+        if not here.any():
+            continue
+        found.provisions.append((claim, here))
+        # It waits for its first consumer because its class says so: there is one.
+        storage_class = nodes.cluster.objects(STORAGE_CLASSES)[class_name(claim)]
+        if storage_class.get("provisioner", "") in ("", NO_PROVISIONER):
+            found.conflicts[here] |= BIND_CONFLICT
+            alive = alive & ~here
+            continue
+        outside = here & ~_in_topology(nodes, storage_class)
+        found.conflicts[outside] |= BIND_CONFLICT
+        full = here & ~outside & ~_with_capacity(nodes, claim, storage_class)
+        found.conflicts[full] |= NOT_ENOUGH_SPACE
+        alive = alive & ~(outside | full)
+
+
+def _in_topology(nodes: NodeBatch, storage_class: Manifest) -> Bools:
+    """The nodes for which the class may make volumes (MatchTopologySelectorTerms)."""
+    terms = storage_class.get("allowedTopologies")
+    if not terms:
+        return np.ones(len(nodes), dtype=np.bool_)
+    return _reaching(
+        nodes,
+        tuple(
+            node_selector_term(
+                {
+                    "matchExpressions": [
+                        {**expression, "operator": "In"}
+                        for expression in term.get("matchLabelExpressions") or ()
+                    ]
+                }
+            )
+            for term in terms
+        ),
+    )
+
+
+def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -> Bools:
+    """The nodes that some storage with room enough serves (hasEnoughCapacity). Only drivers that say so
+    report their capacity."""
+    size = requested_storage(claim)
+    driver = nodes.cluster.objects(CSI_DRIVERS).get(storage_class["provisioner"])
+    if size is None or driver is None or not driver["spec"].get("storageCapacity"):
+        return np.ones(len(nodes), dtype=np.bool_)
+    found = np.zeros(len(nodes), dtype=np.bool_)
+    for storage in nodes.cluster.objects(CSI_STORAGE_CAPACITIES).values():
+        limit = storage.get("maximumVolumeSize", storage.get("capacity"))
+        topology = label_selector(storage.get("nodeTopology"))
+        if (
+            storage.get("storageClassName") == storage_class["metadata"]["name"]
+            and limit is not None
+            and quantity.value(quantity.parse(limit)) >= quantity.value(size)
+            and topology is not None
+        ):
+            selector = None if topology.empty else (NodeSelectorTerm(topology.requirements, ()),)
+            found |= _reaching(nodes, selector)
+    return found
+
+
+def _reaching(nodes: NodeBatch, selector: NodeSelector | None) -> Bools:
+    """bool[n]: the nodes that a selector selects; None = all."""
+    if selector is None:
+        return np.ones(len(nodes), dtype=np.bool_)
+    cluster: Cluster = nodes.cluster
+    if len(selector) == 1 and len(selector[0].expressions) == 1 and not selector[0].fields:
+        key, operator, values = selector[0].expressions[0]
+        if operator == "In":
+            # Local volumes name their host, each another: too many selectors to keep a column for each.
+            column = cluster.label(key)
+            numbers = [number for number in map(column.number, values) if number >= 0]
+            return np.isin(nodes.take(column.ids), numbers)
+    selected: Bools = nodes.take(cluster.selected(selector))
+    return selected

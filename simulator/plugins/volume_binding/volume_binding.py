@@ -1,0 +1,99 @@
+"""pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, v1.34."""
+
+import numpy as np
+
+from simulator.cluster import Cluster
+from simulator.columns import Ints
+from simulator.framework.interface import (
+    SKIP,
+    CycleState,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+    Status,
+    Verdicts,
+    error,
+    unresolvable,
+)
+from simulator.framework.node_batch import NodeBatch
+from simulator.plugins.volume_binding.binder import find_pod_volumes
+from simulator.plugins.volume_binding.claims import PodVolumeClaims, pod_volume_claims
+from simulator.pod import Pod
+from simulator.volumes import claim_references, disowned, find_claim, not_found
+
+STATE = "VolumeBinding"
+
+REASONS = (
+    "node(s) didn't match PersistentVolume's node affinity",
+    "node(s) didn't find available persistent volumes to bind",
+    "node(s) did not have enough free storage",
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+)
+"""By bit of ``PodVolumes.conflicts``, the lowest first."""
+CONFLICTS = tuple(
+    unresolvable(*(reason for bit, reason in enumerate(REASONS) if conflicts >> bit & 1))
+    for conflicts in range(1, 1 << len(REASONS))
+)
+"""The status of each sum of conflicts, that of 1 first."""
+UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
+
+
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """A node will do if it reaches the volumes of bound claims, and if volumes can be found there, or made,
+    for claims that wait for their first consumer."""
+
+    name = "VolumeBinding"
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
+        if not any(True for _ in claim_references(pod)):
+            state.write(STATE, PodVolumeClaims((), (), unbound_immediate=False))
+            return SKIP
+        reason = unusable_claim(state.cluster, pod)
+        if reason is not None:
+            return unresolvable(reason)
+        claims = pod_volume_claims(state.cluster, pod)
+        if claims.unbound_immediate:
+            return UNBOUND_IMMEDIATE
+        state.write(STATE, claims)
+        return None
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
+        found = find_pod_volumes(nodes, state.read(STATE))
+        if not found.faults:
+            return Verdicts(found.conflicts, CONFLICTS)
+        statuses = list(CONFLICTS)
+        codes = found.conflicts.astype(np.int64)
+        for where, fault in found.faults:
+            statuses.append(error(fault))
+            codes[where] = len(statuses)
+        return Verdicts(codes, statuses)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
+        """Volumes are scored only behind the feature gate StorageCapacityScoring, which is off."""
+        return SKIP
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+        return np.zeros(len(nodes), dtype=np.int64)
+
+
+def unusable_claim(cluster: Cluster, pod: Pod) -> str | None:
+    """What is wrong with the first claim that cannot be used (podHasPVCs)."""
+    for reference in claim_references(pod):
+        name = reference.name
+        claim = find_claim(cluster, pod, name)
+        if claim is None:
+            if reference.ephemeral:
+                return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+            return not_found("persistentvolumeclaim", name)
+        if (claim.get("status") or {}).get("phase") == "Lost":
+            volume = claim["spec"].get("volumeName") or ""
+            return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{volume}"'
+        if claim["metadata"].get("deletionTimestamp"):
+            return f'persistentvolumeclaim "{name}" is being deleted'
+        if reference.ephemeral:
+            reason = disowned(pod, claim)
+            if reason is not None:
+                return reason
+    return None
