@@ -80,6 +80,10 @@ class Hub:
         if not self._viewers and not self._newcomers:
             self._leaving = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._task.cancel)
 
+    async def stop(self) -> None:
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
     def ring(self) -> None:
         """There may be something new."""
         self._rung.set()

@@ -53,10 +53,17 @@ document.body.addEventListener("frame", mark);
 export function openDialog(href, from) {
   htmx.ajax("GET", href, { target: "#dialog-body", swap: "innerHTML" }).then(() => {
     if (!dialog.open) dialog.showModal();
-    dialog.querySelector("[autofocus]")?.focus();
+    focusForm();
     dialog.dataset.from = from?.getAttribute("href") ?? "";
   });
 }
+
+function focusForm() {
+  dialog.querySelector(".wrong :is(input, select, textarea), [autofocus]")?.focus();
+}
+
+// A form that came back with errors.
+document.getElementById("dialog-body")?.addEventListener("htmx:afterSettle", focusForm);
 
 dialog?.addEventListener("close", () => {
   document.getElementById("dialog-body").replaceChildren();

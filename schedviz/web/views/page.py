@@ -58,7 +58,7 @@ def panel(
     """A panel: by itself for htmx, else in the inspector of the whole page."""
     full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
     if is_htmx(request):
-        return render(request, template, full, status=status)
+        return render(request, template, full)
     return live_page(request, sandbox, render_to_string(template, full, request), status)
 
 
@@ -75,5 +75,7 @@ def form_page(
 ) -> HttpResponse:
     """A form: by itself for htmx, which puts it into the dialog, else as a page of its own."""
     full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
-    full["layout"] = "forms/bare.html" if is_htmx(request) else "forms/page.html"
-    return render(request, template, full, status=status)
+    if is_htmx(request):
+        # Fields to mend are an answer like any other here: browsers log every status from 400 on as an error.
+        return render(request, template, {**full, "layout": "forms/bare.html"})
+    return render(request, template, {**full, "layout": "forms/page.html"}, status=status)

@@ -1,0 +1,233 @@
+"""What the screens say of manifests, lanes and decisions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schedviz.store import Clock
+from schedviz.web.view import board, cycle, format, log, nodes, preemption, queue
+from schedviz.web.view.parts import merge
+from schedviz.web.view.picture import NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.view.priority import Ranks
+from schedviz.web.view.screen import Screen
+from simulator import trace
+from simulator.api import WatchEvent
+
+from .samples import NOTHING_FITS, SCHEDULED, START, candidate, lane, node, pod, preempting
+
+CLOCK = Clock(sim=START, wall=0.0)
+
+
+@pytest.mark.parametrize(
+    ("resource", "value", "text"),
+    [
+        ("cpu", 2000, "2"),
+        ("cpu", 250, "0.25"),
+        ("memory", 2**30, "1Gi"),
+        ("memory", 1536 * 2**20, "1.5Gi"),
+        ("memory", 1000, "1000"),
+        ("nvidia.com/gpu", 3, "3"),
+    ],
+)
+def test_amounts_are_short(resource: str, value: int, text: str) -> None:
+    assert format.amount(resource, value) == text
+
+
+@given(st.sets(st.integers(1, 10**9), min_size=1, max_size=12))
+def test_ranks_follow_the_order_of_priorities(priorities: set[int]) -> None:
+    ranks = Ranks(priorities)
+    ordered = [ranks.rank(each) for each in sorted(priorities)]
+    assert ordered == sorted(ordered)
+    assert ordered[-1] == 5
+    assert (ranks.rank(0), ranks.rank(-5), ranks.rank(2_000_001_000)) == (0, 0, 6)
+    if len(priorities) <= 5:
+        assert len(set(ordered)) == len(priorities)
+
+
+def test_an_event_older_than_the_picture_changes_nothing() -> None:
+    picture = Picture()
+    picture.object(PODS, pod("a", 5, node="n1"))
+    picture.watch_event(WatchEvent("MODIFIED", PODS, "default/a", pod("a", 4), 4))
+    assert picture.pods["default/a"].node == "n1"
+    picture.watch_event(WatchEvent("DELETED", PODS, "default/a", pod("a", 6, node="n1"), 6))
+    assert not picture.pods
+    assert not picture.by_node
+    assert not picture.priorities
+
+
+def test_a_priority_class_and_a_node_of_one_name_are_two_things() -> None:
+    picture = Picture()
+    picture.object(NODES, node("same", 9))
+    created = {"metadata": {"name": "same", "resourceVersion": "3"}, "value": 7}
+    picture.watch_event(WatchEvent("ADDED", PRIORITY_CLASSES, "same", created, 3))
+    assert picture.classes == {"same": 7}
+
+
+def test_blocks_are_as_wide_as_the_dominant_request_and_say_their_state() -> None:
+    picture = Picture()
+    picture.object(NODES, node("n1"))
+    picture.object(PODS, pod("big", node="n1", cpu="2", priority=10))
+    picture.object(PODS, pod("new", node="n1", cpu="500m", phase="Pending"))
+    picture.object(PODS, pod("going", node="n1", deleted="2027-01-15T08:00:05Z"))
+    picture.object(PODS, pod("victim", node="n1", deleted="2027-01-15T08:00:05Z"))
+    picture.object(PODS, pod("waiting", nominated="n1"))
+    picture.object(PODS, pod("over", node="n1", phase="Succeeded"))
+    picture.trace_event(1, trace.VictimDeleted(START, 1, "default/victim", "n1", "default/waiting", 5))
+    card = nodes.card(picture, Ranks([10]), "n1")
+    assert {block.label: (block.share, block.state) for block in card.blocks} == {
+        "big": (500, "running"),
+        "new": (125, "starting"),
+        "going": (250, "terminating"),
+        "victim": (250, "victim"),
+    }
+    assert card.blocks[0].label == "big"
+    assert [block.label for block in card.ghosts] == ["waiting"]
+    victim = next(block for block in card.blocks if block.state == "victim")
+    assert victim.gone_at == START + 5_000_000
+    assert "victim of waiting" in victim.title
+    assert [(m.resource, m.requested, m.allocatable) for m in card.meters][:1] == [("cpu", "4.5", "4")]
+
+
+def test_lanes_stand_in_pop_order_and_say_what_pods_wait_for() -> None:
+    picture = Picture()
+    entries = [
+        lane("old", "activeQ", 5, queued=START),
+        lane("young", "activeQ", 5, queued=START + 1),
+        lane("high", "activeQ", 9, queued=START + 9),
+        lane("late", "backoffQ", 9, backoff_until=START + 8),
+        lane("soon", "backoffQ", 1, backoff_until=START + 2),
+        lane("stuck", "unschedulable", message="0/1 nodes", plugins=["NodeResourcesFit"]),
+    ]
+    picture.lanes = {entry.pod: entry for entry in entries}
+    for name in ("old", "unseen"):
+        picture.object(PODS, pod(name))
+    found = {view.name: view for view in queue.lanes(picture, Ranks([5, 9]))}
+    assert [chip.label for chip in found["activeQ"].chips] == ["high", "old", "young"]
+    assert [chip.label for chip in found["backoffQ"].chips] == ["soon", "late"]
+    assert [chip.label for chip in found["arriving"].chips] == ["unseen"]
+    stuck = found["unschedulable"].chips[0]
+    assert (stuck.note, stuck.waits) == ("0/1 nodes", ["NodeResourcesFit"])
+
+
+def test_a_long_lane_is_cut_and_counted() -> None:
+    picture = Picture()
+    picture.lanes = {f"default/p{i}": lane(f"p{i}", "activeQ") for i in range(100)}
+    active = next(view for view in queue.lanes(picture, Ranks([])) if view.name == "activeQ")
+    assert (len(active.chips), active.count, active.more) == (30, 100, 70)
+
+
+def test_filters_stop_at_the_first_that_says_no() -> None:
+    view = cycle.read(NOTHING_FITS, Ranks([1000]))
+    assert [(row.node, row.marks, row.reason) for row in view.matrix.rows] == [
+        ("n1", ["pass", "pass", "fail"], "Insufficient cpu"),
+        ("n2", ["pass", "fail", "unseen"], "node(s) had untolerated taint {a: b}"),
+        ("n3", ["unseen", "unseen", "unseen"], "not looked at"),
+    ]
+    assert {step.name: step.state for step in view.steps}["Filter"] == "failed"
+    assert view.scores is None
+
+
+def test_scores_stand_winner_first() -> None:
+    view = cycle.read(SCHEDULED, Ranks([1000]))
+    assert view.scores is not None
+    assert view.scores.nodes == ["n3", "n1"]
+    assert view.scores.totals == [361, 40]
+    taint = view.scores.rows[1]
+    assert (taint.weight, taint.cells[0].normalized, taint.cells[0].weighted) == (3, 100, 300)
+    assert view.scores.sentence == "n3 wins with 361, 321 ahead of n1."
+
+
+@pytest.mark.parametrize(
+    ("rule", "chosen", "candidates", "sentence"),
+    [
+        (0, "a", [candidate("a", 1)], "a is the only candidate."),
+        (1, "a", [candidate("a", 5), candidate("b", 1, pdb=1)], "has the fewest PodDisruptionBudget"),
+        (2, "b", [candidate("a", 5), candidate("b", 1)], "Rule 2 decided: b's highest victim priority, 1,"),
+        (3, "a", [candidate("a", 5, 1), candidate("b", 5, 4)], "smallest sum"),
+        (4, "b", [candidate("b", 5), candidate("a", 5, -(2**31))], "fewest victims, 1."),
+        (
+            5,
+            "b",
+            [candidate("a", 5), candidate("b", 5, start="2027-01-15T09:00:00Z")],
+            "started latest, at 09:00:00",
+        ),
+        (6, "b", [candidate("a", 5), candidate("b", 5)], "the seed draws b"),
+    ],
+)
+def test_the_deciding_rule_is_said(
+    rule: int, chosen: str, candidates: list[preemption.Candidate], sentence: str
+) -> None:
+    view = preemption.read(preempting(rule, chosen, *candidates))
+    assert view is not None
+    assert sentence in view.sentence
+    assert view.candidates[0].node == chosen
+    lost = [figure.lost for each in view.candidates[1:] for figure in each.figures]
+    assert lost.count(True) == (0 if rule in (0, 6) else 1)
+
+
+def test_the_log_escapes_what_users_wrote() -> None:
+    words = log.Words("/s/x/")
+    told = words.tell(trace.Unschedulable(START, 1, "default/<b>", "<script>", []))
+    assert told is not None
+    assert "<script>" not in told[1]
+    assert "<b>" not in told[1]
+    assert "&lt;script&gt;" in told[1]
+
+
+def test_an_attempt_is_one_mark() -> None:
+    picture = Picture()
+    events = [
+        trace.Unschedulable(START, 1, "default/a", "no", []),
+        trace.Nominated(START, 1, "default/a", "n1", ["default/v"], 0, 1),
+        trace.Unschedulable(START, 2, "default/b", "no", []),
+        trace.Bound(START, 3, "default/a", "n1"),
+    ]
+    for seq, event in enumerate(events, 1):
+        picture.trace_event(seq, event)
+    assert [(mark.cycle, mark.kind) for mark in log.timeline(picture).marks] == [
+        (1, "preempting"),
+        (2, "unschedulable"),
+        (3, "bound"),
+    ]
+
+
+def drawn(screen: Screen, picture: Picture) -> set[str]:
+    dirty, picture.dirty_nodes = picture.dirty_nodes, set()
+    return set(screen.draw(picture, CLOCK, dirty))
+
+
+def test_only_what_changed_is_drawn_again() -> None:
+    picture, screen = Picture(), Screen("/s/x/")
+    for name in ("n1", "n2"):
+        picture.object(NODES, node(name))
+    drawn(screen, picture)
+    assert drawn(screen, picture) == set()
+    picture.object(PODS, pod("a", node="n1"))
+    assert drawn(screen, picture) == {board.part("n1"), "summary"}
+    picture.decided(SCHEDULED)
+    assert drawn(screen, picture) == {f"{board.part('n1')}/verdict", f"{board.part('n2')}/verdict", "cycle"}
+    assert screen.whole()["nodes"].count("untolerated taint {a: b}") == 2
+    picture.object(NODES, node("n3"))
+    assert drawn(screen, picture) == {"nodes", "summary"}
+
+
+def test_many_nodes_make_a_grid() -> None:
+    picture, screen = Picture(), Screen("/s/x/")
+    for number in range(101):
+        picture.object(NODES, node(f"n{number}"))
+    drawn(screen, picture)
+    assert screen.whole()["nodes"].count('class="cell ') == 101
+    picture.object(PODS, pod("a", node="n7"))
+    assert drawn(screen, picture) == {"nodes/g0-0"}
+    for number in range(50):
+        gone = node(f"n{number}")
+        picture.watch_event(WatchEvent("DELETED", NODES, f"n{number}", gone, 9))
+    assert "nodes" in drawn(screen, picture)
+    assert screen.whole()["nodes"].count("<article") == 51
+
+
+def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:
+    older = {"cycle": "c1", "nodes/a": "a1", "nodes/b/verdict": "v1", "log": "l1"}
+    assert merge(older, {"nodes": "all", "log": "l2"}) == {"cycle": "c1", "nodes": "all", "log": "l2"}
+    assert merge({"nodes": "all"}, {"nodes/a": "a2"}) == {"nodes": "all", "nodes/a": "a2"}
+    assert list(merge({"log": "l1", "nodes": "n1"}, {"nodes": "n2"})) == ["log", "nodes"]
