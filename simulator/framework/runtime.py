@@ -144,6 +144,10 @@ class Framework:
             state.skip_filter = frozenset(skipped)
             return PreFilterOutcome(status, names, sorted(narrowed_by), sorted(skipped))
 
+        def end(status: Status) -> PreFilterOutcome:
+            """What earlier plugins narrowed down is forgotten."""
+            return outcome(status)._replace(node_names=None, narrowed_by=[])
+
         for plugin in self.pre_filter_plugins:
             try:
                 result = plugin.pre_filter(state, pod, nodes)
@@ -158,10 +162,10 @@ class Framework:
                     # Another plugin may still say that the pod cannot be helped at all.
                     refusal = result._replace(plugin=plugin.name)
                 elif result.rejected:
-                    return outcome(result._replace(plugin=plugin.name))
+                    return end(result._replace(plugin=plugin.name))
                 else:
                     text = f'running PreFilter plugin "{plugin.name}": {result.message}'
-                    return outcome(error(text)._replace(plugin=plugin.name))
+                    return end(error(text)._replace(plugin=plugin.name))
                 continue
             narrowed_by.add(plugin.name)
             names = result.node_names if names is None else names & result.node_names
