@@ -5,7 +5,7 @@ An :class:`Attempt` keeps everything that it found as columns; :mod:`simulator.s
 of it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -71,7 +71,8 @@ class Attempt:
         self.post_filter: Status | None = None
         self.nominated_node: str | None = None
         """What PostFilter nominates the pod to; "" clears the nomination, None leaves it."""
-        self.preemption: Preemption | None = None
+        self.preemption: Callable[[], Preemption] | None = None
+        """Makes the record of what preemption found."""
         self.errors: list[str] = []
         """Faults, any of which ends the attempt (nodes are filtered in parallel: which one is chance)."""
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from copy import copy
 from datetime import datetime
 from functools import cached_property
+from hashlib import blake2b
 from math import inf
 from typing import Any, NamedTuple
 
@@ -130,6 +131,12 @@ class Pod:
         """status.startTime in seconds since the Unix epoch; later than everything for a pod that has none, as
         upstream takes it to start now."""
         return datetime.fromisoformat(self.start_time).timestamp() if self.start_time else inf
+
+    @cached_property
+    def lot(self) -> int:
+        """Settles what upstream leaves open between pods of equal importance: a number drawn from the
+        name."""
+        return int.from_bytes(blake2b(self.key.encode(), digest_size=8).digest()) >> 1
 
     @cached_property
     def scheduling_gates(self) -> tuple[str, ...]:

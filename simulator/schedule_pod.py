@@ -99,7 +99,7 @@ def preemption(search: Attempt) -> decision.Preemption | None:
         return None
     status = search.post_filter
     return msgspec.structs.replace(
-        search.preemption, code=status.code, plugin=status.plugin, message=status.message
+        search.preemption(), code=status.code, plugin=status.plugin, message=status.message
     )
 
 

@@ -110,8 +110,9 @@ def preempt(framework: Framework, cluster: Cluster, pod: Pod, trace: list[Attemp
     """Seconds for the attempt that nominates and the one that uses the nomination; the victims go outside the
     clock."""
     seconds = schedule(framework, cluster, pod, trace)
-    found = trace[-1].preemption
-    assert found is not None
+    make = trace[-1].preemption
+    assert make is not None
+    found = make()
     assert found.chosen, f"{pod.key} found nobody to preempt"
     victims = next(c.victims for c in found.candidates if c.node == found.chosen)
     for victim in victims:

@@ -37,8 +37,6 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
     ("DefaultBinder", 0),
 )
 """The default profile's plugins, in order, with their score weights (0 = 1 where it is scored)."""
-DEFAULT_NAMES = frozenset(name for name, _ in DEFAULT_PLUGINS)
-
 LOOK_AT_ALL = 100
 
 MAX_PROFILES = 16

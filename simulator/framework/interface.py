@@ -34,10 +34,9 @@ an Error for some nodes only, give these nodes a Status with code Error.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import msgspec
 from numpy.typing import NDArray
 
 from simulator.chance import draw
@@ -210,16 +209,21 @@ class PreFilterExtensions(PreFilterPlugin):
 
 
 class FilterPlugin(Plugin):
+    counts_only: ClassVar[bool] = False
+    """The plugin looks at no pods, only at nodes and at ``requested`` and ``pod_count``: then preemption can
+    try many nodes at once, without supposing things pod by pod."""
+
     @abstractmethod
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         """Which nodes can take the pod; None = all of them. Must not note anything in ``state``."""
 
 
-class PostFilterResult(msgspec.Struct, frozen=True):
-    """``nominated_node`` None leaves the pod's nomination as it is, "" clears it."""
+class PostFilterResult(NamedTuple):
+    """``nominated_node`` None leaves the pod's nomination as it is, "" clears it. ``preemption`` makes the
+    record of what preemption found, which costs more than finding it."""
 
     nominated_node: str | None
-    preemption: Preemption | None = None
+    preemption: Callable[[], Preemption] | None = None
 
 
 class PostFilterPlugin(Plugin):

@@ -113,6 +113,12 @@ class SupposedNodes(NodeBatch):
         changed = self._pods.get(i)
         return super().pods(i) if changed is None else changed.values()
 
+    def shift(self, requests: Ints, pods: Ints) -> None:
+        """Suppose that so much more is requested (int64[resource, n]; fewer resources than there are will do)
+        by so many more pods (int64[n]). ``pods`` and ``non_zero`` know nothing of it."""
+        self.requested[: len(requests)] += requests
+        self._pod_count += pods
+
     def add_pod(self, i: int, pod: Pod) -> None:
         self._own(i)[pod.key] = pod
         self._count(i, pod, 1)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.columns import Ints
-from simulator.config.configuration import DEFAULT_NAMES, ConfigError, Profile, expand, score_weights
+from simulator.config.configuration import ConfigError, Profile, expand, score_weights
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     EXTENSION_POINTS,
@@ -84,9 +84,7 @@ class Framework:
         self._check(registry)
         names = {p.name for p in profile.multi_point.enabled}
         names.update(p.name for point in EXTENSION_POINTS for p in profile.plugins.at(point).enabled)
-        self.plugins = {
-            name: registry[name](profile.args.get(name), self) for name in sorted(names) if name in registry
-        }
+        self.plugins = {name: registry[name](profile.args.get(name), self) for name in sorted(names)}
         self.pre_enqueue_plugins: list[PreEnqueuePlugin] = self._at("preEnqueue")
         self.queue_sort_plugins: list[QueueSortPlugin] = self._at("queueSort")
         self.pre_filter_plugins: list[PreFilterPlugin] = self._at("preFilter")
@@ -100,6 +98,12 @@ class Framework:
         self.bind_plugins: list[BindPlugin] = self._at("bind")
         self.post_bind_plugins: list[PostBindPlugin] = self._at("postBind")
         self.weights = score_weights(profile)
+        if len(self.queue_sort_plugins) != 1:
+            raise ConfigError(
+                [("plugins.queueSort", f"one plugin is needed, got {len(self.queue_sort_plugins)}")]
+            )
+        if not self.bind_plugins:
+            raise ConfigError([("plugins.bind", "at least one plugin is needed")])
 
     def _check(self, registry: Mapping[str, type[Plugin]]) -> None:
         causes = []
@@ -107,19 +111,18 @@ class Framework:
             for i, plugin in enumerate(self.profile.plugins.at(point).enabled):
                 kind = registry.get(plugin.name)
                 path = f"plugins.{point}.enabled[{i}].name"
-                if kind is None and plugin.name in DEFAULT_NAMES:
-                    continue  # not modelled yet
                 if kind is None:
                     causes.append((path, f"plugin {plugin.name!r} does not exist"))
                 elif point in EXTENSION_POINTS and not issubclass(kind, EXTENSION_POINTS[point]):
                     causes.append((path, f"plugin {plugin.name!r} does not extend {point} plugin"))
-        if causes:
-            raise ConfigError(causes)
+        defaults = {p.name for p in self.profile.multi_point.enabled} - registry.keys()
+        if causes or defaults:
+            raise ConfigError(causes or [("plugins.multiPoint", f"no such plugins: {go_list(defaults)}")])
 
     def _at(self, point: str) -> list[Any]:
         kind = EXTENSION_POINTS[point]
         found = {name: plugin for name, plugin in self.plugins.items() if isinstance(plugin, kind)}
-        return [found[name] for name in expand(self.profile, point, set(found)) if name in found]
+        return [found[name] for name in expand(self.profile, point, set(found))]
 
     # Before the queue
 
@@ -142,6 +145,8 @@ class Framework:
 
         def outcome(status: Status | None) -> PreFilterOutcome:
             state.skip_filter = frozenset(skipped)
+            if status is not None and status.plugin and status is not refusal:
+                return PreFilterOutcome(status, None, [], sorted(skipped))
             return PreFilterOutcome(status, names, sorted(narrowed_by), sorted(skipped))
 
         def end(status: Status) -> PreFilterOutcome:

@@ -1,10 +1,10 @@
 """pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34."""
 
+from functools import partial
+
 import numpy as np
 
-from simulator import preemption
 from simulator.config.args import DefaultPreemptionArgs
-from simulator.decision import Failure, Preemption
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     CycleState,
@@ -14,6 +14,11 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.pod import Pod
+from simulator.preemption import record
+from simulator.preemption.budgets import budgets
+from simulator.preemption.candidates import pick
+from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
+from simulator.preemption.eligibility import ineligible
 
 
 class DefaultPreemption(PostFilterPlugin):
@@ -25,39 +30,26 @@ class DefaultPreemption(PostFilterPlugin):
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
     ) -> tuple[PostFilterResult | None, Status | None]:
-        reason = preemption.eligible(pod, diagnosis, state.cluster)
+        reason = ineligible(pod, diagnosis, state.cluster)
         if reason:
-            return PostFilterResult(None, _record(reason)), unschedulable(f"preemption: {reason}")
+            return PostFilterResult(None, partial(record.refused, reason)), _refusal(reason)
         nodes = diagnosis.rows_with_code("Unschedulable")
         if not len(nodes):
-            message = preemption.not_helpful(state.cluster, {})
-            return PostFilterResult("", _record()), unschedulable(f"preemption: {message}")
+            untried = Diagnosis(state.cluster)
+            untried.absent = NOT_HELPFUL
+            return PostFilterResult("", record.nothing_to_try), _refusal(untried.message())
         # Upstream starts anywhere, so that not always the same nodes suffer.
         start = state.draw("preemption offset", len(nodes))
         rows = np.concatenate([nodes[start:], nodes[:start]])
         enough = self.candidates_to_find(len(nodes))
-        pdbs = preemption.budgets(state.cluster)
-        result = preemption.dry_run(self.framework, state, pod, rows, enough=enough, pdbs=pdbs)
-        if not result.candidates:
-            message = preemption.not_helpful(state.cluster, result.failed)
-            record = _record(non_candidates=preemption.failures(result, state.cluster))
-            return PostFilterResult("", record), unschedulable(f"preemption: {message}")
-        left, rule = preemption.pick(result.candidates)
-        names = [state.cluster.node(found.row).name for found in left]
-        chosen = names[state.draw("preemption", len(names))]
-        record = Preemption(
-            eligible=True,
-            ineligible_reason="",
-            candidates=[preemption.candidate(found, pod, state) for found in result.candidates],
-            non_candidates=preemption.failures(result, state.cluster),
-            tied=names,
-            chosen=chosen,
-            rule=rule,
-            code="Success",
-            plugin="",
-            message="",
-        )
-        return PostFilterResult(chosen, record), None
+        result = dry_run(self.framework, state, pod, rows, enough=enough, pdbs=budgets(state.cluster))
+        if not len(result.candidates.rows):
+            found = partial(record.dry_run, state, pod, result)
+            return PostFilterResult("", found), _refusal(result.diagnosis.message())
+        left, rule = pick(result.candidates)
+        chosen = state.cluster.node(int(left.rows[state.draw("preemption", len(left.rows))])).name
+        found = partial(record.dry_run, state, pod, result, left=left, chosen=chosen, rule=rule)
+        return PostFilterResult(chosen, found), None
 
     def candidates_to_find(self, nodes: int) -> int:
         """calculateNumCandidates: a share of the nodes, but not too few, and no more than there are."""
@@ -65,17 +57,5 @@ class DefaultPreemption(PostFilterPlugin):
         return min(nodes, max(share, self.args.min_candidate_nodes_absolute))
 
 
-def _record(reason: str = "", non_candidates: dict[str, Failure] | None = None) -> Preemption:
-    """Nobody to evict."""
-    return Preemption(
-        eligible=not reason,
-        ineligible_reason=reason,
-        candidates=[],
-        non_candidates=non_candidates or {},
-        tied=[],
-        chosen="",
-        rule=0,
-        code="Unschedulable",
-        plugin="",
-        message="",
-    )
+def _refusal(message: str) -> Status:
+    return unschedulable(f"preemption: {message}")

@@ -39,6 +39,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """nodeSelector and node affinity, with the affinity that the profile adds to every pod."""
 
     name = "NodeAffinity"
+    counts_only = True
     args: NodeAffinityArgs
 
     def __init__(self, args: NodeAffinityArgs, framework: Any) -> None:

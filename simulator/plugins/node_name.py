@@ -11,6 +11,7 @@ class NodeName(FilterPlugin):
     """A pod that names a node fits on no other."""
 
     name = "NodeName"
+    counts_only = True
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         if not pod.node_name:

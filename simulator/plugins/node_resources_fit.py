@@ -40,6 +40,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     """A node must have room for what the pod requests; scored by one of three strategies."""
 
     name = "NodeResourcesFit"
+    counts_only = True
 
     def __init__(self, args: NodeResourcesFitArgs, framework: Any) -> None:
         super().__init__(args, framework)

@@ -13,6 +13,7 @@ class NodeUnschedulable(FilterPlugin):
     """Cordoned nodes take only pods that tolerate the taint which says so."""
 
     name = "NodeUnschedulable"
+    counts_only = True
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         cordoned = nodes.take(nodes.cluster.unschedulable)

@@ -27,6 +27,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     """Nodes repel pods by taints. Both questions are asked once per distinct list of taints."""
 
     name = "TaintToleration"
+    counts_only = True
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         """The first NoSchedule or NoExecute taint, in the node's order, that nothing tolerates."""
