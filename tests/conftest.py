@@ -1,16 +1,25 @@
-"""What every test may ask for: the real Redis, a store, a sandbox of its own.
+"""What every test may ask for: the real Redis, server, worker and browser, and a sandbox of its own.
 
 Processes are started once a session and shared; tests keep apart by sandbox names that nobody else has.
 """
 
 import os
 import re
+import urllib.error
+import urllib.request
 import uuid
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from tests import chromium
+from tests.processes import Process
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 # The settings are read once, so the address must be known before the server behind it is started.
 PORT = free_port()
@@ -18,7 +27,15 @@ PASSWORD = "test"
 os.environ["REDIS_URL"] = f"redis://:{PASSWORD}@127.0.0.1:{PORT}/0"
 os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
 
-from schedviz.store import Meta, Sandbox, Store  # noqa: E402 (as above)
+from schedviz.celery import WORKER_ARGUMENTS  # noqa: E402 (as above)
+from schedviz.loop.presence import WORKERS  # noqa: E402
+from schedviz.store import Meta, Sandbox, Store  # noqa: E402
+from schedviz.up.management.commands.up import SERVER  # noqa: E402
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: Playwright's sync API keeps an event loop running in this thread."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +68,64 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     yield store.create(Meta(name=sandbox_name, created=1_700_000_000.0))
     if any(meta.name == sandbox_name for meta in store.sandboxes()):
         store.delete(sandbox_name)
+
+
+@pytest.fixture(scope="session")
+def worker(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """A real Celery worker, on the session's Redis."""
+    log = tmp_path_factory.mktemp("worker") / "log"
+    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], log)
+    eventually(lambda: process.alive() and store.redis.scard(WORKERS), "the worker lives")
+    yield process
+    process.stop()
+
+
+@pytest.fixture(scope="session")
+def server(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real ASGI server; its URL, without a slash at the end."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    process = Process(["-m", *SERVER, f"--port={port}"], tmp_path_factory.mktemp("server") / "log")
+    eventually(lambda: process.alive() and answers(f"{url}/healthz"), "the server answers")
+    yield url
+    process.stop()
+
+
+@pytest.fixture(scope="session")
+def stack(server: str, worker: Process) -> str:
+    """Server and worker; the server's URL."""
+    return server
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """A real Chromium."""
+    path = chromium.find()
+    if path is None:
+        (pytest.fail if chromium.required() else pytest.skip)(chromium.MISSING)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: "Browser", stack: str) -> "Iterator[Page]":
+    """A page of its own session, the size of a projector. An uncaught error in its scripts fails the test."""
+    context = browser.new_context(base_url=stack, viewport={"width": 1280, "height": 720}, locale="en")
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []

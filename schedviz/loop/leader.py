@@ -50,6 +50,79 @@ class Leader:
         self._trace: list[Event] = []
         self._decisions: list[Decision] = []
         self._lanes: dict[str, LaneEntry | None] = {}
+        self._stored_seen: int | None = None
+        self._wrote = False
+        self._rang = 0.0
+
+        meta = sandbox.meta()
+        _, last, cycle = sandbox.progress()
+        self._now = max(last, sandbox.clock().now(time.time()))
+        collections, self._seen = sandbox.list_all()
+        options = Options(seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1)
+        self._simulation = make(self, options)
+        self._trace.append(LeaderElected(t=self._now, holder=lease.holder, epoch=lease.epoch))
+        listed = [
+            WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
+            for resource, objects in collections.items()
+            for key, manifest in objects.items()
+        ]
+        self._take_in(sorted(listed, key=lambda event: event.version))
+        self._flush()
+
+    def commit(self, changes: Sequence[Change]) -> list[int]:
+        """What the Simulation writes, with the trace that led to it. Raises :class:`simulator.api.ApiError`,
+        for the component that wrote to handle: the trace then goes with the next commit."""
+        self._wrote = True
+        self._collect()
+        return self._store(changes)
+
+    def run(self, clock: Clock, wall: float, seconds: float) -> bool:
+        """Let the Simulation come up to ``clock`` at ``wall``, for about ``seconds`` of work; whether more is
+        due.
+
+        A paused one takes in what others write, and does nothing. Raises Gone when the watch log was trimmed
+        beyond what was seen.
+        """
+        self._now = max(self._now, clock.now(wall))
+        deadline = time.monotonic() + seconds
+        more = True
+        while more and time.monotonic() < deadline:
+            self._wrote = False
+            worked = not clock.paused and self._simulation.step(self._now)
+            # Its own writes come back to it before its next step, as nobody may act on what is out of date.
+            more = self._observe() if self._wrote or not worked else True
+            more = more or worked
+        self._flush()
+        return more
+
+    def next_due(self) -> Micros | None: ...
+    def take_trace(self) -> list[Event]: ...
+    def take_decisions(self) -> list[Decision]: ...
+    def take_lanes(self) -> dict[str, LaneEntry | None]: ...
+
+
+MakeSimulation = Callable[[ApiServer, Options], Simulation]
+
+
+class Leader:
+    """The state of one led sandbox; it is the :class:`ApiServer` of the Simulation.
+
+    All of it can be thrown away at any time: the next leader builds the same from the store. It must be,
+    after any exception: what the Simulation believes and what is stored may differ then.
+    """
+
+    def __init__(self, sandbox: Sandbox, lease: Lease, make: MakeSimulation) -> None:
+        """List everything, say in the trace who leads, and start from there.
+
+        Raises StaleLease if the sandbox has another leader by now.
+        """
+        self.sandbox = sandbox
+        self.lease = lease
+        self._trace: list[Event] = []
+        self._decisions: list[Decision] = []
+        self._lanes: dict[str, LaneEntry | None] = {}
+        self._stored_seen: int | None = None
+        self._wrote = False
         self._rang = 0.0
 
         meta = sandbox.meta()
@@ -65,7 +138,7 @@ class Leader:
             for resource, objects in collections.items()
             for key, manifest in objects.items()
         ]
-        self.simulation.observe(sorted(listed, key=lambda event: event.version))
+        self._simulation.observe(sorted(listed, key=lambda event: event.version))
         self._collect()
         self._stored_seen = -1
         self._store([], reset_lanes=True)
@@ -93,30 +166,36 @@ class Leader:
         return more
 
     def next_due(self) -> Micros | None:
-        return self.simulation.next_due()
-
-    def _step(self, target: Micros) -> bool:
-        """One unit of work. Each thing happens at its own simulated time, not at the time at which a slice
-        came round to it: so durations are exact at any speed."""
-        due = self.simulation.next_due()
-        self.now = target if due is None else min(target, max(self.now, due))
-        return self.simulation.step(self.now)
+        return self._simulation.next_due()
 
     def _observe(self) -> bool:
+        """Read on in the watch log; whether there was anything."""
         events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
         if events:
             self._seen = events[-1].version
-            self.simulation.observe(events)
+            self._take_in(events)
         return bool(events)
 
-    def _collect(self) -> None:
-        self._trace += self.simulation.take_trace()
-        self._decisions += self.simulation.take_decisions()
-        self._lanes |= self.simulation.take_lanes()
+    def _take_in(self, events: Sequence[WatchEvent]) -> None:
+        """Each event is one step of the Simulation, before any other work: so that a paused one sees them
+        too."""
+        self._simulation.observe(events)
+        for _ in events:
+            self._simulation.step(self._now)
 
-    def _store(self, changes: Sequence[Change], *, reset_lanes: bool = False) -> list[int]:
+    def _flush(self) -> None:
+        self._collect()
+        self._store([])
+
+    def _collect(self) -> None:
+        self._trace += self._simulation.take_trace()
+        self._decisions += self._simulation.take_decisions()
+        self._lanes |= self._simulation.take_lanes()
+
+    def _store(self, changes: Sequence[Change]) -> list[int]:
         """Commit, with everything collected; without anything to say, nothing is written."""
-        if not (changes or self._trace or self._decisions or self._lanes or self._seen != self._stored_seen):
+        anything = changes or self._trace or self._decisions or self._lanes
+        if not anything and self._seen == self._stored_seen:
             return []
         versions = self.sandbox.commit(
             changes,
@@ -124,8 +203,9 @@ class Leader:
             trace=self._trace,
             decisions=self._decisions,
             lanes=self._lanes,
-            reset_lanes=reset_lanes,
-            now=self.now,
+            # What the last leader left of the queue does not count: the first commit says what there is.
+            reset_lanes=self._stored_seen is None,
+            now=self._now,
             seen=self._seen,
         )
         self._trace, self._decisions, self._lanes = [], [], {}

@@ -32,6 +32,11 @@ class Clock(msgspec.Struct, frozen=True):
     speed: float = 1.0
     paused: bool = False
 
+    def __post_init__(self) -> None:
+        # A clock is compared by its JSON, where 1 and 1.0 differ.
+        for field in ("wall", "speed"):
+            msgspec.structs.force_setattr(self, field, float(getattr(self, field)))
+
     def now(self, wall: float) -> Micros:
         """Simulated time at ``wall``; never before ``sim``, whatever another machine's wall clock says."""
         if self.paused:

@@ -1,0 +1,16 @@
+FROM python:3.12-slim
+
+WORKDIR /schedviz
+COPY requirements/runtime.txt requirements/
+RUN python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements/runtime.txt
+COPY manage.py ./
+COPY simulator simulator
+COPY schedviz schedviz
+COPY templates templates
+COPY static static
+
+RUN useradd --create-home schedviz
+USER schedviz
+EXPOSE 8000
+# docker-compose.yml says what else runs: the workers and Redis.
+CMD ["python", "-m", "uvicorn", "schedviz.asgi:application", "--log-level=warning", "--no-access-log", "--timeout-graceful-shutdown=1", "--host=0.0.0.0", "--port=8000"]

@@ -1,0 +1,42 @@
+"""What must be so before anything is started. Each failure is one line that says what to do."""
+
+import socket
+
+from redis import Redis
+from redis.exceptions import AuthenticationError, RedisError
+
+
+class NotReady(Exception):
+    """The message is for the person at the terminal."""
+
+
+def check_port(host: str, port: int) -> None:
+    """Raises NotReady when nothing can listen there."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # As the server does it: connections of the last run that linger are no obstacle.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except PermissionError:
+        raise NotReady(f"port {port} may not be used by this user; choose another: PORT=8000") from None
+    except OSError as error:
+        if isinstance(error, socket.gaierror):
+            raise NotReady(f"HOST={host} is no address of this machine") from None
+        raise NotReady(
+            f"port {port} is in use: stop what listens there, or choose another: PORT={port + 1}"
+        ) from None
+
+
+def check_redis(url: str) -> None:
+    """Raises NotReady when no Redis answers at the URL, or one too old."""
+    try:
+        with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as redis:
+            version = redis.info("server")["redis_version"]
+    except AuthenticationError as error:
+        raise NotReady(f"the Redis at REDIS_URL refuses the password: {error}") from None
+    except (RedisError, OSError, ValueError) as error:
+        raise NotReady(f"the Redis at REDIS_URL does not answer: {error}") from None
+    # Streams' exclusive ranges, which the watch log is read by, came with 6.2.
+    if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
+        raise NotReady(f"the Redis at REDIS_URL is version {version}; schedviz needs 6.2 or newer")

@@ -1,0 +1,148 @@
+"""Runs processes until one ends that must not, or until it is told to stop; then none of them is left.
+
+honcho's manager cannot restart a process nor stop them in order, hence these lines.
+"""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+from schedviz.up.guardian import GRACE_SECONDS
+
+RESTART_SECONDS = 1.0
+"""Before a process that died is started again."""
+
+MAX_RESTARTS = 5
+RESTART_WINDOW_SECONDS = 60.0
+"""More restarts than this within a minute, and it is no accident: the whole gives up."""
+
+
+Role = Literal["vital", "restarted", "once"]
+"""What the end of a process means: the end of all; that it is started again; nothing, where it went well."""
+
+
+class Child(NamedTuple):
+    name: str
+    process: "subprocess.Popen[str]"
+    role: Role
+    again: Callable[[], None]
+
+
+class Supervisor:
+    """Children are started by :meth:`start`, last started first stopped."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._children: list[Child] = []
+        self._restarts: list[float] = []
+        self._happened: queue.SimpleQueue[Child | signal.Signals | Callable[[], None]] = queue.SimpleQueue()
+        self._guardian = subprocess.Popen(
+            [sys.executable, "-m", "schedviz.up.guardian"],
+            stdin=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda caught, _: self._happened.put(signal.Signals(caught)))
+
+    def start(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], role: Role = "vital"
+    ) -> None:
+        """Start a process, whose lines are shown with its name before them."""
+        process = subprocess.Popen(  # noqa: S603 (our own commands, no shell)
+            command,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            # Ctrl-C is for the supervisor only: it stops them in order.
+            start_new_session=True,
+        )
+        self._watch(Child(name, process, role, lambda: self.start(name, command, environment, role)))
+
+    def adopt(self, name: str, process: "subprocess.Popen[str]") -> None:
+        """Take charge of a vital process that was started elsewhere, as the leader of its own group."""
+        self._watch(Child(name, process, "vital", lambda: None))
+
+    def _watch(self, child: Child) -> None:
+        self._children.append(child)
+        self._tell_guardian(f"+{child.process.pid}")
+        threading.Thread(target=self._wait, args=[child], daemon=True).start()
+
+    def run(self) -> int:
+        """Until a signal (0), or until a child ends that must not (1)."""
+        while True:
+            happened = self._happened.get()
+            if isinstance(happened, signal.Signals):
+                return 0
+            if not isinstance(happened, Child):
+                happened()
+                continue
+            self._remove(happened)
+            if happened.role == "once" and happened.process.returncode == 0:
+                continue
+            ended = f"{happened.name} ended unexpectedly ({_how(happened.process.returncode)})"
+            if happened.role != "restarted":
+                self._say(f"{ended}; stopping")
+                return 1
+            now = time.monotonic()
+            self._restarts = [at for at in self._restarts if now - at < RESTART_WINDOW_SECONDS] + [now]
+            if len(self._restarts) > MAX_RESTARTS:
+                self._say(f"{ended}, for the {len(self._restarts)}th time in a minute; stopping")
+                return 1
+            self._say(f"{ended}; starting it again")
+            timer = threading.Timer(RESTART_SECONDS, self.call, [happened.again])
+            timer.daemon = True
+            timer.start()
+
+    def call(self, action: Callable[[], None]) -> None:
+        """Have :meth:`run` call something. From any thread."""
+        self._happened.put(action)
+
+    def stop(self) -> None:
+        """End all children, the last started first; kill those that do not end in time."""
+        for child in reversed(self._children[:]):
+            with suppress(ProcessLookupError):
+                os.killpg(child.process.pid, signal.SIGTERM)
+            try:
+                child.process.wait(GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._say(f"{child.name} does not stop; killing it")
+                with suppress(ProcessLookupError):
+                    os.killpg(child.process.pid, signal.SIGKILL)
+                child.process.wait()
+            self._remove(child)
+        assert self._guardian.stdin is not None
+        self._guardian.stdin.close()
+        self._guardian.wait()
+
+    def _wait(self, child: Child) -> None:
+        if child.process.stdout is not None:
+            for line in child.process.stdout:
+                self._say(f"{child.name} | {line.rstrip()}")
+        child.process.wait()
+        self._happened.put(child)
+
+    def _remove(self, child: Child) -> None:
+        self._children.remove(child)
+        self._tell_guardian(f"-{child.process.pid}")
+
+    def _tell_guardian(self, line: str) -> None:
+        assert self._guardian.stdin is not None
+        with suppress(
+            BrokenPipeError
+        ):  # somebody killed it: it is needed only when this process is killed too
+            print(line, file=self._guardian.stdin, flush=True)
+
+
+def _how(status: int) -> str:
+    return f"status {status}" if status >= 0 else signal.Signals(-status).name

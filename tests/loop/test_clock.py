@@ -1,0 +1,40 @@
+"""Pausing and changing the speed never make simulated time jump."""
+
+import pytest
+
+from schedviz.store import Clock, Sandbox
+from simulator.api import SECOND
+
+
+def test_time_goes_on_from_where_it_is_at_every_change() -> None:
+    clock = Clock(sim=100 * SECOND, wall=10.0)
+    assert clock.now(12.5) == 102.5 * SECOND
+    assert clock.now(9.0) == 100 * SECOND  # another machine's wall clock is behind
+    faster = clock.rebased(20.0, speed=10)
+    assert faster.now(20.0) == 110 * SECOND
+    assert faster.now(21.0) == 120 * SECOND
+    paused = faster.rebased(21.0, paused=True)
+    assert paused.now(1000.0) == 120 * SECOND
+    resumed = paused.rebased(1000.0, paused=False)
+    assert resumed.now(1000.5) == 125 * SECOND
+    assert resumed.wall_at(130 * SECOND) == 1001.0
+    assert paused.wall_at(130 * SECOND) is None
+    assert resumed.starting(5000.0).now(5001.0) == 130 * SECOND
+
+
+def test_a_clock_that_somebody_else_set_is_not_overwritten(sandbox: Sandbox) -> None:
+    read = sandbox.clock()
+    assert sandbox.set_clock(read.rebased(read.wall + 1, paused=True), read)
+    assert not sandbox.set_clock(read.rebased(read.wall + 2, speed=5), read)
+    assert sandbox.clock().paused
+    assert sandbox.clock().speed == 1
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.09, 101.0, -1.0, float("nan"), float("inf")])
+def test_a_speed_out_of_bounds_is_refused(sandbox: Sandbox, speed: float) -> None:
+    from schedviz.loop import change_clock
+
+    before = sandbox.clock()
+    with pytest.raises(ValueError, match="speed"):
+        change_clock(sandbox, speed=speed)
+    assert sandbox.clock() == before

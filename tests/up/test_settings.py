@@ -1,0 +1,58 @@
+"""Settings: documented, and wrong values end the process with one line."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from schedviz import environment, settings
+from tests.processes import ROOT
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    assert settings.PORT  # read them all
+    text = (ROOT / "docs/SETTINGS.md").read_text()
+    documented = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE))
+    assert documented.keys() == environment.KNOWN.keys()
+    for name, default in environment.KNOWN.items():
+        if default:
+            assert documented[name].strip("`") == default
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "http"),
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "-1"),
+        ("PORT", "٣"),
+        ("WORKERS", "0"),
+        ("WORKERS", "1.5"),
+        ("REDIS_URL", "localhost:6379"),
+        ("DATA_DIR", "somewhere"),
+    ],
+)
+def test_a_wrong_value_ends_the_process_with_one_line(name: str, value: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "up"],
+        cwd=ROOT,
+        env={**os.environ, name: value},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(f"schedviz: {name} must be ")
+    assert line.endswith(f", not {value!r}")
+
+
+def test_an_empty_value_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "")
+    assert environment.number("PORT", 8000, 1, 65535) == 8000
+    assert not environment.given("PORT")

@@ -1,0 +1,21 @@
+"""Waiting for what must come, by looking; no test sleeps for an outcome."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+PATIENCE = 15.0
+"""Seconds; long for a busy machine. Nothing that works waits for so long."""
+
+
+def eventually(look: Callable[[], T | None], what: str = "", seconds: float = PATIENCE) -> T:
+    """The first true value that ``look`` gives."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what or look}"
+        time.sleep(0.01)
