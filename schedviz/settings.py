@@ -91,7 +91,6 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # No collect step before the first start: whitenoise serves each app's files from where they lie.
 WHITENOISE_USE_FINDERS = True

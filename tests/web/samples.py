@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from simulator.api import Manifest
-from simulator.decision import Candidate, Decision, Failure, PluginScores, PreFilter, Preemption, Victim
+from simulator.decision import Candidate, Decision, Failure, PluginScores, Preemption, PreFilter, Victim
 from simulator.trace import Lane, LaneEntry
 
 START = 1_800_000_000_000_000

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.view import board, cycle, format, log, nodes, preemption, queue
+from schedviz.web.view import board, cycle, log, nodes, preemption, queue
+from schedviz.web.view import format as fmt
 from schedviz.web.view.parts import merge
 from schedviz.web.view.picture import NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.view.priority import Ranks
@@ -30,7 +31,7 @@ CLOCK = Clock(sim=START, wall=0.0)
     ],
 )
 def test_amounts_are_short(resource: str, value: int, text: str) -> None:
-    assert format.amount(resource, value) == text
+    assert fmt.amount(resource, value) == text
 
 
 @given(st.sets(st.integers(1, 10**9), min_size=1, max_size=12))

@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 from django.utils.translation import gettext, ngettext
+from msgspec.structs import replace
 
 from simulator.decision import Decision, Failure
 
@@ -70,6 +71,11 @@ class Scores(msgspec.Struct, frozen=True):
     sentence: str
 
 
+class Earlier(msgspec.Struct, frozen=True):
+    cycle: int
+    text: str
+
+
 class CycleView(msgspec.Struct, frozen=True):
     cycle: int
     time: str
@@ -87,11 +93,24 @@ class CycleView(msgspec.Struct, frozen=True):
     matrix: Matrix
     scores: Scores | None
     preemption: preemption.PreemptionView | None
+    earlier: Earlier | None = None
 
 
 def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
     """The last cycle of the sandbox; None before the first."""
-    return None if picture.decision is None else read(picture.decision, ranks)
+    if picture.decision is None:
+        return None
+    return replace(read(picture.decision, ranks), earlier=earlier(picture))
+
+
+def earlier(picture: Picture) -> Earlier | None:
+    """Preemption is what people wait for, and the next cycle is fast: the way back to the last one."""
+    decision = picture.preemption
+    if decision is None or decision.preemption is None or decision is picture.decision:
+        return None
+    pod, node = fmt.pod_name(decision.pod), decision.preemption.chosen
+    text = gettext("%(pod)s preempts on %(node)s") % {"pod": pod, "node": node}
+    return Earlier(decision.cycle, text)
 
 
 def read(decision: Decision, ranks: Ranks) -> CycleView:

@@ -43,10 +43,10 @@ def live_page(request: HttpRequest, sandbox: Sandbox, detail: str = "", status: 
         "detail": detail,
         "wall": time.time(),
         "kinds": [
-            ("pod", gettext("+ Pod")),
-            ("priorityclass", gettext("+ PriorityClass")),
-            ("node", gettext("+ Node")),
-            ("yaml", "YAML"),
+            ("pod", gettext("+ Pod"), "p"),
+            ("priorityclass", gettext("+ PriorityClass"), "c"),
+            ("node", gettext("+ Node"), "n"),
+            ("yaml", "YAML", "y"),
         ],
     }
     return render(request, "sandbox.html", context, status=status)

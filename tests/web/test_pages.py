@@ -1,0 +1,263 @@
+"""The pages as plain HTTP serves them: forms without scripts, errors beside the fields, what is missing."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from schedviz.api import write
+from schedviz.store import Sandbox, Store
+
+from .samples import SCHEDULED
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    return Client(headers={"host": "localhost"})
+
+
+@pytest.fixture
+def cluster(sandbox: Sandbox) -> str:
+    """A sandbox with one node, by its path."""
+    amounts = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "node-1"},
+        "status": {"allocatable": amounts},
+    }
+    write.create(sandbox, [node])
+    return f"/s/{sandbox.name}/"
+
+
+def text(html: bytes) -> str:
+    return unescape(html.decode())
+
+
+def field_error(html: bytes, field: str) -> str:
+    found = re.search(rf'<p class="error" id="id_{field}_error">(.*?)</p>', html.decode())
+    assert found, f"no error beside {field}"
+    return unescape(found[1])
+
+
+def test_every_page_has_a_strict_content_security_policy(client: Client, cluster: str) -> None:
+    for path in ("/", cluster, "/s/none-such/"):
+        answer = client.get(path)
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert not re.search(rb"<script(?![^>]*\ssrc=)|\son[a-z]+=|<style", answer.content)
+        for style in re.findall(r'style="([^"]*)"', answer.content.decode()):
+            assert re.fullmatch(r"--[a-z]:\d+%?", style)
+
+
+def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    answer = client.post("/sandboxes/", {"name": sandbox_name})
+    assert answer.headers["Location"] == f"/s/{sandbox_name}/"
+    page = client.get(answer.headers["Location"])
+    assert "No nodes yet" in text(page.content)
+    assert "No scheduling cycle yet" in text(page.content)
+    assert client.post("/sandboxes/", {"name": sandbox_name}).status_code == 422
+    client.post(f"/s/{sandbox_name}/delete/")
+    assert sandbox_name not in {meta.name for meta in store.sandboxes()}
+    assert client.post(f"/s/{sandbox_name}/delete/").status_code == 302
+
+
+@pytest.mark.parametrize("name", ["Has Space", "-x", "x" * 64, "../x"])
+def test_a_sandbox_needs_a_name_that_can_stand_in_a_path(client: Client, name: str) -> None:
+    answer = client.post("/sandboxes/", {"name": name})
+    assert answer.status_code == 422
+    assert 'role="alert"' in text(answer.content)
+
+
+@pytest.mark.parametrize(
+    "scenario", ["online-vs-offline", "priority-starvation", "taints-and-affinity", "disruption-budgets"]
+)
+def test_a_scenario_becomes_a_sandbox(client: Client, store: Store, sandbox_name: str, scenario: str) -> None:
+    client.post("/sandboxes/", {"scenario": scenario, "name": sandbox_name})
+    sandbox = store.sandbox(sandbox_name)
+    assert sandbox.meta().scenario == scenario
+    assert sandbox.meta().pace > 0
+    assert sandbox.count("nodes") >= 2
+    assert sandbox.count("timetables.schedviz") == 1
+    page = text(client.get(f"/s/{sandbox_name}/").content)
+    assert page.count("<article") == sandbox.count("nodes")
+    store.delete(sandbox_name)
+
+
+def test_the_pod_form_creates_copies_that_the_api_server_names(
+    client: Client, cluster: str, sandbox: Sandbox
+) -> None:
+    fields = {
+        "name": "web-",
+        "copies": "3",
+        "cpu": "250m",
+        "memory": "1Gi",
+        "namespace": "default",
+        "node_selector": "disk=ssd, zone=a",
+        "tolerations": "dedicated=gpu:NoSchedule, spot",
+        "run_seconds": "30",
+    }
+    answer = client.post(f"{cluster}new/pod/", fields)
+    assert answer.headers["Location"] == cluster
+    pods = sandbox.list("pods").items
+    assert len(pods) == 3
+    spec = pods[0]["spec"]
+    assert spec["containers"][0]["resources"]["requests"] == {"cpu": "250m", "memory": "1Gi"}
+    assert spec["nodeSelector"] == {"disk": "ssd", "zone": "a"}
+    assert {"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"} in spec[
+        "tolerations"
+    ]
+    assert {"key": "spot", "operator": "Exists"} in spec["tolerations"]
+    assert pods[0]["metadata"]["annotations"]["schedviz/run-seconds"] == "30"
+    page = text(client.get(cluster).content)
+    assert page.count(pods[0]["metadata"]["name"]) >= 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "field", "part"),
+    [
+        ("pod", {"name": "Bad Name"}, "name", "RFC 1123"),
+        ("pod", {"cpu": "-1"}, "cpu", "must be greater than or equal to 0"),
+        ("pod", {"cpu": "12 potatoes"}, "cpu", "quantit"),
+        ("pod", {"copies": "0"}, "copies", "greater than or equal to 1"),
+        ("pod", {"copies": "100000"}, "copies", "less than or equal to 200"),
+        ("pod", {"node_selector": "disk"}, "node_selector", "key=value"),
+        ("priorityclass", {"value": "1000000001"}, "value", "1000000000"),
+        ("priorityclass", {"name": "system-mine"}, "name", "system-"),
+        ("node", {"cpu": "much"}, "cpu", "quantit"),
+        ("node", {"taints": "a=b"}, "taints", "NoExecute"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field(
+    client: Client, cluster: str, sandbox: Sandbox, kind: str, fields: dict[str, str], field: str, part: str
+) -> None:
+    proposed = client.get(f"{cluster}new/{kind}/").content.decode()
+    initial = dict(re.findall(r'<input type="(?:text|number)" name="(\w+)" value="([^"]*)"', proposed))
+    usual = {"namespace": "default", "preemption_policy": "PreemptLowerPriority"}
+    before = sandbox.version()
+    answer = client.post(f"{cluster}new/{kind}/", {**usual, **initial, **fields})
+    assert answer.status_code == 422
+    assert part in field_error(answer.content, field)
+    assert sandbox.version() == before
+
+
+def test_a_form_stands_for_the_yaml_beside_it(client: Client, cluster: str, sandbox: Sandbox) -> None:
+    answer = client.post(f"{cluster}new/pod/yaml/", {"name": "web", "copies": "1", "namespace": "default"})
+    yaml = text(re.findall(rb"<pre>(.*)</pre>", answer.content, re.DOTALL)[0])
+    assert client.post(f"{cluster}new/yaml/", {"yaml": yaml}).status_code == 302
+    assert sandbox.get("pods", "default/web")
+
+
+@pytest.mark.parametrize(
+    ("yaml", "part"),
+    [
+        ("", "no document"),
+        ("a: [", "line"),
+        ("[" * 30_000, ""),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containerz: []}", "containerz"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: <script>}\nspec: {containers: [{name: a, image: b}]}",
+            "RFC 1123",
+        ),
+        ("apiVersion: v1\nkind: Nothing\nmetadata: {name: x}", "Nothing"),
+    ],
+)
+def test_yaml_that_is_wrong_stores_nothing_and_stays_in_the_form(
+    client: Client, cluster: str, sandbox: Sandbox, yaml: str, part: str
+) -> None:
+    before = sandbox.version()
+    answer = client.post(f"{cluster}new/yaml/", {"yaml": yaml})
+    assert answer.status_code == 422
+    error = re.findall(r'role="alert">(.*?)</p>', answer.content.decode(), re.DOTALL)[0]
+    assert part in unescape(error)
+    assert "<script>" not in answer.content.decode()
+    assert yaml[:20] in text(answer.content)
+    assert sandbox.version() == before
+
+
+def test_htmx_gets_the_form_alone_and_an_empty_answer_when_it_is_done(client: Client, cluster: str) -> None:
+    form = client.get(f"{cluster}new/priorityclass/", headers=HTMX).content
+    assert b"<html" not in form
+    fields = {"name": "high", "value": "5", "preemption_policy": "Never", "global_default": "on"}
+    answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
+    assert (answer.status_code, answer.headers["HX-Trigger"]) == (204, "schedviz:done")
+    answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
+    assert answer.status_code == 200
+    assert "already exists" in text(answer.content)
+
+
+def test_a_node_is_cordoned_tainted_and_deleted(client: Client, cluster: str, sandbox: Sandbox) -> None:
+    path = f"{cluster}nodes/node-1/"
+    assert "Cordon" in text(client.get(path, headers=HTMX).content)
+    assert "Uncordon" in text(client.post(f"{path}cordon/", headers=HTMX).content)
+    client.post(f"{path}taint/", {"taint": "a=b:NoSchedule"})
+    node = sandbox.get("nodes", "node-1")
+    assert node is not None
+    assert node["spec"]["unschedulable"] is True
+    assert node["spec"]["taints"] == [{"key": "a", "value": "b", "effect": "NoSchedule"}]
+    for wrong in ("", "a=b", "a=b:Sometimes", "-bad-/:NoSchedule"):
+        answer = client.post(f"{path}taint/", {"taint": wrong}, headers=HTMX)
+        assert 'role="alert"' in text(answer.content)
+    client.post(f"{path}uncordon/")
+    client.post(f"{path}taint/", {"taint": "a=b:NoSchedule-"})
+    node = sandbox.get("nodes", "node-1")
+    assert node is not None
+    assert not node["spec"].get("unschedulable")
+    assert not node["spec"].get("taints")
+    gone = client.post(f"{path}delete/", headers=HTMX)
+    assert gone.headers["HX-Trigger"] == "schedviz:gone"
+    assert sandbox.get("nodes", "node-1") is None
+    assert "is gone" in text(client.post(f"{path}delete/", headers=HTMX).content)
+
+
+def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandbox) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}}
+    write.create(sandbox, [{**pod, "spec": {"containers": [{"name": "a", "image": "b"}]}}])
+    page = client.get(f"{cluster}pods/default/web/")
+    assert "kind: Pod" in text(page.content)
+    answer = client.post(f"{cluster}pods/default/web/delete/", headers=HTMX)
+    assert "is gone" in text(answer.content)
+    assert sandbox.get("pods", "default/web") is None
+    assert client.get(f"{cluster}pods/default/web/").status_code == 404
+
+
+def test_a_cycle_has_a_receipt(client: Client, cluster: str, sandbox: Sandbox) -> None:
+    sandbox.commit([], decisions=[SCHEDULED])
+    page = text(client.get(f"{cluster}cycles/7/").content)
+    assert "n3 wins with 361, 321 ahead of n1." in page
+    assert client.get(f"{cluster}cycles/8/").status_code == 404
+    assert "not kept" in text(client.get(f"{cluster}cycles/8/", headers=HTMX).content)
+
+
+def test_the_clock_is_paused_and_set(client: Client, cluster: str, sandbox: Sandbox) -> None:
+    client.post(f"{cluster}clock/", {"do": "pause", "speed": "1.0"})
+    assert sandbox.clock().paused
+    client.post(f"{cluster}clock/", {"speed": "10.0"})
+    client.post(f"{cluster}clock/", {"do": "resume", "speed": "1.0"})
+    assert (sandbox.clock().paused, sandbox.clock().speed) == (False, 10.0)
+    for speed in ("1e9", "0", "nan", "fast", ""):
+        assert client.post(f"{cluster}clock/", {"speed": speed}).status_code == 400
+    assert sandbox.clock().speed == 10.0
+
+
+def test_unknown_things_have_a_page_of_our_own(client: Client, cluster: str) -> None:
+    for path in ("/s/none-such/", f"{cluster}nodes/none/", f"{cluster}new/spaceship/", "/nowhere/"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert "Not found" in text(answer.content)
+    assert "none-such" in text(client.get("/s/none-such/").content)
+
+
+def test_a_post_without_token_is_refused(cluster: str, sandbox: Sandbox) -> None:
+    strict = Client(enforce_csrf_checks=True, headers={"host": "localhost"})
+    answer = strict.post(f"{cluster}nodes/node-1/delete/")
+    assert answer.status_code == 403
+    assert "out of date" in text(answer.content)
+    assert sandbox.get("nodes", "node-1")
