@@ -145,8 +145,6 @@ class Framework:
 
         def outcome(status: Status | None) -> PreFilterOutcome:
             state.skip_filter = frozenset(skipped)
-            if status is not None and status.plugin and status is not refusal:
-                return PreFilterOutcome(status, None, [], sorted(skipped))
             return PreFilterOutcome(status, names, sorted(narrowed_by), sorted(skipped))
 
         def end(status: Status) -> PreFilterOutcome:
