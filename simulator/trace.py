@@ -35,7 +35,8 @@ class QueueMoved(Event, frozen=True, tag=True):
     source: Lane | Literal[""]
     target: Lane | Literal[""]
     event: str
-    """What caused it, in the scheduler's words: PodAdd, NodeAdd, BackoffComplete, ScheduleAttemptFailure, ..."""
+    """What caused it, in the scheduler's words: PodAdd, NodeAdd, BackoffComplete, ScheduleAttemptFailure,
+    ..."""
     plugin: str = ""
     """The plugin whose queueing hint said so, where one did."""
     backoff_until: int | None = None
@@ -132,8 +133,18 @@ class PodRemoved(Event, frozen=True, tag=True):
     node: str
 
 
+class CreateRefused(Event, frozen=True, tag=True):
+    """A timetable's entry could not be created: admission refused it, or the name was taken."""
+
+    timetable: str
+    entry: int
+    """Counted from 0."""
+    message: str
+
+
 class LaneEntry(msgspec.Struct, frozen=True):
-    """A pending pod's place in the queue, as the page shows it (not a trace event: the state that moves lead to)."""
+    """A pending pod's place in the queue, as the page shows it (not a trace event: the state that moves lead
+    to)."""
 
     pod: str
     uid: str
@@ -153,6 +164,20 @@ class LaneEntry(msgspec.Struct, frozen=True):
 
 
 AnyEvent = (
-    LeaderElected | NodeChanged | QueueMoved | CycleStarted | Filtered | Scored | Bound | BindFailed
-    | Unschedulable | SchedulerError | Nominated | VictimDeleted | PodStarted | PodFinished | PodRemoved
+    LeaderElected
+    | NodeChanged
+    | QueueMoved
+    | CycleStarted
+    | Filtered
+    | Scored
+    | Bound
+    | BindFailed
+    | Unschedulable
+    | SchedulerError
+    | Nominated
+    | VictimDeleted
+    | PodStarted
+    | PodFinished
+    | PodRemoved
+    | CreateRefused
 )

@@ -10,8 +10,10 @@ def _object(required: tuple[str, ...] = (), **fields: Any) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(required), "additionalProperties": False}
 
 
-def _kind(spec: dict[str, Any]) -> dict[str, Any]:
-    return _object(("metadata", "spec"), apiVersion=_STRING, kind=_STRING, metadata=_META, spec=spec)
+def _kind(spec: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+    return _object(
+        ("metadata", "spec"), apiVersion=_STRING, kind=_STRING, metadata=_META, spec=spec, status=status
+    )
 
 
 _ENTRY = _object(
@@ -23,6 +25,10 @@ _ENTRY = _object(
 )
 
 OWN_KINDS: dict[tuple[str, str], dict[str, Any]] = {
-    ("schedviz/v1", "Timetable"): _kind(_object(("entries",), entries={"type": "array", "items": _ENTRY})),
+    ("schedviz/v1", "Timetable"): _kind(
+        _object(("entries",), entries={"type": "array", "items": _ENTRY}),
+        # How often each entry has come.
+        status=_object(created={"type": "array", "items": {"type": "integer"}}),
+    ),
 }
 """By apiVersion and kind."""

@@ -1,0 +1,71 @@
+"""Run a scenario without a server and print its trace as JSON Lines.
+
+The simulated time starts at 2025-01-01T00:00:00Z and jumps from one thing that is due to the next. Without
+``--until`` it goes on until nothing is due any more, or for an hour."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import msgspec
+
+from simulator import durations
+from simulator.api import SECOND, Micros
+from simulator.apiserver.admission import admit, bootstrap
+from simulator.apiserver.manifest import ManifestError
+from simulator.apiserver.overlay import NewCluster
+from simulator.apiserver.status import StatusError
+from simulator.config import ConfigError
+from simulator.memory import MemoryApi
+from simulator.scenario import Scenario, ScenarioError, load
+from simulator.simulation import Options, Simulation
+from simulator.trace import Event
+
+START: Micros = 1_735_689_600 * SECOND
+DEFAULT_UNTIL = "1h"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="the scenario, a YAML file")
+    parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
+    parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
+
+
+def run(options: Namespace) -> int:
+    try:
+        scenario = load(options.file.read_text())
+        if options.seed is not None:
+            scenario = msgspec.structs.replace(scenario, seed=options.seed)
+        for event in run_scenario(scenario, durations.parse(options.until)):
+            sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
+    except (OSError, ScenarioError, ManifestError, ConfigError, StatusError, ValueError) as error:
+        print(f"{options.file}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run_scenario(scenario: Scenario, duration: Micros) -> list[Event]:
+    """The trace of the first ``duration`` microseconds. Raises StatusError for a manifest that admission
+    refuses."""
+    api = MemoryApi()
+    changes = bootstrap(START, "bootstrap")
+    changes += admit(scenario.manifests, NewCluster(changes), START, source="scenario").changes
+    api.commit(changes)
+    options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config)
+    simulation = Simulation(api, options)
+    return drive(simulation, api, START, START + duration)
+
+
+def drive(simulation: Simulation, api: MemoryApi, start: Micros, end: Micros) -> list[Event]:
+    """Let the time jump from one thing to the next until ``end``, or until nothing more is due; the trace."""
+    trace: list[Event] = []
+    now = start
+    simulation.observe(api.take_events())
+    while True:
+        while simulation.step(now):
+            trace += simulation.take_trace()
+            simulation.observe(api.take_events())
+        due = simulation.next_due()
+        if due is None or due > end:
+            return trace
+        now = due

@@ -1,0 +1,32 @@
+"""Durations as people write them: ``400ms``, ``12s``, ``1m30s`` (Go's time.ParseDuration)."""
+
+import re
+from fractions import Fraction
+
+from simulator.api import SECOND, Micros
+
+_UNITS = {"us": 1, "ms": SECOND // 1000, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(us|ms|s|m|h)", re.ASCII)
+MAX_LENGTH = 32
+MAX_DURATION: Micros = 366 * 24 * 3600 * SECOND
+"""A year: beyond it, it is a slip of the pen."""
+
+
+def parse(text: object) -> Micros:
+    """Microseconds. Raises ValueError, in words for people."""
+    problem = ValueError(f"{str(text)[:MAX_LENGTH]!r} is not a duration; write 400ms, 12s or 1m30s")
+    if not isinstance(text, str) or not text or len(text) > MAX_LENGTH:
+        raise problem
+    if text == "0":
+        return 0
+    end, total = 0, Fraction(0)
+    for part in _PART.finditer(text):
+        if part.start() != end:
+            raise problem
+        end = part.end()
+        total += Fraction(part[1]) * _UNITS[part[2]]
+    if end != len(text):
+        raise problem
+    if total > MAX_DURATION:
+        raise ValueError(f"{text!r} is longer than a year")
+    return int(total)

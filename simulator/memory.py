@@ -1,0 +1,57 @@
+"""An API server in memory: for tests and the command line."""
+
+from collections.abc import Sequence
+
+from simulator.api import ApiError, Change, Manifest, WatchEvent
+
+
+class MemoryApi:
+    """Objects by resource and key, and the log of everything that was written.
+
+    ``log`` holds the watch events not yet taken; whoever drives the simulation takes them, so that it does
+    not grow."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Manifest]] = {}
+        self.version = 0
+        self._log: list[WatchEvent] = []
+
+    def commit(self, changes: Sequence[Change]) -> list[int]:
+        """See :class:`simulator.api.ApiServer`."""
+        for change in changes:
+            self._check(change)
+        return [self._write(change) for change in changes]
+
+    def take_events(self) -> list[WatchEvent]:
+        """What was written since last asked."""
+        events, self._log = self._log, []
+        return events
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        return self.objects.get(resource, {}).get(key)
+
+    def _check(self, change: Change) -> None:
+        current = self.get(change.resource, change.key)
+        if change.expected == 0:
+            if current is not None:
+                raise ApiError("AlreadyExists", change.resource, change.key)
+        elif current is None:
+            raise ApiError("NotFound", change.resource, change.key)
+        elif change.expected not in (None, int(current["metadata"]["resourceVersion"])):
+            raise ApiError("Conflict", change.resource, change.key)
+
+    def _write(self, change: Change) -> int:
+        self.version += 1
+        objects = self.objects.setdefault(change.resource, {})
+        existed = change.key in objects
+        body = objects[change.key] if change.object is None else change.object
+        written = {**body, "metadata": {**body["metadata"], "resourceVersion": str(self.version)}}
+        if change.object is None:
+            del objects[change.key]
+            event = WatchEvent("DELETED", change.resource, change.key, written, self.version)
+        else:
+            objects[change.key] = written
+            kind = "MODIFIED" if existed else "ADDED"
+            event = WatchEvent(kind, change.resource, change.key, written, self.version)  # type: ignore[arg-type]  # one of the literals
+        self._log.append(event)
+        return self.version

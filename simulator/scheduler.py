@@ -1,0 +1,158 @@
+"""The scheduler: its queue and cache, fed by the watch, and what is due in it (pkg/scheduler/scheduler.go,
+v1.34)."""
+
+from collections.abc import Generator
+
+from simulator.api import SECOND, Micros
+from simulator.cache import Cache
+from simulator.config import Configuration
+from simulator.decision import Decision
+from simulator.event_handlers import EventHandlers
+from simulator.framework.interface import PreEnqueuePlugin
+from simulator.lanes import Lanes
+from simulator.plugins.registry import profiles
+from simulator.pod import Pod
+from simulator.queueing.profile import queue_profile
+from simulator.queueing.queued_pod import QueuedPod
+from simulator.queueing.scheduling_queue import Move, PreEnqueue, SchedulingQueue
+from simulator.schedule_one import schedule_one
+from simulator.trace import CycleStarted
+from simulator.world import World
+
+LEFTOVER_PERIOD: Micros = 30 * SECOND
+"""How often the queue looks for pods that wait for too long."""
+
+
+class Scheduler:
+    """One attempt after the other, each taking ``pace`` microseconds; ``seed`` and the number of the cycle
+    settle ties."""
+
+    def __init__(
+        self, world: World, configuration: Configuration, *, seed: int, pace: Micros, first_cycle: int
+    ) -> None:
+        self.world = world
+        self.seed = seed
+        self.pace = pace
+        self.next_cycle = first_cycle
+        self.cache = Cache()
+        self.preempting: set[str] = set()
+        """Uids of pods whose victims are still being told to go."""
+        self.frameworks = profiles(configuration)
+        self.queue = SchedulingQueue(
+            world.clock,
+            {
+                name: queue_profile(
+                    {plugin.name: plugin.args for plugin in framework.plugins.values()},
+                    {p.name: _admits(p) for p in framework.pre_enqueue_plugins},
+                    self.cache.cluster,
+                    self.preempting,
+                )
+                for name, framework in self.frameworks.items()
+            },
+            self.cache.pods.get,
+            moved=self._moved,
+            initial_backoff=configuration.pod_initial_backoff_seconds * SECOND,
+            max_backoff=configuration.pod_max_backoff_seconds * SECOND,
+        )
+        self.lanes = Lanes(world, self.queue.backoff_q.expiration, self.queue.nominator.node_of)
+        self.handlers = EventHandlers(self.cache, self.queue, self.frameworks)
+        self.decisions: list[Decision] = []
+        self._cycle: Generator[str, None, None] | None = None
+        self._cycle_ends: Micros = 0
+        self._leftover: Micros | None = None
+
+    # What is due
+
+    def due(self) -> Micros | None:
+        """When there is something to do next; None = only an event can bring work."""
+        times = [self.queue.backoff_q.next_completion(), self._next_leftover_flush()]
+        if self._cycle is not None:
+            times.append(self._cycle_ends)
+        elif self.queue.active_q or self.queue.backoff_q.rejected:
+            times.append(self.world.now)
+        return min((time for time in times if time is not None), default=None)
+
+    def step(self) -> None:
+        """Do what is due by now: the flushes of the queue before the next attempt."""
+        now = self.world.now
+        completion, leftover = self.queue.backoff_q.next_completion(), self._next_leftover_flush()
+        if completion is not None and completion <= now:
+            self.queue.flush_backoff_completed()
+        elif leftover is not None and leftover <= now:
+            self._leftover = None
+            self.queue.flush_unschedulable_leftover()
+        elif self._cycle is None:
+            self._start_cycle()
+            if self.pace == 0:
+                self._finish_cycle()
+        elif self._cycle_ends <= now:
+            self._finish_cycle()
+
+    def _start_cycle(self) -> None:
+        """ScheduleOne, up to where the search begins."""
+        info = self.queue.pop()
+        if info is None:
+            return
+        if self._skip(info):
+            self.queue.done(info.pod.uid)
+            self.lanes.gone(info.pod.key, info.pod.uid)
+            return
+        cycle, self.next_cycle = self.next_cycle, self.next_cycle + 1
+        self.world.emit(
+            CycleStarted(
+                t=self.world.now,
+                cycle=cycle,
+                pod=info.pod.key,
+                attempt=info.attempts,
+                priority=info.pod.priority,
+            )
+        )
+        self._cycle = schedule_one(self, info, cycle)
+        self._cycle_ends = self.world.now + self.pace
+
+    def _finish_cycle(self) -> None:
+        if self._cycle is not None:
+            for _ in self._cycle:
+                pass
+            self._cycle = None
+
+    def _skip(self, info: QueuedPod) -> bool:
+        """skipPodSchedule: a pod that is being deleted, or that was updated after it had been assumed."""
+        current = self.cache.pods.get(info.pod.key)
+        return (
+            info.pod.terminating
+            or self.cache.assumed(info.pod.uid)
+            or (current is not None and current.uid == info.pod.uid and current.terminating)
+        )
+
+    def _next_leftover_flush(self) -> Micros | None:
+        """The first of the queue's regular looks that finds a pod that waited for too long.
+
+        Once worked out it holds until then: no pod comes to the unschedulable ones with an older timestamp
+        than all that are there."""
+        if not self.queue.unschedulable_pods:
+            self._leftover = None
+        elif self._leftover is None:
+            oldest = self.queue.next_leftover()
+            self._leftover = None if oldest is None else -(-oldest // LEFTOVER_PERIOD) * LEFTOVER_PERIOD
+        return self._leftover
+
+    # What the watch says
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
+        self.handlers.pod_changed(old, new)
+        pod = new or old
+        assert pod is not None, "a change has an object before or after it"
+        if new is None or new.finished:
+            self.lanes.gone(pod.key, pod.uid)
+        elif new.node_name:
+            self.lanes.bound(pod.key, pod.uid)
+        else:
+            self.lanes.touched(pod.key)
+
+    def _moved(self, move: Move) -> None:
+        self.lanes.moved(move)
+
+
+def _admits(plugin: PreEnqueuePlugin) -> PreEnqueue:
+    return lambda pod: plugin.pre_enqueue(pod) is None

@@ -1,0 +1,174 @@
+"""The whole simulated cluster as a state machine: object changes and the time go in, object changes, trace
+events,
+decisions and the pods' places in the queue come out.
+
+It never waits and never looks at a clock: :meth:`Simulation.step` does one thing that is due, and
+:meth:`Simulation.next_due` says when the next will be. The same inputs give the same trace, byte for byte.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from simulator.api import ApiServer, Manifest, Micros, WatchEvent
+from simulator.config import load
+from simulator.decision import Decision
+from simulator.disruption import BUDGETS, DisruptionController
+from simulator.kubelet import Kubelet
+from simulator.node import Node
+from simulator.pod import Pod
+from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
+from simulator.scheduler import Scheduler
+from simulator.timetable import TIMETABLES, TimetableController
+from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved
+from simulator.world import World
+
+
+class Options(msgspec.Struct, frozen=True):
+    seed: int = 0
+    """Settles every tie."""
+    pace: Micros = 0
+    """Simulated time that one scheduling cycle takes; 0 = none."""
+    config: Manifest | None = None
+    """KubeSchedulerConfiguration; None = the default one."""
+    first_cycle: int = 1
+    """The number of the first scheduling cycle: a successor goes on counting."""
+    controllers: bool = True
+    """Whether kubelets, the disruption controller and timetables act; without them the scheduler is alone."""
+
+
+class Simulation:
+    """One cluster. ``api`` is where all components write; they see the outcome, as everybody's writes, only
+    through
+    :meth:`observe`."""
+
+    def __init__(self, api: ApiServer, options: Options) -> None:
+        """Raises ConfigError for a configuration that the scheduler would not start with."""
+        self._world = World(api)
+        self._scheduler = Scheduler(
+            self._world,
+            load(options.config),
+            seed=options.seed,
+            pace=options.pace,
+            first_cycle=options.first_cycle,
+        )
+        self._nodes: dict[str, Node] = {}
+        self._pods: dict[str, Pod] = {}
+        self._inbox: deque[WatchEvent] = deque()
+        self._started = False
+        self._acting = options.controllers
+        self._kubelet = Kubelet(self._world)
+        self._disruption = DisruptionController(self._world, self._pods)
+        self._timetable = TimetableController(self._world)
+
+    def observe(self, events: Iterable[WatchEvent]) -> None:
+        """The watch's events, in order of version; they are taken in by the next steps. What comes before the
+        first
+        step is what was there already."""
+        self._inbox.extend(events)
+
+    def next_due(self) -> Micros | None:
+        """When there is something to do; None = only an event can bring work."""
+        if self._inbox:
+            return self._world.now
+        times = (self._world.agenda.due(), self._scheduler.due())
+        return min((time for time in times if time is not None), default=None)
+
+    def step(self, now: Micros) -> bool:
+        """Do one thing that is due at ``now``; False = nothing is.
+
+        It is done at its own time, however late the call: only events from outside happen when they are seen.
+        Exceptions are the API server's (a lost lease, say) or faults of the simulation: it is of no use after
+        one."""
+        if self._inbox:
+            if not self._world.is_own(self._inbox[0].version):
+                self._world.now = max(self._world.now, now)
+            self._take_in(self._inbox.popleft())
+            return True
+        self._started = True
+        planned, scheduler = self._world.agenda.due(), self._scheduler.due()
+        due = min((time for time in (planned, scheduler) if time is not None), default=None)
+        if due is None or due > now:
+            return False
+        self._world.now = max(self._world.now, due)
+        if planned is not None and planned <= due:
+            self._world.agenda.run_first()
+        else:
+            self._scheduler.step()
+        return True
+
+    def take_trace(self) -> list[Event]:
+        """The trace since last asked."""
+        trace, self._world.trace = self._world.trace, []
+        return trace
+
+    def take_decisions(self) -> list[Decision]:
+        decisions, self._scheduler.decisions = self._scheduler.decisions, []
+        return decisions
+
+    def take_lanes(self) -> dict[str, LaneEntry | None]:
+        """The places in the queue that are new since last asked; None = the pod left the queue."""
+        return self._scheduler.lanes.take()
+
+    # The watch
+
+    def _take_in(self, event: WatchEvent) -> None:
+        old = self._world.informer.apply(event)
+        if event.resource == "pods":
+            self._pod_changed(event)
+        elif event.resource == "nodes":
+            self._node_changed(event)
+        else:
+            new = None if event.type == "DELETED" else event.object
+            self._scheduler.handlers.object_changed(event.resource, event.key, old, new)
+            if self._acting and event.resource == TIMETABLES:
+                self._timetable.timetable_changed(event.key, new)
+            elif self._acting and event.resource == BUDGETS:
+                self._disruption.budget_changed(event.object)
+        self._world.observed(event.resource, event.key)
+
+    def _pod_changed(self, event: WatchEvent) -> None:
+        old = self._pods.get(event.key)
+        new = None if event.type == "DELETED" else Pod.parse(event.object)
+        if new is not None:
+            self._pods[event.key] = new
+        else:
+            self._pods.pop(event.key, None)
+        if old is not None and new is None:
+            self._world.emit(PodRemoved(t=self._world.now, pod=old.key, node=old.node_name))
+        if old is None and new is None:
+            return
+        self._scheduler.pod_changed(old, new)
+        if self._acting:
+            self._kubelet.pod_changed(old, new)
+            self._disruption.pod_changed(old, new)
+
+    def _node_changed(self, event: WatchEvent) -> None:
+        old = self._nodes.get(event.key)
+        if event.type == "DELETED":
+            if old is not None:
+                del self._nodes[event.key]
+                self._node_event(event.key, "deleted")
+                self._scheduler.handlers.node_changed(old, None)
+            return
+        new = self._nodes[event.key] = Node.parse(event.object)
+        if old is None:
+            self._node_event(event.key, "added")
+        else:
+            self._node_event(event.key, "updated", node_scheduling_properties_change(new, old))
+        self._scheduler.handlers.node_changed(old, new)
+        if self._acting and old is None:
+            self._kubelet.node_added(new.name, self._pods)
+
+    def _node_event(
+        self,
+        node: str,
+        change: Literal["added", "updated", "deleted"],
+        events: Sequence[ClusterEvent] = (),
+    ) -> None:
+        """What was there from the start is no news."""
+        if self._started:
+            labels = [event.label.removeprefix(NODE) for event in events]
+            self._world.emit(NodeChanged(t=self._world.now, node=node, change=change, events=labels))

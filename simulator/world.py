@@ -1,0 +1,94 @@
+"""What all simulated components share: the time, the agenda, what the informers saw, and the way to the API
+server."""
+
+from collections.abc import Callable, Sequence
+
+from simulator.agenda import Agenda
+from simulator.api import ApiError, ApiServer, Change, Manifest, Micros
+from simulator.informer import Informer
+from simulator.trace import Event
+
+Mutate = Callable[[Manifest], Manifest | None]
+"""Makes the new version of an object; None deletes it, the object itself leaves it as it is. May raise
+:class:`Refused`."""
+Done = Callable[[str], None]
+"""Told how a write ended: "" = well, else why not."""
+
+RETRIES = 16
+"""How often one write waits for the object's newer version before it is given up: as many others were
+quicker."""
+
+
+class Refused(Exception):
+    """The API server would refuse this write; the text is what it would say."""
+
+
+def nobody(problem: str) -> None:
+    """For writes whose end nobody waits for."""
+
+
+class World:
+    def __init__(self, api: ApiServer) -> None:
+        self._api = api
+        self.now: Micros = 0
+        self.agenda = Agenda()
+        self.informer = Informer()
+        self.trace: list[Event] = []
+        self._own: set[int] = set()
+        self._waiting: dict[tuple[str, str], list[Callable[[], None]]] = {}
+
+    def clock(self) -> Micros:
+        return self.now
+
+    def emit(self, event: Event) -> None:
+        self.trace.append(event)
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        """Write. Raises ApiError."""
+        self._own.update(self._api.commit(changes))
+
+    def is_own(self, version: int) -> bool:
+        """Whether one of the components wrote this version; asked once, when it is observed."""
+        if version not in self._own:
+            return False
+        self._own.discard(version)
+        return True
+
+    def update(
+        self,
+        resource: str,
+        key: str,
+        uid: str,
+        mutate: Mutate,
+        done: Done = nobody,
+        *,
+        retries: int = RETRIES,
+    ) -> None:
+        """Change an object as a patch does: what others change meanwhile stands.
+
+        Where somebody else was quicker, it is done again upon the newer version as soon as that is observed.
+        """
+        current = self.informer.get(resource, key)
+        if current is None or current["metadata"].get("uid", "") != uid:
+            done(f'{resource} "{key}" not found')
+            return
+        try:
+            new = mutate(current)
+            if new is not current:
+                self.commit([Change(resource, key, new, int(current["metadata"]["resourceVersion"]))])
+        except Refused as refusal:
+            done(str(refusal))
+        except ApiError as error:
+            if retries and error.reason in ("Conflict", "NotFound"):
+                # NotFound, too, will be observed: as the object's deletion.
+                again = self._waiting.setdefault((resource, key), [])
+                again.append(lambda: self.update(resource, key, uid, mutate, done, retries=retries - 1))
+            else:
+                done(str(error))
+        else:
+            done("")
+
+    def observed(self, resource: str, key: str) -> None:
+        """A newer version of this object is there: do what waited for it."""
+        for again in self._waiting.pop((resource, key), ()):
+            again()
