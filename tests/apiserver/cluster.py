@@ -1,0 +1,71 @@
+"""A cluster in a dict, to admit objects into."""
+
+import builtins
+from collections.abc import Sequence
+
+from simulator.api import SECOND, Change, Manifest
+from simulator.apiserver import admission
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.manifest import manifests
+from simulator.apiserver.overlay import Objects
+from simulator.apiserver.resources import Resource
+
+NOW = 1_700_000_000 * SECOND
+
+
+class Cluster:
+    """Every write gets a version, as in the store; preconditions are the store's business, not looked at."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Manifest]] = {}
+        self.version = 0
+        self.commit(admission.bootstrap(NOW, "test"))
+
+    def list(self, resource: str) -> Objects:
+        return Objects([*self.objects.get(resource, {}).values()], self.version)
+
+    def commit(self, changes: Sequence[Change]) -> builtins.list[Manifest]:
+        written = []
+        for change in changes:
+            self.version += 1
+            collection = self.objects.setdefault(change.resource, {})
+            if change.object is None:
+                written.append(collection.pop(change.key))
+                continue
+            metadata = {**change.object["metadata"], "resourceVersion": str(self.version)}
+            collection[change.key] = {**change.object, "metadata": metadata}
+            written.append(collection[change.key])
+        return written
+
+    def create(self, text: str | builtins.list[Manifest]) -> builtins.list[Manifest]:
+        """Admit and store; the stored objects."""
+        documents = manifests(text) if isinstance(text, str) else text
+        return self.commit(self.admit(documents).changes)
+
+    def admit(self, documents: builtins.list[Manifest]) -> Admission:
+        return admission.admit(documents, self, NOW, source=f"test/{self.version}")
+
+    def update(self, resource: Resource, old: Manifest, new: Manifest, subresource: str = "") -> Manifest:
+        """The object after an update."""
+        changes = admission.admit_update(resource, old, new, self, subresource=subresource).changes
+        return self.commit(changes)[0] if changes else old
+
+
+def pod(name: str = "web", **spec: object) -> Manifest:
+    container = {"name": "main", "image": "web:1"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+def priority_class(name: str, value: int, **fields: object) -> Manifest:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        **fields,
+    }

@@ -1,0 +1,185 @@
+"""Text to manifests: what is read, how, and what is turned away before it does harm."""
+
+import contextlib
+import json
+import subprocess
+import sys
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from simulator.apiserver.manifest import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_DOCUMENTS,
+    MAX_NODES,
+    ManifestError,
+    TooLong,
+    documents,
+    json_document,
+    manifests,
+)
+
+POD = "apiVersion: v1\nkind: Pod\n"
+
+
+def test_many_documents_lists_and_json_give_their_manifests() -> None:
+    text = """
+# a comment, and an empty document
+---
+apiVersion: v1
+kind: List
+items:
+  - {apiVersion: v1, kind: Pod, metadata: {name: a}}
+  - {apiVersion: v1, kind: Node, metadata: {name: b}}
+---
+apiVersion: v1
+kind: PodList
+items: [{metadata: {name: c}}]
+"""
+    found = [(m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in manifests(text)]
+    assert found == [("v1", "Pod", "a"), ("v1", "Node", "b"), ("v1", "Pod", "c")]
+    assert manifests('\n{"apiVersion": "v1", "kind": "Pod", "x": "\\ud83d\\ude80"}')[0]["x"] == "🚀"
+    assert manifests(b"") == []
+
+
+@pytest.mark.parametrize(
+    ("scalar", "value"),
+    [
+        ("22:22", "22:22"),
+        ("2020-01-01", "2020-01-01"),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("1_000", "1_000"),
+        (".inf", ".inf"),
+        ("true", True),
+        ("12", 12),
+        ("-1.5", -1.5),
+        ("1e3", 1000.0),
+        ("0644", 420),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("'12'", "12"),
+        ("!!str 12", "12"),
+        ("~", None),
+        ("", None),
+        ("500m", "500m"),
+    ],
+)
+def test_a_scalar_is_what_kubernetes_sees_in_it(scalar: str, value: object) -> None:
+    assert documents(f"a: {scalar}") == [{"a": value}]
+
+
+def test_anchors_and_merge_keys_are_written_out() -> None:
+    text = "base: &base {x: 1, y: [1]}\nother: {<<: *base, x: 2}\nagain: *base\n"
+    (found,) = documents(text)
+    assert found["other"] == {"x": 2, "y": [1]}
+    found["again"]["y"].append(2)
+    assert found["base"]["y"] == [1], "no two places share a part"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: b: c", "line 1: not YAML: mapping values are not allowed"),
+        ("a: 1\n\tb: 2", "line 2: not YAML: found a tab character that violates indentation"),
+        ("a: 'x", "not YAML: found unexpected end of stream"),
+        ("a: \x07", "line 1: control characters are not allowed"),
+        ("x: 1\na: 1\na: 2", 'line 3: duplicate key "a"'),
+        ('{"a": 1, "a": 2}', 'duplicate key "a"'),
+        ('{"a": ', "line 1: not JSON"),
+        ('{"a": NaN}', "number out of range: NaN"),
+        ("a: 1e999", "line 1: number out of range: 1e999"),
+        ("a: " + "9" * 100_000, "line 1: number of more than 25 digits"),
+        ("a: *x", 'line 1: unknown alias "x"'),
+        ("a: &x [*x]", 'line 1: unknown alias "x"'),
+        ("? [a]\n: b", "a key must be a string"),
+        ("a: !!python/object:os.system x", "tag:yaml.org,2002:python/object:os.system is not allowed"),
+        ("hello", "expected an object, got a string"),
+        ("- a", "expected an object, got a list"),
+        ("metadata: {name: x}", "document 1: apiVersion not set"),
+        ("apiVersion: v1\nkind: List\nitems: [1]", "items[0]: expected an object, got a number"),
+    ],
+)
+def test_what_is_no_manifest_is_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(ManifestError) as refused:
+        manifests(text)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+BOMB = "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}' if before else 'lol'] * 9)}]\n"
+    for before, name in zip(["", *"abcdefgh"], "abcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 30_000 + "]" * 30_000, f"nested deeper than {MAX_DEPTH} levels"),
+        ("{" * 30_000, f"nested deeper than {MAX_DEPTH} levels"),
+        ("{a: " * 30_000, f"nested deeper than {MAX_DEPTH} levels"),
+        ("- " * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
+        ('{"a":' * 30_000 + "1" + "}" * 30_000, f"nested deeper than {MAX_DEPTH} levels"),
+        ('{"a":' + "[" * 30_000 + "]" * 30_000 + "}", f"nested deeper than {MAX_DEPTH} levels"),
+        (BOMB, f"more than {MAX_NODES} values"),
+        ("a: [" + "1," * (MAX_NODES + 1) + "]", f"more than {MAX_NODES} values"),
+        ('{"a": [' + "1," * MAX_NODES + "1]}", f"more than {MAX_NODES} values"),
+        ("--- {}\n" * (MAX_DOCUMENTS + 1), f"more than {MAX_DOCUMENTS} documents"),
+        ("a: " + "x" * 1_048_576, f"larger than {MAX_BYTES // 1024} KiB"),
+    ],
+    ids=[
+        "30,000 brackets", "30,000 braces", "30,000 maps", "100,000 dashes", "deep JSON", "deep JSON list",
+        "alias bomb", "many values", "many JSON values", "many documents", "1 MB",
+    ],
+)  # fmt: skip
+def test_a_bomb_is_turned_away_by_its_bound(text: str, message: str) -> None:
+    with pytest.raises(ManifestError) as refused:
+        manifests(text)
+    assert message in str(refused.value)
+
+
+def test_bytes_are_counted_before_they_are_decoded() -> None:
+    with pytest.raises(TooLong):
+        manifests(b"\xff" * (MAX_BYTES + 1))
+    with pytest.raises(ManifestError, match="line 2: not UTF-8"):
+        manifests(b"a: 1\nb: \xff")
+
+
+def test_an_interpreter_survives_30_000_brackets() -> None:
+    """In a process of its own: PyYAML's C composer would bring it down."""
+    script = (
+        "from simulator.apiserver.manifest import ManifestError, manifests\n"
+        "for text in ('[' * 30_000, '[' * 30_000 + ']' * 30_000, '{\"a\":' * 30_000):\n"
+        "    try:\n"
+        "        manifests(text)\n"
+        "    except ManifestError as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.count("nested deeper than") == 3
+
+
+# Without control characters and line breaks, which JSON may hold raw and YAML may not.
+texts = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**20), 10**20) | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(texts.filter(lambda key: key != "<<"), values, max_size=5))
+def test_the_same_is_read_from_yaml_and_json(value: dict[str, object]) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    assert json_document(text) == value
+    assert documents(f"---\n{text}") == [value]
+
+
+@given(st.text(max_size=200) | st.binary(max_size=200))
+def test_any_text_gives_manifests_or_an_error_of_one_line(text: str | bytes) -> None:
+    with contextlib.suppress(ManifestError):
+        assert all(isinstance(manifest["kind"], str) for manifest in manifests(text))

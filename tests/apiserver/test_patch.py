@@ -1,0 +1,181 @@
+"""Patches and selectors."""
+
+from typing import Any
+
+import pytest
+
+from simulator.apiserver import patch
+from simulator.apiserver.resources import NODES, PODS
+from simulator.apiserver.schema import schema_of
+from simulator.apiserver.selection import predicate
+from simulator.apiserver.status import BadRequest
+
+# The examples of RFC 7386, appendix A.
+MERGES: list[tuple[Any, Any, Any]] = [
+    ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+    ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+    ({"a": "b"}, {"a": None}, {}),
+    ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+    ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+    ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+    ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+    ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+    (["a", "b"], ["c", "d"], ["c", "d"]),
+    ({"a": "foo"}, None, None),
+    ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+    ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+    ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+]
+
+
+@pytest.mark.parametrize(("target", "change", "result"), MERGES)
+def test_a_merge_patch_follows_rfc_7386(target: Any, change: Any, result: Any) -> None:
+    assert patch.merge(target, change) == result
+
+
+def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
+    pod = {
+        "metadata": {"labels": {"a": "1", "b": "2"}, "finalizers": ["x/a"]},
+        "spec": {
+            "containers": [{"name": "one", "image": "a"}, {"name": "two", "image": "b", "args": ["x"]}],
+            "tolerations": [{"key": "a"}],
+        },
+    }
+    change = {
+        "metadata": {"labels": {"b": None, "c": "3"}, "finalizers": ["x/b"]},
+        "spec": {
+            "$setElementOrder/containers": [{"name": "three"}, {"name": "two"}],
+            "containers": [
+                {"name": "two", "image": "c", "args": ["y"]},
+                {"name": "three", "image": "d"},
+                {"name": "one", "$patch": "delete"},
+            ],
+            "tolerations": [{"key": "b"}],
+        },
+    }
+    assert patch.strategic(schema_of(PODS), pod, change) == {
+        "metadata": {"labels": {"a": "1", "c": "3"}, "finalizers": ["x/a", "x/b"]},
+        "spec": {
+            "containers": [{"name": "three", "image": "d"}, {"name": "two", "image": "c", "args": ["y"]}],
+            "tolerations": [{"key": "b"}],
+        },
+    }
+
+
+def test_strategic_directives_replace_and_delete() -> None:
+    schema = schema_of(PODS)
+    pod = {
+        "metadata": {"labels": {"a": "1"}, "finalizers": ["a/b", "c/d"]},
+        "spec": {"nodeSelector": {"a": "b"}},
+    }
+    replaced = {
+        "metadata": {"labels": {"$patch": "replace", "b": "2"}},
+        "spec": {"nodeSelector": {"$patch": "delete"}},
+    }
+    merged = patch.strategic(schema, pod, replaced)
+    assert merged["metadata"]["labels"] == {"b": "2"}
+    assert merged["spec"]["nodeSelector"] == {}
+    dropped = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a/b"]}}
+    assert patch.strategic(schema, pod, dropped)["metadata"]["finalizers"] == ["c/d"]
+    with pytest.raises(BadRequest, match="does not contain key: name"):
+        patch.strategic(schema, pod, {"spec": {"containers": [{"image": "x"}]}})
+    conditions = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+    node = {
+        "status": {"conditions": [{"type": "Disk", "status": "True"}, {"type": "Ready", "status": "True"}]}
+    }
+    found = patch.strategic(schema_of(NODES), node, conditions)["status"]["conditions"]
+    assert [condition["status"] for condition in found] == ["True", "False"]
+
+
+def test_a_json_patch_follows_rfc_6902_and_leaves_its_target_alone() -> None:
+    target = {"a": {"b": [1, 2, 3]}, "x/y": 1}
+    operations = [
+        {"op": "test", "path": "/a/b/0", "value": 1},
+        {"op": "add", "path": "/a/b/-", "value": 4},
+        {"op": "add", "path": "/a/b/0", "value": 0},
+        {"op": "remove", "path": "/a/b/1"},
+        {"op": "replace", "path": "/x~1y", "value": 2},
+        {"op": "copy", "from": "/a/b", "path": "/c"},
+        {"op": "move", "from": "/c/0", "path": "/d"},
+    ]
+    result = patch.json_patch(target, operations)
+    assert result == {"a": {"b": [0, 2, 3, 4]}, "x/y": 2, "c": [2, 3, 4], "d": 0}
+    assert target == {"a": {"b": [1, 2, 3]}, "x/y": 1}
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "remove", "path": "/nope"},
+        {"op": "replace", "path": "/a/9", "value": 1},
+        {"op": "test", "path": "/a", "value": 1},
+        {"op": "add", "path": "a", "value": 1},
+        {"op": "add", "path": "/a/x", "value": 1},
+        {"op": "jump", "path": "/a"},
+        {"path": "/a"},
+        {"op": "move", "from": "/a", "path": "/a/0"},
+        7,
+    ],
+)
+def test_a_json_patch_that_does_not_apply_is_refused(operation: object) -> None:
+    with pytest.raises(BadRequest, match="operation 0 of the JSON patch does not apply"):
+        patch.json_patch({"a": [1]}, [operation])
+
+
+POD = {
+    "metadata": {"name": "web", "namespace": "default", "labels": {"app": "web", "n": "5"}},
+    "spec": {"nodeName": "n1"},
+    "status": {"phase": "Running"},
+}
+
+
+@pytest.mark.parametrize(
+    ("labels", "fields", "selected"),
+    [
+        ("app=web", "", True),
+        ("app==web", "", True),
+        ("app!=web", "", False),
+        ("none!=web", "", True),
+        ("app in (web, shop), n", "", True),
+        ("app notin (web)", "", False),
+        ("app in (,x)", "", False),
+        ("!app", "", False),
+        ("! none", "", True),
+        ("n>4,n<6", "", True),
+        ("app=", "", False),
+        ("", "metadata.name=web", True),
+        ("", "metadata.name!=web", False),
+        ("", "spec.nodeName=n1,status.phase!=Pending", True),
+        ("", "metadata.namespace==other", False),
+        ("app=web", "spec.nodeName=", False),
+        ("", "spec.hostNetwork=false", True),
+    ],
+)
+def test_selectors_select(labels: str, fields: str, selected: bool) -> None:
+    check = predicate(PODS, labels, fields)
+    assert check
+    assert check(POD) is selected
+
+
+@pytest.mark.parametrize(
+    ("labels", "fields"),
+    [
+        ("app=web,", ""),
+        ("=web", ""),
+        ("app in web", ""),
+        ("app in (web", ""),
+        ("app web", ""),
+        ("n>x", ""),
+        ("app=a b", ""),
+        ("a" * 20_000, ""),
+        ("", "spec.image=x"),
+        ("", "name"),
+    ],
+)
+def test_selectors_that_make_no_sense_are_refused(labels: str, fields: str) -> None:
+    with pytest.raises(BadRequest):
+        predicate(PODS, labels, fields)
+
+
+def test_no_selector_selects_without_looking() -> None:
+    assert predicate(PODS, "", " ") is None

@@ -1,0 +1,251 @@
+"""What schemas do not say: the field and the words of each fault."""
+
+from typing import Any
+
+import pytest
+
+from simulator import quantity
+from simulator.apiserver.schema import canonical
+from simulator.apiserver.status import Invalid
+from tests.apiserver.cluster import Cluster, pod
+
+MAIN = {"name": "main", "image": "web:1"}
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    return {"containers": [{**MAIN, **fields}]}
+
+
+def requests(**amounts: Any) -> dict[str, Any]:
+    return container(resources={"requests": amounts})
+
+
+def required_node_terms(*terms: Any) -> dict[str, Any]:
+    selector = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [*terms]}}
+    return {"affinity": {"nodeAffinity": selector}}
+
+
+NODE_TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "message"),
+    [
+        ({"containers": []}, "spec.containers", "Required value"),
+        (container(image=""), "spec.containers[0].image", "Required value"),
+        ({"containers": [{"image": "x"}]}, "spec.containers[0].name", "Required value"),
+        (container(name="Main"), "spec.containers[0].name", "a lowercase RFC 1123 label must consist of"),
+        ({"containers": [MAIN, MAIN]}, "spec.containers[1].name", 'Duplicate value: "main"'),
+        ({"containers": [MAIN], "initContainers": [MAIN]}, "spec.initContainers[0].name", "Duplicate value"),
+        (
+            requests(cpu="-1"),
+            "spec.containers[0].resources.requests[cpu]",
+            "must be greater than or equal to 0",
+        ),
+        (
+            requests(cpu="lots"),
+            "spec.containers[0].resources.requests[cpu]",
+            "quantities must match the regular",
+        ),
+        (requests(memory="99Ei"), "spec.containers[0].resources.requests[memory]", "must be less than 2^63"),
+        (requests(cpu=True), "spec.containers[0].resources.requests[cpu]", "must be of type quantity"),
+        (requests(gpu="1"), "spec.containers[0].resources.requests[gpu]", "must be a standard resource"),
+        (requests(**{"x.io/gpu": "1"}), "spec.containers[0].resources.limits[x.io/gpu]", "Limit must be set"),
+        (
+            container(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}),
+            "spec.containers[0].resources.requests",
+            'Invalid value: "2": must be less than or equal to cpu limit of 1',
+        ),
+        (
+            container(resources={"limits": {"x.io/gpu": "0.5"}}),
+            "spec.containers[0].resources.limits[x.io/gpu]",
+            "must be an integer",
+        ),
+        (
+            container(ports=[{"containerPort": 0}]),
+            "spec.containers[0].ports[0].containerPort",
+            "between 1 and 65535",
+        ),
+        (
+            container(ports=[{"containerPort": 80, "protocol": "HTTP"}]),
+            "spec.containers[0].ports[0].protocol",
+            'Unsupported value: "HTTP": supported values: "SCTP", "TCP", "UDP"',
+        ),
+        (
+            container(ports=[{"containerPort": 1, "hostPort": 5}, {"containerPort": 2, "hostPort": 5}]),
+            "spec.containers[0].ports[1].hostPort",
+            "Duplicate value",
+        ),
+        (
+            container(volumeMounts=[{"name": "v", "mountPath": "/v"}]),
+            "spec.containers[0].volumeMounts[0].name",
+            "Not found",
+        ),
+        ({"restartPolicy": "Sometimes"}, "spec.restartPolicy", 'Unsupported value: "Sometimes"'),
+        ({"priority": "high"}, "spec.priority", 'Invalid value: "high": must be of type integer'),
+        ({"priority": 1 << 31}, "spec.priority", "must be in the range of int32"),
+        (
+            {"terminationGracePeriodSeconds": -1},
+            "spec.terminationGracePeriodSeconds",
+            "greater than or equal to 0",
+        ),
+        ({"nodeName": "No de"}, "spec.nodeName", "a lowercase RFC 1123 subdomain"),
+        (
+            {"nodeSelector": {"a b": "c"}},
+            "spec.nodeSelector",
+            'Invalid value: "a b": name part must consist of',
+        ),
+        ({"nodeSelector": {"a": "c d"}}, "spec.nodeSelector", 'Invalid value: "c d": a valid label must be'),
+        ({"nodeSelector": {"a": True}}, "spec.nodeSelector[a]", "must be of type string; put it in quotes"),
+        (
+            {"tolerations": [{"effect": "Never", "operator": "Exists"}]},
+            "spec.tolerations[0].effect",
+            "Unsupported value",
+        ),
+        (
+            {"tolerations": [{"value": "a"}]},
+            "spec.tolerations[0].operator",
+            "operator must be Exists when `key` is empty",
+        ),
+        (
+            {"tolerations": [{"key": "a", "operator": "Exists", "value": "b"}]},
+            "spec.tolerations[0].operator",
+            "value must be empty when `operator` is 'Exists'",
+        ),
+        (
+            {"tolerations": [{"key": "a", "operator": "Exists", "tolerationSeconds": 1}]},
+            "spec.tolerations[0].effect",
+            "effect must be 'NoExecute' when `tolerationSeconds` is set",
+        ),
+        (required_node_terms(), NODE_TERMS, "must have at least one node selector term"),
+        (
+            required_node_terms({"matchExpressions": [{"key": "a", "operator": "Is", "values": ["b"]}]}),
+            f"{NODE_TERMS}[0].matchExpressions[0].operator",
+            "not a valid selector operator",
+        ),
+        (
+            required_node_terms({"matchExpressions": [{"key": "a", "operator": "In"}]}),
+            f"{NODE_TERMS}[0].matchExpressions[0].values",
+            "must be specified when `operator` is 'In' or 'NotIn'",
+        ),
+        (
+            required_node_terms({"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1", "2"]}]}),
+            f"{NODE_TERMS}[0].matchExpressions[0].values",
+            "must be specified single value",
+        ),
+        (
+            {"topologySpreadConstraints": [{**SPREAD, "maxSkew": 0}]},
+            "spec.topologySpreadConstraints[0].maxSkew",
+            "greater than zero",
+        ),
+        (
+            {"topologySpreadConstraints": [SPREAD, SPREAD]},
+            "spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}",
+            'Duplicate value: "{zone, DoNotSchedule}"',
+        ),
+        (
+            {"topologySpreadConstraints": [{**SPREAD, "matchLabelKeys": ["a"]}]},
+            "spec.topologySpreadConstraints[0].matchLabelKeys",
+            "must not be specified when labelSelector is not set",
+        ),
+        (
+            {"nodeName": "n", "schedulingGates": [{"name": "a"}]},
+            "spec.nodeName",
+            "cannot be set until all schedulingGates have been cleared",
+        ),
+        ({"schedulingGates": [{"name": "a"}, {"name": "a"}]}, "spec.schedulingGates[1]", "Duplicate value"),
+    ],
+)
+def test_a_fault_of_a_pod_is_told_by_its_field(spec: dict[str, Any], field: str, message: str) -> None:
+    _refused(pod(**spec), field, message)
+
+
+def test_metadata_is_held_to_its_rules() -> None:
+    for metadata, field, message in (
+        ({}, "metadata.name", "name or generateName is required"),
+        (
+            {"name": "Web"},
+            "metadata.name",
+            'Invalid value: "Web": a lowercase RFC 1123 subdomain must consist',
+        ),
+        ({"name": "x" * 254}, "metadata.name", "must be no more than 253 characters"),
+        ({"generateName": "We"}, "metadata.generateName", "a lowercase RFC 1123 subdomain"),
+        ({"name": "x", "labels": {"-a": "b"}}, "metadata.labels", "name part must consist of"),
+        ({"name": "x", "labels": {"/a": "b"}}, "metadata.labels", "prefix part must be non-empty"),
+        (
+            {"name": "x", "annotations": {"a": "b" * 262_144}},
+            "metadata.annotations",
+            "Too long: may not be more than",
+        ),
+        (
+            {"name": "x", "annotations": {"schedviz/run-seconds": "-3"}},
+            "metadata.annotations[schedviz/run-seconds]",
+            "must be a number of seconds",
+        ),
+        ({"name": "x", "creationTimestamp": "today"}, "metadata.creationTimestamp", "RFC 3339"),
+    ):
+        _refused({**pod(), "metadata": metadata}, field, message)
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "namespace": "default"}}
+    _refused(node, "metadata.namespace", "not allowed on this type")
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        ({"spec": {"taints": [{"key": "a", "effect": "No"}]}}, "spec.taints[0].effect", "Unsupported value"),
+        (
+            {"spec": {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}},
+            "spec.taints[1]",
+            "Duplicate value",
+        ),
+        ({"status": {"allocatable": {"cpu": "-1"}}}, "status.allocatable[cpu]", "greater than or equal to 0"),
+        ({"status": {"capacity": {"pods": "1.5"}}}, "status.capacity[pods]", "must be an integer"),
+        ({"status": {"allocatable": ["cpu"]}}, "status.allocatable", "must be of type object"),
+    ],
+)
+def test_a_fault_of_a_node_is_told_by_its_field(body: dict[str, Any], field: str, message: str) -> None:
+    _refused({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, **body}, field, message)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "message"),
+    [
+        ({"minAvailable": 1, "maxUnavailable": 1}, "spec", "cannot be both set"),
+        ({"minAvailable": -1}, "spec.minAvailable", "greater than or equal to 0"),
+        ({"maxUnavailable": "101%"}, "spec.maxUnavailable", "must not be greater than 100%"),
+        ({"maxUnavailable": "half"}, "spec.maxUnavailable", "must be an integer or percentage"),
+        (
+            {"selector": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]}},
+            "spec.selector.matchExpressions[0].operator",
+            "not a valid selector operator",
+        ),
+    ],
+)
+def test_a_fault_of_a_disruption_budget_is_told_by_its_field(
+    spec: dict[str, Any], field: str, message: str
+) -> None:
+    manifest = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": spec,
+    }
+    _refused(manifest, field, message)
+
+
+def test_quantities_are_kept_in_canonical_form() -> None:
+    pairs = {
+        "0.5": "500m", "1024Mi": "1Gi", "1.5Gi": "1536Mi", "1000m": "1", "0.1m": "100u", "1000": "1k",
+        "1023": "1023", "1024": "1024", "0Mi": "0", "100Ki": "100Ki", "1e3": "1e3", "+5": "5", "-1": "-1",
+        "0.3Ki": "307200m", "12345678": "12345678",
+    }  # fmt: skip
+    assert {text: canonical(text) for text in pairs} == pairs
+    assert all(quantity.parse_text(text) == quantity.parse_text(kept) for text, kept in pairs.items())
+
+
+def _refused(manifest: dict[str, Any], field: str, message: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        Cluster().create([manifest])
+    found = {cause.field: cause.message for cause in refused.value.causes}
+    assert message in found.get(field, ""), found
