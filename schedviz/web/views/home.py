@@ -46,7 +46,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 def show(request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK) -> HttpResponse:
     context = {
         "sandboxes": cards(default_store()),
-        "scenarios": scenarios.offers(),
+        "scenarios": scenarios.scenarios().values(),
         "error": error,
         "name": name,
     }
