@@ -1,0 +1,1 @@
+"""Recorded answers of the real scheduler, and whether ours are the same."""
