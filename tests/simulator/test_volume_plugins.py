@@ -15,8 +15,9 @@ from simulator.config import load
 from simulator.framework.runtime import Framework
 from simulator.node import Node
 from simulator.plugins.registry import IN_TREE
+from simulator.plugins.volume_binding.volume_binding import RESERVED
 from simulator.pod import Pod
-from simulator.volumes import CSI_NODES, PVCS, PVS
+from simulator.volumes import CSI_NODES, PVCS, PVS, STORAGE_CLASSES
 
 ZONE = "topology.kubernetes.io/zone"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
@@ -195,6 +196,25 @@ def test_each_claim_of_a_pod_takes_a_volume_of_its_own_the_smallest_first() -> N
         persistentVolumes=volumes,
     )
     assert reasons(answer) == {"a": None, "b": [NO_VOLUME]}
+
+
+def test_what_the_chosen_node_gives_is_known_when_it_is_reserved() -> None:
+    cluster = Cluster()
+    cluster.add_node(Node.parse(node("a")))
+    cluster.set_object(STORAGE_CLASSES, "mixed", waiting_class("mixed", "csi.example.com"))
+    for name in ("data", "more"):
+        cluster.set_object(PVCS, f"default/{name}", claim(name, storage_class="mixed"))
+    cluster.set_object(PVS, "pv", volume("pv", storageClassName="mixed"))
+    framework = Framework(load(None).profiles[0], IN_TREE)
+    pending = Pod.parse(pod("p", "data", "more"))
+    search = Attempt(framework, cluster, pending, {})
+    for _ in search.run():
+        pass
+    (plugin,) = (p for p in framework.reserve_plugins if p.name == "VolumeBinding")
+    assert plugin.reserve(search.state, pending, "a") is None
+    found = search.state.read(RESERVED)
+    assert [(bound["metadata"]["name"], name) for bound, name in found.bindings] == [("data", "pv")]
+    assert [made["metadata"]["name"] for made in found.provisions] == ["more"]
 
 
 def test_a_selected_node_rejects_all_others() -> None:

@@ -1,16 +1,21 @@
 """pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, v1.34."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from simulator.api import Manifest
 from simulator.cluster import Cluster
 from simulator.columns import Ints
 from simulator.framework.interface import (
     SKIP,
     CycleState,
     FilterPlugin,
+    PreBindPlugin,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
+    ReservePlugin,
     ScorePlugin,
     Status,
     Verdicts,
@@ -24,6 +29,7 @@ from simulator.pod import Pod
 from simulator.volumes import claim_references, disowned, find_claim, not_found
 
 STATE = "VolumeBinding"
+RESERVED = "ReserveVolumeBinding"
 
 REASONS = (
     "node(s) didn't match PersistentVolume's node affinity",
@@ -40,7 +46,16 @@ CONFLICTS = tuple(
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 
 
-class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+class PodVolumes(NamedTuple):
+    """What a pod's claims come to on the node that was chosen."""
+
+    bindings: tuple[tuple[Manifest, str], ...]
+    """Claims, and the names of the volumes to bind them to."""
+    provisions: tuple[Manifest, ...]
+    """Claims for which volumes are to be made."""
+
+
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """A node will do if it reaches the volumes of bound claims, and if volumes can be found there, or made,
     for claims that wait for their first consumer."""
 
@@ -76,6 +91,22 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         return np.zeros(len(nodes), dtype=np.int64)
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Notes the PodVolumes under RESERVED."""
+        nodes = NodeBatch(state.cluster, np.array([state.cluster.rows[node_name]]))
+        found = find_pod_volumes(nodes, state.read(STATE))
+        picks = [(delayed, int(picks[0])) for delayed, picks in found.bindings]
+        bindings = tuple((d.claim, d.candidates[pick].name) for d, pick in picks if pick >= 0)
+        state.write(RESERVED, PodVolumes(bindings, tuple(claim for claim, _ in found.provisions)))
+        return None
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        state.write(RESERVED, PodVolumes((), ()))
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Claims count as bound at once: no volume controller is simulated that could be waited for."""
+        return None
 
 
 def unusable_claim(cluster: Cluster, pod: Pod) -> str | None:
