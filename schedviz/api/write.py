@@ -14,7 +14,6 @@ from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.lookup import find_resource
-from simulator.apiserver.overlay import NewCluster
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -37,11 +36,8 @@ Edit = Callable[[Resource, Manifest], Manifest]
 def create_sandbox(store: Store, meta: Meta, documents: Sequence[Manifest] = ()) -> Sandbox:
     """A new sandbox with what every cluster has and the objects of these manifests, all in one commit."""
     now = int(meta.created or time.time()) * SECOND
-    changes = admission.bootstrap(now, meta.name)
-    base = NewCluster(changes)
-    changes += admission.admit(documents, base, now, source=f"{meta.name}/0").changes
     try:
-        sandbox = store.create(meta, changes)
+        sandbox = store.create(meta, admission.new_cluster(documents, now))
     except SandboxExists:
         raise AlreadyExists("sandboxes", meta.name) from None
     except LimitReached as error:

@@ -71,12 +71,19 @@ def admit(
     return Admission(overlay.changes, overlay.versions)
 
 
-def bootstrap(now: Micros, source: str) -> list[Change]:
+def new_cluster(documents: Sequence[Manifest], now: Micros) -> list[Change]:
+    """A cluster with the objects of these manifests, in one commit. Nothing but the arguments goes into it:
+    the same scenario gives the same names and uids wherever it is run."""
+    changes = bootstrap(now)
+    return changes + admit(documents, NewCluster(changes), now, source="new").changes
+
+
+def bootstrap(now: Micros) -> list[Change]:
     """What every cluster begins with: its namespaces and the system priority classes."""
     built_in = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in BUILT_IN_NAMESPACES
     ] + [priority.system_class(name) for name in SYSTEM_CLASSES]
-    return admit(built_in, NewCluster(), now, source=source).changes
+    return admit(built_in, NewCluster(), now, source="bootstrap").changes
 
 
 def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:

@@ -24,11 +24,11 @@ _ENTRY = _object(
     object={"type": "object"},
 )
 
+_CREATED = _object(created={"type": "array", "items": {"type": "integer"}})
+
 OWN_KINDS: dict[tuple[str, str], dict[str, Any]] = {
     ("schedviz/v1", "Timetable"): _kind(
-        _object(("entries",), entries={"type": "array", "items": _ENTRY}),
-        # How often each entry has come.
-        status=_object(created={"type": "array", "items": {"type": "integer"}}),
+        _object(("entries",), entries={"type": "array", "items": _ENTRY}), _CREATED
     ),
 }
 """By apiVersion and kind."""

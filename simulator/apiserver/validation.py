@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from simulator import quantity
+from simulator import durations, quantity
 from simulator.api import Manifest
 from simulator.apiserver import names, pod_validation, resource_validation, selector_validation
 from simulator.apiserver.resources import Resource
@@ -72,8 +72,9 @@ def _metadata(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
             "FieldValueTooLong",
         )
     for key in SECONDS_ANNOTATIONS:
-        if key in annotations and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", annotations[key], re.ASCII):
-            yield invalid(f"metadata.annotations[{key}]", annotations[key], "must be a number of seconds")
+        if key in annotations and not re.fullmatch("[0-9]{1,9}", annotations[key], re.ASCII):
+            detail = "must be a whole number of seconds"
+            yield invalid(f"metadata.annotations[{key}]", annotations[key], detail)
     for index, finalizer in enumerate(metadata.get("finalizers", ())):
         if problem := names.qualified_name(finalizer):
             yield invalid(f"metadata.finalizers[{index}]", finalizer, problem)
@@ -157,6 +158,15 @@ def _storage_class(manifest: Manifest) -> Iterator[Cause]:
             yield not_supported(field, manifest[field], choices)
 
 
+def _timetable(manifest: Manifest) -> Iterator[Cause]:
+    for index, entry in enumerate(manifest["spec"]["entries"]):
+        for field in ("at", "every", "until"):
+            try:
+                durations.parse(entry.get(field, "0"))
+            except ValueError as error:
+                yield invalid(f"spec.entries[{index}].{field}", entry[field], str(error))
+
+
 _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "pods": pod_validation.pod,
     "nodes": _node,
@@ -165,4 +175,5 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "persistentvolumes": _persistent_volume,
     "persistentvolumeclaims": _persistent_volume_claim,
     "storageclasses.storage.k8s.io": _storage_class,
+    "timetables.schedviz": _timetable,
 }

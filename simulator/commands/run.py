@@ -11,9 +11,8 @@ import msgspec
 
 from simulator import durations
 from simulator.api import SECOND, Micros
-from simulator.apiserver.admission import admit, bootstrap
+from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError
-from simulator.apiserver.overlay import NewCluster
 from simulator.apiserver.status import StatusError
 from simulator.config import ConfigError
 from simulator.memory import MemoryApi
@@ -48,9 +47,7 @@ def run_scenario(scenario: Scenario, duration: Micros) -> list[Event]:
     """The trace of the first ``duration`` microseconds. Raises StatusError for a manifest that admission
     refuses."""
     api = MemoryApi()
-    changes = bootstrap(START, "bootstrap")
-    changes += admit(scenario.manifests, NewCluster(changes), START, source="scenario").changes
-    api.commit(changes)
+    api.commit(new_cluster(scenario.manifests, START))
     options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config)
     simulation = Simulation(api, options)
     return drive(simulation, api, START, START + duration)

@@ -19,7 +19,7 @@ class Cluster:
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Manifest]] = {}
         self.version = 0
-        self.commit(admission.bootstrap(NOW, "test"))
+        self.commit(admission.bootstrap(NOW))
 
     def list(self, resource: str) -> Objects:
         return Objects([*self.objects.get(resource, {}).values()], self.version)

@@ -181,7 +181,7 @@ def test_metadata_is_held_to_its_rules() -> None:
         (
             {"name": "x", "annotations": {"schedviz/run-seconds": "-3"}},
             "metadata.annotations[schedviz/run-seconds]",
-            "must be a number of seconds",
+            "must be a whole number of seconds",
         ),
         ({"name": "x", "creationTimestamp": "today"}, "metadata.creationTimestamp", "RFC 3339"),
     ):
@@ -232,6 +232,12 @@ def test_a_fault_of_a_disruption_budget_is_told_by_its_field(
         "spec": spec,
     }
     _refused(manifest, field, message)
+
+
+def test_a_timetables_durations_are_read_before_it_is_stored() -> None:
+    entry = {"at": "5s", "every": "soon", "object": pod()}
+    timetable = {"apiVersion": "schedviz/v1", "kind": "Timetable", "metadata": {"name": "t"}}
+    _refused({**timetable, "spec": {"entries": [entry]}}, "spec.entries[0].every", "'soon' is not a duration")
 
 
 def test_quantities_are_kept_in_canonical_form() -> None:
