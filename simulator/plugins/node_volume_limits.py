@@ -2,21 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from simulator.api import Manifest
 from simulator.cluster import Cluster
 from simulator.columns import Bools, Ints
-from simulator.csi_migration import (
-    BY_NAME,
-    IN_TREE,
-    TranslationError,
-    in_tree_source,
-    migrated_plugins,
-    volume_handle,
-)
 from simulator.framework.interface import (
     SKIP,
     CycleState,
@@ -30,27 +21,21 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
-from simulator.volumes import (
-    CSI_NODES,
-    PVCS,
-    PVS,
-    STORAGE_CLASSES,
-    VOLUME_ATTACHMENTS,
-    claim_reference,
-    class_name,
-    csi_node_column,
-    disowned,
-    find_claim,
-    not_found,
-    pod_volumes,
+from simulator.plugins.attached_volumes import (
+    AttachedVolumes,
+    AttachError,
+    ClaimNotFound,
+    Volumes,
+    attachable_volumes,
+    counted_plugins,
+    has_attachable_volumes,
+    volumes_of,
 )
+from simulator.pod import Pod
+from simulator.volumes import CSI_NODES, csi_node_column
 
 REASON = unschedulable("node(s) exceed max volume count")
 NO_LIMIT = -1
-
-Volumes = dict[str, str]
-"""Volumes by ``driver/handle``, and their drivers: a volume of several pods counts once."""
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
@@ -85,176 +70,6 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         return Verdicts(codes, statuses)
 
 
-def counted_plugins(csi_node: Manifest | None) -> int:
-    """The bits of the in-tree plugins whose volumes count as a CSI driver's (isCSIMigrationOn in
-    nodevolumelimits/utils.go). Unlike VolumeBinding, this plugin takes it for done where there is a CSINode,
-    but for Portworx."""
-    if csi_node is None:
-        return 0
-    portworx = IN_TREE["portworxVolume"].bit
-    done = sum(plugin.bit for plugin in IN_TREE.values() if plugin.bit != portworx)
-    return done | (migrated_plugins(csi_node) & portworx)
-
-
-class AttachError(Exception):
-    """A pod's volume that cannot be told."""
-
-
-class ClaimNotFound(AttachError):
-    """The incoming pod's claim is not there."""
-
-
-def has_attachable_volumes(pod: Pod) -> bool:
-    return any(
-        claim_reference(pod, volume) is not None or in_tree_source(volume) is not None
-        for volume in pod_volumes(pod)
-    )
-
-
-def attachable_volumes(cluster: Cluster, pod: Pod, plugins: int, *, required: bool) -> Volumes:
-    """The pod's volumes that a CSI driver attaches (filterAttachableVolumes), where the in-tree ``plugins``
-    (see counted_plugins) have gone over. Raises AttachError; a missing claim counts for nothing unless
-    ``required``."""
-    found: Volumes = {}
-    for volume in pod_volumes(pod):
-        reference = claim_reference(pod, volume)
-        if reference is None:
-            found |= _inline(volume, plugins)
-            continue
-        if not reference.name:
-            raise AttachError("PersistentVolumeClaim had no name")
-        claim = find_claim(cluster, pod, reference.name)
-        if claim is None:
-            if required:
-                reason = not_found("persistentvolumeclaim", reference.name)
-                raise ClaimNotFound(f"looking up PVC {pod.namespace}/{reference.name}: {reason}")
-            continue
-        if reference.ephemeral and (foreign := disowned(pod, claim)) is not None:
-            raise AttachError(foreign)
-        driver, handle = _driver_and_handle(cluster, claim, f"{pod.namespace}/{reference.name}", plugins)
-        if driver and handle:
-            found[f"{driver}/{handle}"] = driver
-    return found
-
-
-def _inline(volume: Mapping[str, Any], plugins: int) -> Volumes:
-    """checkAttachableInlineVolume: a pod's own in-tree volume."""
-    source = in_tree_source(volume)
-    if source is None or not IN_TREE[source].bit & plugins:
-        return {}
-    driver = IN_TREE[source].driver
-    try:
-        return {f"{driver}/{volume_handle(source, volume[source], {})}": driver}
-    except TranslationError as failure:
-        message = f"converting volume({volume['name']}) from inline to csi: {failure}"
-        raise AttachError(message) from None
-
-
-NOT_COUNTED = ("", "")
-
-
-def _driver_and_handle(cluster: Cluster, claim: Manifest, key: str, plugins: int) -> tuple[str, str]:
-    """getCSIDriverInfo; NOT_COUNTED where no driver attaches the claim's volume."""
-    volume = cluster.objects(PVS).get(claim["spec"].get("volumeName") or "")
-    if volume is None:
-        return _of_class(cluster, claim, key, plugins)
-    csi = volume["spec"].get("csi")
-    if csi is not None:
-        return csi.get("driver") or "", csi.get("volumeHandle") or ""
-    source = in_tree_source(volume["spec"])
-    if source is None or not IN_TREE[source].bit & plugins:
-        return NOT_COUNTED
-    try:
-        handle = volume_handle(source, volume["spec"][source], volume["metadata"].get("labels") or {})
-    except TranslationError:
-        return NOT_COUNTED
-    return IN_TREE[source].driver, handle
-
-
-def _of_class(cluster: Cluster, claim: Manifest, key: str, plugins: int) -> tuple[str, str]:
-    """A claim without volume will get one from its class; until then it goes by its own name, which is no
-    volume's (upstream puts random letters before it)."""
-    storage_class = cluster.objects(STORAGE_CLASSES).get(class_name(claim))
-    if storage_class is None:
-        return NOT_COUNTED
-    provisioner = storage_class.get("provisioner") or ""
-    plugin = BY_NAME.get(provisioner)
-    if plugin is not None:
-        if not plugin.bit & plugins:
-            return NOT_COUNTED
-        provisioner = plugin.driver
-    return provisioner, f"claim {key}"
-
-
-class AttachedVolumes:
-    """The volumes of the pods on each node, and of its VolumeAttachments (a PodIndex).
-
-    What a pod's claims lead to can change without the pod: the answers are kept until one of the objects
-    concerned changes.
-    """
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._pods: dict[int, dict[str, Pod]] = {}
-        self._version = -1
-        self._by_row: dict[int, Volumes] = {}
-        self._attachments: dict[str, Volumes] = {}
-
-    def pod_added(self, row: int, pod: Pod) -> None:
-        if has_attachable_volumes(pod):
-            self._pods.setdefault(row, {})[pod.key] = pod
-            self._by_row.pop(row, None)
-
-    def pod_removed(self, row: int, pod: Pod) -> None:
-        pods = self._pods.get(row, {})
-        if pods.pop(pod.key, None) is not None:
-            self._by_row.pop(row, None)
-            if not pods:
-                del self._pods[row]
-
-    def grow(self, capacity: int) -> None:
-        """Nothing here is as long as the columns."""
-
-    def occupied(self) -> Bools:
-        """bool[width]: the nodes that have any such volume."""
-        self._refresh()
-        column = np.zeros(self._cluster.width, dtype=np.bool_)
-        column[list(self._pods)] = True
-        rows = self._cluster.rows
-        column[[rows[name] for name in self._attachments if name in rows]] = True
-        return column
-
-    def of_pods(self, row: int, plugins: int) -> Volumes:
-        """The volumes of the pods on a node. Raises AttachError."""
-        self._refresh()
-        found = self._by_row.get(row)
-        if found is None:
-            found = {}
-            for pod in self._pods.get(row, {}).values():
-                found |= attachable_volumes(self._cluster, pod, plugins, required=False)
-            self._by_row[row] = found
-        return found
-
-    def of_attachments(self, node: str) -> Volumes:
-        self._refresh()
-        return self._attachments.get(node, {})
-
-    def _refresh(self) -> None:
-        version = self._cluster.objects_version(PVCS, PVS, STORAGE_CLASSES, CSI_NODES, VOLUME_ATTACHMENTS)
-        if version == self._version:
-            return
-        self._version = version
-        self._by_row.clear()
-        self._attachments.clear()
-        for attachment in self._cluster.objects(VOLUME_ATTACHMENTS).values():
-            spec = attachment["spec"]
-            volume = self._cluster.objects(PVS).get(spec["source"].get("persistentVolumeName") or "")
-            csi = volume["spec"].get("csi") if volume else None
-            if spec.get("attacher") and csi is not None:
-                handle = f"{spec['attacher']}/{csi.get('volumeHandle') or ''}"
-                self._attachments.setdefault(spec["nodeName"], {})[handle] = spec["attacher"]
-
-
 def attach_limits(csi_node: Manifest | None) -> dict[str, int]:
     """How many volumes of each driver a node can attach; drivers without a limit are not listed."""
     drivers = (csi_node["spec"].get("drivers") or ()) if csi_node else ()
@@ -266,37 +81,49 @@ def attach_limits(csi_node: Manifest | None) -> dict[str, int]:
 
 
 def _check(nodes: NodeBatch, here: Bools, new: Volumes, codes: Ints, statuses: list[Status]) -> None:
-    """Hold the new volumes against the limits of the nodes ``here``. Where nothing is attached yet, all nodes
-    are looked at at once."""
+    """Hold the new volumes against the limits of the nodes ``here``: all at once by their numbers, and one by
+    one where these do not tell."""
     cluster = nodes.cluster
-    attached = cluster.index(AttachedVolumes)
     limited = csi_node_column(
         cluster, ("NodeVolumeLimits", "limited"), lambda csi_node: bool(attach_limits(csi_node)), np.bool_
     )
     here = here & nodes.take(limited)
     if not here.any():
         return
-    for driver, count in Counter(new.values()).items():
+    attached = cluster.index(AttachedVolumes)
+    attached.refresh()
+    for driver, more in Counter(new.values()).items():
         limits = nodes.take(_limits(cluster, driver))
-        codes[here & (limits != NO_LIMIT) & (count > limits)] = 1
-    occupied = nodes.take(attached.occupied())
-    occupied[list(nodes.changed)] = True
-    for i in np.flatnonzero(here & occupied).tolist():
-        name = nodes.node(i).name
-        csi_node = cluster.objects(CSI_NODES)[name]
-        plugins = counted_plugins(csi_node)
+        codes[here & (limits != NO_LIMIT) & (nodes.take(attached.count(driver)) + more > limits)] = 1
+    for i in np.flatnonzero(here & _unclear(nodes, attached, new)).tolist():
+        name, row = nodes.node(i).name, int(nodes.rows[i])
         try:
             if i in nodes.changed:
-                of_pods: Volumes = {}
-                for pod in nodes.pods(i):
-                    of_pods |= attachable_volumes(cluster, pod, plugins, required=False)
+                of_pods = volumes_of(cluster, name, nodes.pods(i))
+            elif row in attached.faults:
+                raise AttachError(attached.faults[row])
             else:
-                of_pods = attached.of_pods(int(nodes.rows[i]), plugins)
+                of_pods = attached.of_pods(row)
         except AttachError as failure:
             statuses.append(error(str(failure)))
             codes[i] = len(statuses)
             continue
-        codes[i] = exceeds(attach_limits(csi_node), new, of_pods, attached.of_attachments(name))
+        limits_here = attach_limits(cluster.objects(CSI_NODES)[name])
+        codes[i] = exceeds(limits_here, new, of_pods, attached.attachments.get(name, {}))
+
+
+def _unclear(nodes: NodeBatch, attached: AttachedVolumes, new: Volumes) -> Bools:
+    """The nodes where numbers do not tell: some of the new volumes are there already, or there are
+    attachments that may be of the same volumes as pods, or faults, or supposed pods."""
+    rows = nodes.cluster.rows
+    unclear = np.zeros(nodes.cluster.width, dtype=np.bool_)
+    unclear[[rows[name] for name in attached.attachments if name in rows]] = True
+    unclear[list(attached.faults)] = True
+    for volume in new:
+        unclear[list(attached.users.get(volume, ()))] = True
+    found = nodes.take(unclear)
+    found[list(nodes.changed)] = True
+    return found
 
 
 def _limits(cluster: Cluster, driver: str) -> Ints:

@@ -202,7 +202,11 @@ def _reaching(nodes: NodeBatch, selector: NodeSelector | None) -> Bools:
         if operator == "In":
             # Local volumes name their host, each another: too many selectors to keep a column for each.
             column = cluster.label(key)
-            numbers = [number for number in map(column.number, values) if number >= 0]
-            return np.isin(nodes.take(column.ids), numbers)
+            ids = nodes.take(column.ids)
+            found = np.zeros(len(nodes), dtype=np.bool_)
+            for number in map(column.number, values):
+                if number >= 0:
+                    found |= ids == number
+            return found
     selected: Bools = nodes.take(cluster.selected(selector))
     return selected
