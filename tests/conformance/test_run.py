@@ -1,0 +1,31 @@
+"""Every recorded history of a cluster under kube-scheduler v1.34.1 in run/ settles to the same, step by step:
+who is
+bound where and in which order, who was evicted for whom, and what is said to those that wait."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.commands.settle import History
+
+FOLDER = Path(__file__).parent / "run"
+CATEGORIES = ("affinity-spread", "arrivals", "config", "everything", "preemption", "wakeups")
+
+
+def recorded(category: str) -> list[dict[str, Any]]:
+    with gzip.open(FOLDER / f"{category}.jsonl.gz", "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_histories_settle_as_they_did_under_the_real_scheduler(category: str) -> None:
+    histories = recorded(category)
+    assert len(histories) == 30
+    for recorded_history in histories:
+        history = History(recorded_history["config"])
+        for number, step in enumerate(recorded_history["steps"]):
+            got = history.step(step["apply"], step["delete"])
+            assert got == {"settled": step["settled"]}, f"{recorded_history['name']}, step {number}"
