@@ -1,0 +1,204 @@
+"""The API at the level of HTTP: what curl and kubectl see, and what nobody may do."""
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from schedviz.store import Store
+from simulator.trace import PodStarted
+from tests.processes import Process
+from tests.waiting import eventually
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: main, image: "web:1"}]}
+"""
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def request(
+    url: str, method: str = "GET", body: str | bytes | None = None, headers: Mapping[str, str] = {}
+) -> tuple[int, Any]:
+    """The status and the decoded body."""
+    data = body.encode() if isinstance(body, str) else body
+    asked = urllib.request.Request(url, data, {"Content-Type": "application/json", **headers}, method=method)
+    try:
+        with urllib.request.urlopen(asked, timeout=10) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def test_yaml_is_taken_too(url: str) -> None:
+    status, created = request(url + PODS, "POST", POD, {"Content-Type": "application/yaml"})
+    assert (status, created["metadata"]["name"]) == (201, "web")
+
+
+def pod_json(**spec: Any) -> str:
+    container = {"name": "main", "image": "web:1"}
+    return json.dumps({"metadata": {"name": "web"}, "spec": {"containers": [container], **spec}})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers", "status", "reason", "words"),
+    [
+        ("GET", "/api/v1/widgets", None, {}, 404, "NotFound", "could not find the requested resource"),
+        ("GET", "/apis/apps/v2/deployments", None, {}, 404, "NotFound", "could not find"),
+        ("GET", "/api/v1/pods/web", None, {}, 404, "NotFound", "could not find"),
+        ("GET", "/api/v1/namespaces/default/nodes", None, {}, 404, "NotFound", "could not find"),
+        ("GET", "/api//v1", None, {}, 404, "NotFound", "could not find"),
+        ("GET", PODS + "/web/log", None, {}, 404, "NotFound", "could not find"),
+        ("PUT", PODS, "{}", {}, 405, "MethodNotAllowed", "does not allow this method"),
+        ("POST", "/api/v1/pods", pod_json(), {}, 405, "MethodNotAllowed", "does not allow this method"),
+        ("POST", "/apis", "{}", {}, 405, "MethodNotAllowed", "does not allow this method"),
+        ("POST", PODS, POD, {"Content-Type": "application/x-www-form-urlencoded"}, 415, "UnsupportedMediaType", "yaml"),
+        ("PATCH", "/api/v1/nodes/n", "{}", {}, 404, "NotFound", 'nodes "n" not found'),
+        ("PATCH", "/api/v1/namespaces/default", "{}", {}, 415, "UnsupportedMediaType", "merge-patch"),
+        ("GET", PODS + "?fieldSelector=spec.image=x", None, {}, 400, "BadRequest", "field label not supported"),
+        ("GET", PODS + "?limit=some", None, {}, 400, "BadRequest", "limit must be a whole number"),
+        ("POST", PODS + "?dryRun=Some", pod_json(), {}, 400, "BadRequest", "dryRun"),
+        ("POST", PODS, "", {}, 400, "BadRequest", "expected one object in the body"),
+        ("POST", PODS, '{"metadata": ', {}, 400, "BadRequest", "line 1: not JSON"),
+        ("POST", PODS, "a: b: c", {}, 400, "BadRequest", "line 1: not YAML"),
+        ("POST", PODS, "[" * 30_000, {}, 400, "BadRequest", "nested deeper than"),
+        ("POST", PODS, '{"a":' * 30_000, {}, 400, "BadRequest", "nested deeper than"),
+        ("POST", PODS, b"\xff\xfe", {}, 400, "BadRequest", "not UTF-8"),
+        ("POST", PODS, '{"metadata": "' + "x" * 1_000_000 + '"}', {}, 413, "RequestEntityTooLarge", "larger than"),
+        ("POST", PODS, "x" * 5_000_000, {}, 413, "RequestEntityTooLarge", "larger than"),
+        ("POST", PODS, pod_json(nodName="n"), {}, 422, "Invalid", 'unknown field "spec.nodName"; did you mean'),
+        ("POST", PODS, pod_json(priorityClassName="nope"), {}, 403, "Forbidden", "no PriorityClass with name nope"),
+        ("POST", PODS, '{"kind": "Node", "metadata": {"name": "n"}}', {}, 400, "BadRequest", "Pod of v1 is expected"),
+        ("POST", PODS, '{"metadata": {"namespace": "other"}}', {}, 400, "BadRequest", "does not match the namespace"),
+        ("DELETE", PODS + "/gone", None, {}, 404, "NotFound", 'pods "gone" not found'),
+        ("DELETE", "/api/v1/namespaces/default", None, {}, 403, "Forbidden", "may not be deleted"),
+        ("DELETE", PODS + "/gone", '{"grace": 1}', {}, 400, "BadRequest", 'unknown field "grace"'),
+    ],
+)  # fmt: skip
+def test_each_refusal_is_a_status_and_nothing_is_stored(
+    store: Store,
+    cluster: str,
+    url: str,
+    method: str,
+    path: str,
+    body: str | bytes | None,
+    headers: Mapping[str, str],
+    status: int,
+    reason: str,
+    words: str,
+) -> None:
+    before = store.sandbox(cluster).version()
+    code, answer = request(url + path, method, body, headers)
+    assert (code, answer["kind"], answer["code"], answer["reason"]) == (status, "Status", status, reason)
+    assert words in answer["message"]
+    assert store.sandbox(cluster).version() == before
+
+
+def test_an_unknown_sandbox_is_not_found(server: str) -> None:
+    for path in ("/api/v1/pods", "/apis", "/version", "/trace"):
+        code, answer = request(f"{server}/s/nowhere{path}")
+        assert (code, answer["message"]) == (404, 'sandboxes "nowhere" not found')
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_page_of_another_origin_writes_nothing(url: str, headers: Mapping[str, str]) -> None:
+    code, answer = request(url + PODS, "POST", pod_json(), headers)
+    assert (code, answer["reason"]) == (403, "Forbidden")
+    assert request(url + PODS)[1]["items"] == []
+
+
+def test_a_page_of_the_same_origin_writes(server: str, url: str) -> None:
+    headers = {"Origin": server, "Sec-Fetch-Site": "same-origin"}
+    assert request(url + PODS, "POST", pod_json(), headers)[0] == 201
+
+
+def test_discovery_names_what_kubectl_looks_for(url: str) -> None:
+    assert request(url + "/api")[1]["versions"] == ["v1"]
+    core = {entry["name"]: entry for entry in request(url + "/api/v1")[1]["resources"]}
+    assert core["pods"]["shortNames"] == ["po"]
+    assert {"pods/status", "pods/binding", "pods/eviction", "nodes", "namespaces"} <= core.keys()
+    groups = request(url + "/apis")[1]["groups"]
+    assert {"name": "policy", "versions": [{"groupVersion": "policy/v1", "version": "v1"}]}.items() <= next(
+        group for group in groups if group["name"] == "policy"
+    ).items()
+    assert request(url + "/apis/scheduling.k8s.io/v1")[1]["resources"][0]["kind"] == "PriorityClass"
+    assert request(url + "/version")[1]["minor"] == "34"
+
+
+def test_deleting_a_namespace_takes_its_objects_along(url: str) -> None:
+    request(url + "/api/v1/namespaces", "POST", '{"metadata": {"name": "team"}}')
+    request(url + "/api/v1/namespaces/team/pods", "POST", pod_json())
+    request(url + PODS, "POST", pod_json())
+    assert request(url + "/api/v1/namespaces/team", "DELETE")[0] == 200
+    left = request(url + "/api/v1/pods")[1]["items"]
+    assert [item["metadata"]["namespace"] for item in left] == ["default"]
+
+
+def test_a_watch_ends_at_its_time_with_a_bookmark(url: str) -> None:
+    version = request(url + PODS)[1]["metadata"]["resourceVersion"]
+    query = f"?watch=1&resourceVersion={version}&allowWatchBookmarks=true&timeoutSeconds=1"
+    with urllib.request.urlopen(url + PODS + query, timeout=10) as response:
+        lines = [json.loads(line) for line in response]
+    assert [line["type"] for line in lines] == ["BOOKMARK"]
+    assert lines[0]["object"]["metadata"]["resourceVersion"] == version
+
+
+def test_an_initial_list_in_a_watch_ends_with_a_marked_bookmark(url: str) -> None:
+    request(url + PODS, "POST", pod_json())
+    query = "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1"
+    with urllib.request.urlopen(url + PODS + query, timeout=10) as response:
+        lines = [json.loads(line) for line in response]
+    assert [line["type"] for line in lines] == ["ADDED", "BOOKMARK", "BOOKMARK"]
+    assert lines[1]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+def test_a_watcher_that_goes_away_leaves_nothing_open(store: Store, url: str) -> None:
+    request(url + PODS, "POST", pod_json())
+    clients = len(store.redis.client_list())
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection.request("GET", parts.path + PODS + "?watch=1")
+    assert json.loads(connection.getresponse().readline())["type"] == "ADDED"
+    eventually(lambda: _blocked(store) >= 1, "the watch reads the log")
+    connection.close()
+    eventually(lambda: _blocked(store) == 0, "the watch has ended")
+    assert len(store.redis.client_list()) <= clients + 1
+
+
+def _blocked(store: Store) -> int:
+    return sum(client["cmd"] == "xread" and "b" in client["flags"] for client in store.redis.client_list())
+
+
+def test_the_trace_comes_as_json_lines(store: Store, cluster: str, url: str) -> None:
+    events = [PodStarted(t=number, pod=f"default/web-{number}", node="n") for number in range(1500)]
+    store.sandbox(cluster).commit([], trace=events)
+    with urllib.request.urlopen(f"{url}/trace?after=3", timeout=10) as response:
+        lines = [json.loads(line) for line in response]
+    assert lines[0] == {"seq": 4, "type": "PodStarted", "t": 3, "pod": "default/web-3", "node": "n"}
+    assert [line["seq"] for line in lines] == [*range(4, 1501)]
+    with urllib.request.urlopen(f"{url}/trace", timeout=10) as response:
+        assert len(response.readlines()) == 1500
+    code, answer = request(f"{url}/trace?after=9999")
+    assert (code, answer["reason"]) == (410, "Expired")
+
+
+def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:
+    with urllib.request.urlopen(f"{server}/healthz", timeout=10) as response:
+        assert response.read() == b"ok\n"
+    with urllib.request.urlopen(f"{server}/readyz", timeout=10) as response:
+        assert response.read() == b"[+]redis ok\n[+]worker ok\n"

@@ -1,0 +1,97 @@
+"""The one write path, where several write at once or the store is away."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.test import RequestFactory
+
+from schedviz.api import views, write
+from schedviz.store import Store
+from simulator.api import Manifest
+from simulator.apiserver.status import AlreadyExists, Forbidden, StatusError
+
+
+def default_class(number: int) -> Manifest:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": f"class-{number}"},
+        "value": number,
+        "globalDefault": True,
+    }
+
+
+def pod(**metadata: Any) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [{"name": "main", "image": "web:1"}]},
+    }
+
+
+def all_at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+    """What each call gave, or the StatusError that it raised."""
+
+    def outcome(call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except StatusError as error:
+            return error
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [*pool.map(outcome, calls)]
+
+
+def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    outcomes = all_at_once(
+        [lambda n=number: write.create(sandbox, [default_class(n)]) for number in range(8)]
+    )
+    assert sum(isinstance(outcome, Forbidden) for outcome in outcomes) == 7
+    classes = sandbox.list("priorityclasses.scheduling.k8s.io").items
+    assert sum(bool(item.get("globalDefault")) for item in classes) == 1
+
+
+def test_changes_of_many_at_once_are_all_there(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    write.create(sandbox, [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}])
+    all_at_once(
+        [
+            lambda n=number: write.patch(sandbox, "nodes", "n", {"metadata": {"labels": {f"l{n}": "x"}}})
+            for number in range(8)
+        ]
+    )
+    node = sandbox.get("nodes", "n")
+    assert node
+    assert {f"l{number}" for number in range(8)} <= node["metadata"]["labels"].keys()
+
+
+def test_generated_names_never_clash_and_given_ones_do(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    outcomes = all_at_once([lambda: write.create(sandbox, [pod(generateName="web-")] * 5)] * 8)
+    names = {item["metadata"]["name"] for outcome in outcomes for item in outcome}
+    assert len(names) == 40
+    given = all_at_once([lambda: write.create(sandbox, [pod(name="web")])] * 4)
+    assert sum(isinstance(outcome, AlreadyExists) for outcome in given) == 3
+
+
+def test_all_objects_of_a_request_are_stored_or_none(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    write.create(sandbox, [pod(name="there")])
+    with pytest.raises(AlreadyExists):
+        write.create(sandbox, [pod(name="new"), pod(name="there")])
+    assert [item["metadata"]["name"] for item in sandbox.list("pods").items] == ["there"]
+
+
+def test_a_store_that_is_away_is_said_by_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = Store("redis://127.0.0.1:1/0")
+    monkeypatch.setattr(views, "default_store", lambda: away)
+    response = views.api(RequestFactory().get("/"), name="x", path="api/v1/pods")
+    answer = json.loads(response.content)
+    assert (response.status_code, answer["reason"]) == (503, "ServiceUnavailable")
+    assert views.readyz(RequestFactory().get("/readyz")).status_code == 503
+    away.close()
