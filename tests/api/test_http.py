@@ -5,7 +5,7 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -47,57 +47,99 @@ def pod_json(**spec: Any) -> str:
     return json.dumps({"metadata": {"name": "web"}, "spec": {"containers": [container], **spec}})
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "headers", "status", "reason", "words"),
-    [
-        ("GET", "/api/v1/widgets", None, {}, 404, "NotFound", "could not find the requested resource"),
-        ("GET", "/apis/apps/v2/deployments", None, {}, 404, "NotFound", "could not find"),
-        ("GET", "/api/v1/pods/web", None, {}, 404, "NotFound", "could not find"),
-        ("GET", "/api/v1/namespaces/default/nodes", None, {}, 404, "NotFound", "could not find"),
-        ("GET", "/api//v1", None, {}, 404, "NotFound", "could not find"),
-        ("GET", PODS + "/web/log", None, {}, 404, "NotFound", "could not find"),
-        ("PUT", PODS, "{}", {}, 405, "MethodNotAllowed", "does not allow this method"),
-        ("POST", "/api/v1/pods", pod_json(), {}, 405, "MethodNotAllowed", "does not allow this method"),
-        ("POST", "/apis", "{}", {}, 405, "MethodNotAllowed", "does not allow this method"),
-        ("POST", PODS, POD, {"Content-Type": "application/x-www-form-urlencoded"}, 415, "UnsupportedMediaType", "yaml"),
-        ("PATCH", "/api/v1/nodes/n", "{}", {}, 404, "NotFound", 'nodes "n" not found'),
-        ("PATCH", "/api/v1/namespaces/default", "{}", {}, 415, "UnsupportedMediaType", "merge-patch"),
-        ("GET", PODS + "?fieldSelector=spec.image=x", None, {}, 400, "BadRequest", "field label not supported"),
-        ("GET", PODS + "?limit=some", None, {}, 400, "BadRequest", "limit must be a whole number"),
-        ("POST", PODS + "?dryRun=Some", pod_json(), {}, 400, "BadRequest", "dryRun"),
-        ("POST", PODS, "", {}, 400, "BadRequest", "expected one object in the body"),
-        ("POST", PODS, '{"metadata": ', {}, 400, "BadRequest", "line 1: not JSON"),
-        ("POST", PODS, "a: b: c", {}, 400, "BadRequest", "line 1: not YAML"),
-        ("POST", PODS, "[" * 30_000, {}, 400, "BadRequest", "nested deeper than"),
-        ("POST", PODS, '{"a":' * 30_000, {}, 400, "BadRequest", "nested deeper than"),
-        ("POST", PODS, b"\xff\xfe", {}, 400, "BadRequest", "not UTF-8"),
-        ("POST", PODS, '{"metadata": "' + "x" * 1_000_000 + '"}', {}, 413, "RequestEntityTooLarge", "larger than"),
-        ("POST", PODS, "x" * 5_000_000, {}, 413, "RequestEntityTooLarge", "larger than"),
-        ("POST", PODS, pod_json(nodName="n"), {}, 422, "Invalid", 'unknown field "spec.nodName"; did you mean'),
-        ("POST", PODS, pod_json(priorityClassName="nope"), {}, 403, "Forbidden", "no PriorityClass with name nope"),
-        ("POST", PODS, '{"kind": "Node", "metadata": {"name": "n"}}', {}, 400, "BadRequest", "Pod of v1 is expected"),
-        ("POST", PODS, '{"metadata": {"namespace": "other"}}', {}, 400, "BadRequest", "does not match the namespace"),
-        ("DELETE", PODS + "/gone", None, {}, 404, "NotFound", 'pods "gone" not found'),
-        ("DELETE", "/api/v1/namespaces/default", None, {}, 403, "Forbidden", "may not be deleted"),
-        ("DELETE", PODS + "/gone", '{"grace": 1}', {}, 400, "BadRequest", 'unknown field "grace"'),
-    ],
-)  # fmt: skip
+class Refusal(NamedTuple):
+    """A request, and what it is answered."""
+
+    method: str
+    path: str
+    status: int
+    reason: str
+    words: str
+    body: str | bytes | None = None
+    content_type: str = "application/json"
+
+
+REFUSALS = [
+    Refusal("GET", "/api/v1/widgets", 404, "NotFound", "could not find the requested resource"),
+    Refusal("GET", "/apis/apps/v2/deployments", 404, "NotFound", "could not find"),
+    Refusal("GET", "/api/v1/pods/web", 404, "NotFound", "could not find"),
+    Refusal("GET", "/api/v1/namespaces/default/nodes", 404, "NotFound", "could not find"),
+    Refusal("GET", "/api//v1", 404, "NotFound", "could not find"),
+    Refusal("GET", PODS + "/web/log", 404, "NotFound", "could not find"),
+    Refusal("PUT", PODS, 405, "MethodNotAllowed", "does not allow this method", body="{}"),
+    Refusal("POST", "/api/v1/pods", 405, "MethodNotAllowed", "does not allow this method", body=pod_json()),
+    Refusal("POST", "/apis", 405, "MethodNotAllowed", "does not allow this method", body="{}"),
+    Refusal(
+        "POST",
+        PODS,
+        415,
+        "UnsupportedMediaType",
+        "yaml",
+        body=POD,
+        content_type="application/x-www-form-urlencoded",
+    ),
+    Refusal("PATCH", "/api/v1/nodes/n", 404, "NotFound", 'nodes "n" not found', body="{}"),
+    Refusal("PATCH", "/api/v1/namespaces/default", 415, "UnsupportedMediaType", "merge-patch", body="{}"),
+    Refusal("GET", PODS + "?fieldSelector=spec.image=x", 400, "BadRequest", "field label not supported"),
+    Refusal("GET", PODS + "?limit=some", 400, "BadRequest", "limit must be a whole number"),
+    Refusal("POST", PODS + "?dryRun=Some", 400, "BadRequest", "dryRun", body=pod_json()),
+    Refusal("POST", PODS, 400, "BadRequest", "expected one object in the body", body=""),
+    Refusal("POST", PODS, 400, "BadRequest", "line 1: not JSON", body='{"metadata": '),
+    Refusal("POST", PODS, 400, "BadRequest", "line 1: not YAML", body="a: b: c"),
+    Refusal("POST", PODS, 400, "BadRequest", "nested deeper than", body="[" * 30_000),
+    Refusal("POST", PODS, 400, "BadRequest", "nested deeper than", body='{"a":' * 30_000),
+    Refusal("POST", PODS, 400, "BadRequest", "not UTF-8", body=b"\xff\xfe"),
+    Refusal(
+        "POST",
+        PODS,
+        413,
+        "RequestEntityTooLarge",
+        "larger than",
+        body='{"metadata": "' + "x" * 1_000_000 + '"}',
+    ),
+    Refusal("POST", PODS, 413, "RequestEntityTooLarge", "larger than", body="x" * 5_000_000),
+    Refusal(
+        "POST", PODS, 422, "Invalid", 'unknown field "spec.nodName"; did you mean', body=pod_json(nodName="n")
+    ),
+    Refusal(
+        "POST",
+        PODS,
+        403,
+        "Forbidden",
+        "no PriorityClass with name nope",
+        body=pod_json(priorityClassName="nope"),
+    ),
+    Refusal(
+        "POST",
+        PODS,
+        400,
+        "BadRequest",
+        "Pod of v1 is expected",
+        body='{"kind": "Node", "metadata": {"name": "n"}}',
+    ),
+    Refusal(
+        "POST",
+        PODS,
+        400,
+        "BadRequest",
+        "does not match the namespace",
+        body='{"metadata": {"namespace": "other"}}',
+    ),
+    Refusal("DELETE", PODS + "/gone", 404, "NotFound", 'pods "gone" not found'),
+    Refusal("DELETE", "/api/v1/namespaces/default", 403, "Forbidden", "may not be deleted"),
+    Refusal("DELETE", PODS + "/gone", 400, "BadRequest", 'unknown field "grace"', body='{"grace": 1}'),
+]
+
+
+@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: f"{case.method} {case.status} {case.words}")
 def test_each_refusal_is_a_status_and_nothing_is_stored(
-    store: Store,
-    cluster: str,
-    url: str,
-    method: str,
-    path: str,
-    body: str | bytes | None,
-    headers: Mapping[str, str],
-    status: int,
-    reason: str,
-    words: str,
+    store: Store, cluster: str, url: str, case: Refusal
 ) -> None:
     before = store.sandbox(cluster).version()
-    code, answer = request(url + path, method, body, headers)
-    assert (code, answer["kind"], answer["code"], answer["reason"]) == (status, "Status", status, reason)
-    assert words in answer["message"]
+    code, answer = request(url + case.path, case.method, case.body, {"Content-Type": case.content_type})
+    assert (code, answer["kind"], answer["code"]) == (case.status, "Status", case.status)
+    assert answer["reason"] == case.reason
+    assert case.words in answer["message"]
     assert store.sandbox(cluster).version() == before
 
 
