@@ -1,8 +1,11 @@
 """From manifests to stored objects, as the API server admits them."""
 
+from pathlib import Path
+
 import pytest
 
 from simulator.apiserver import admission
+from simulator.apiserver.overlay import NewCluster
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -14,7 +17,10 @@ from simulator.apiserver.status import (
     StatusError,
     TooLarge,
 )
+from simulator.scenario import load
 from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
+
+SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
 
 
 def test_a_pod_gets_what_the_scheduler_relies_on() -> None:
@@ -331,3 +337,17 @@ def test_what_every_cluster_has_stays() -> None:
     critical = cluster.objects["priorityclasses.scheduling.k8s.io"]["system-node-critical"]
     with pytest.raises(Forbidden):
         admission.admit_delete(PRIORITY_CLASSES, critical, NOW)
+
+
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_bundled_scenario_is_admitted_with_all_that_it_will_create(path: Path) -> None:
+    scenario = load(path.read_text())
+    later = [
+        entry["object"]
+        for manifest in scenario.manifests
+        if manifest["kind"] == "Timetable"
+        for entry in manifest["spec"]["entries"]
+    ]
+    changes = admission.new_cluster(scenario.manifests, NOW)
+    assert changes == admission.new_cluster(scenario.manifests, NOW)
+    assert admission.admit(later, NewCluster(changes), NOW, source="later").changes
