@@ -1,8 +1,10 @@
 """The Celery application. A task is one slice of one sandbox's loop; all state lies in the store."""
 
 import os
+import warnings
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
@@ -29,6 +31,9 @@ WORKER_ARGUMENTS = [
     "--loglevel=WARNING",
 ]
 """What follows ``celery -A schedviz``, wherever a worker is started."""
+
+# It warns of running as root because of pickle; messages are JSON here.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("schedviz")
 app.conf.update(

@@ -43,6 +43,8 @@ class Driver:
         self._led: OrderedDict[str, Leader] = OrderedDict()
         self._began: dict[str, int] = {}
         self._faults: dict[str, int] = {}
+        self.idle_since: float | None = None
+        """Monotonic seconds of the end of the last slice; None in one, and before the first."""
 
     def slice(self, name: str, asked: int) -> None:
         """Run a slice that was asked for at ``asked`` (ms, as :meth:`Due.mark` gives it).
@@ -52,8 +54,15 @@ class Driver:
         3. Catch up with the watch log, run the Simulation, commit.
         4. Set the time of the next slice.
         """
-        if asked <= self._began.get(name, -1) or not self._presence.is_current():
-            return  # in the second case it is asked for again, when the clocks are right
+        self.idle_since = None
+        try:
+            # Where the clocks are not right yet, it will be asked for again.
+            if asked > self._began.get(name, -1) and self._presence.is_current():
+                self._slice(name)
+        finally:
+            self.idle_since = time.monotonic()
+
+    def _slice(self, name: str) -> None:
         try:
             self._began[name] = began = self._wakes.due.mark(name)
             sandbox = self._store.sandbox(name)

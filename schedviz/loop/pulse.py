@@ -5,12 +5,14 @@ Any worker's pulse sends for any sandbox; the message goes to the one that leads
 """
 
 import logging
+import os
 import threading
 import time
 
 from redis.exceptions import RedisError
 
-from schedviz.celery import KEY_PREFIX, own_queue
+from schedviz.celery import COMMON_QUEUE, KEY_PREFIX, own_queue
+from schedviz.loop.driver import Driver
 from schedviz.loop.presence import BEAT_SECONDS, Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Store
@@ -27,15 +29,21 @@ SWEEP_SECONDS = 2.0
 SWEEP_TURN = f"{PREFIX}:sweep"
 """Held for SWEEP_SECONDS by the worker that swept last: one sweep does for all."""
 
+STUCK_SECONDS = 4.0
+"""A worker that has been idle for this long while messages wait is stuck. Celery itself needs 2 s to come
+back to a Redis that was away."""
+
 RETRY_SECONDS = 0.25
 """Between attempts while Redis is away."""
 
 
 class Pulse:
-    def __init__(self, store: Store, wakes: Wakes, presence: Presence) -> None:
+    def __init__(self, store: Store, wakes: Wakes, presence: Presence, driver: Driver) -> None:
         self._store = store
         self._wakes = wakes
         self._presence = presence
+        self._driver = driver
+        self._queues = [f"{KEY_PREFIX}{name}" for name in (COMMON_QUEUE, own_queue(presence.worker).name)]
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
 
@@ -56,6 +64,7 @@ class Pulse:
         while not self._stop.is_set():
             try:
                 if time.monotonic() >= beat_at:
+                    self._check_consumer()
                     self._presence.beat()
                     beat_at = time.monotonic() + BEAT_SECONDS
                     self._sweep()
@@ -69,6 +78,19 @@ class Pulse:
                     log.warning("the pulse faltered: %s", error, exc_info=not isinstance(error, RedisError))
                     reachable = False
                 self._stop.wait(RETRY_SECONDS)
+
+    def _check_consumer(self) -> None:
+        """End the process if it does not take its messages any more. After a second loss of Redis in short
+        order a Celery worker can do so for ever (seen with kombu 5.7): another one takes over, a supervisor
+        starts it again.
+        """
+        idle_since = self._driver.idle_since
+        if idle_since is None or time.monotonic() - idle_since < STUCK_SECONDS:
+            return
+        if any(self._store.redis.llen(queue) for queue in self._queues):
+            log.critical("messages wait, and this worker does not take them: it ends, to be started again")
+            self._presence.leave()
+            os._exit(1)
 
     def _sweep(self) -> None:
         turn = self._store.redis.set(

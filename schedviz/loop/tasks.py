@@ -26,8 +26,8 @@ class Worker:
         store = default_store()
         wakes = Wakes(store)
         presence = Presence(store, self.name)
-        self.pulse = Pulse(store, wakes, presence)
         self.driver = Driver(store, wakes, presence, Simulation)
+        self.pulse = Pulse(store, wakes, presence, self.driver)
 
 
 _worker: Worker | None = None

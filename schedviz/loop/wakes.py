@@ -1,7 +1,11 @@
 """Asking for a slice of a sandbox."""
 
+import logging
 from functools import cache
 from typing import Any
+
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from schedviz.celery import app, own_queue
 from schedviz.loop.due import Due
@@ -9,13 +13,21 @@ from schedviz.loop.presence import heartbeat_key
 from schedviz.store import NoSandbox, Store
 from schedviz.store.default import default_store
 
+log = logging.getLogger(__name__)
+
 TASK = "schedviz.loop.slice"
 """The task's name: who only asks for slices need not load what runs them."""
 
 
 def wake(name: str) -> None:
-    """Have a worker run a slice of the sandbox now. Call it after every commit of a user's."""
-    _wakes().wake(name)
+    """Have a worker run a slice of the sandbox now. Call it after every commit of a user's.
+
+    It never fails: what is committed is committed, and a sweep finds a sandbox that was not woken.
+    """
+    try:
+        _wakes().wake(name)
+    except (RedisError, OperationalError) as error:
+        log.warning("could not wake %s: %s", name, error)
 
 
 class Wakes:

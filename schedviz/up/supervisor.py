@@ -42,6 +42,7 @@ class Supervisor:
         self._say = say
         self._children: list[Child] = []
         self._restarts: list[float] = []
+        self._stopping = False
         self._happened: queue.SimpleQueue[Child | signal.Signals | Callable[[], None]] = queue.SimpleQueue()
         self._guardian = subprocess.Popen(
             [sys.executable, "-m", "schedviz.up.guardian"],
@@ -110,6 +111,7 @@ class Supervisor:
 
     def stop(self) -> None:
         """End all children, the last started first; kill those that do not end in time."""
+        self._stopping = True  # what they say of their end is of no interest
         for child in reversed(self._children[:]):
             with suppress(ProcessLookupError):
                 os.killpg(child.process.pid, signal.SIGTERM)
@@ -128,7 +130,8 @@ class Supervisor:
     def _wait(self, child: Child) -> None:
         if child.process.stdout is not None:
             for line in child.process.stdout:
-                self._say(f"{child.name} | {line.rstrip()}")
+                if not self._stopping:
+                    self._say(f"{child.name} | {line.rstrip()}")
         child.process.wait()
         self._happened.put(child)
 
@@ -138,9 +141,8 @@ class Supervisor:
 
     def _tell_guardian(self, line: str) -> None:
         assert self._guardian.stdin is not None
-        with suppress(
-            BrokenPipeError
-        ):  # somebody killed it: it is needed only when this process is killed too
+        # Somebody may have killed it; it is needed only when this process is killed too.
+        with suppress(BrokenPipeError):
             print(line, file=self._guardian.stdin, flush=True)
 
 

@@ -1,0 +1,111 @@
+"""A Redis with workers of its own, to kill and to restart."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedviz.api.write import create_sandbox
+from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.loop.due import Due
+from schedviz.store import Meta, Sandbox, Store
+from tests.processes import Process
+from tests.waiting import eventually
+
+
+def node(name: str, cpu: str = "4", pods: str = "110") -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "status": {"allocatable": {"cpu": cpu, "memory": "16Gi", "pods": pods}},
+    }
+
+
+def pod(name: str, cpu: str = "100m", **spec: Any) -> dict[str, Any]:
+    container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+class Arena:
+    def __init__(self, directory: Path, held: int) -> None:
+        self._directory = directory
+        self._held = held
+        self._port = free_port()
+        self.redis = self.start_redis()
+        self.store = Store(self.redis.url)
+        self.due = Due(self.store.redis)
+        self.workers: list[Process] = []
+
+    def start_redis(self) -> EmbeddedRedis:
+        self.redis = EmbeddedRedis.start(self._directory, self._held, self._port, "arena")
+        return self.redis
+
+    def start_worker(self) -> Process:
+        log = self._directory / f"worker-{len(self.workers)}.log"
+        command = ["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]
+        worker = Process(command, log, {"REDIS_URL": self.redis.url})
+        self.workers.append(worker)
+        eventually(lambda: worker.alive() and self.name_of(worker), "the worker lives")
+        return worker
+
+    def name_of(self, worker: Process) -> str:
+        """What the worker calls itself in leases; empty until it does."""
+        names = self.store.redis.keys(f"schedviz:worker:*-{worker.popen.pid}-*")
+        return names[0].decode().rpartition(":")[2] if names else ""
+
+    def leader(self, sandbox: Sandbox) -> Process | None:
+        """The living worker that leads a sandbox."""
+        lease = sandbox.lease()
+        living = (worker for worker in self.workers if worker.popen.poll() is None)
+        return next((w for w in living if lease and self.name_of(w) == lease.holder), None)
+
+    def make(self, name: str, manifests: list[dict[str, Any]], pace: int = 0) -> Sandbox:
+        sandbox = create_sandbox(
+            self.store, Meta(name=name, created=time.time(), pace=pace, seed=1), manifests
+        )
+        self.wake(name)
+        return sandbox
+
+    def wake(self, name: str) -> None:
+        """As loop.wake does it, which knows of the session's Redis only."""
+        self.due.settle(name, self.due.mark(name), 0.0)
+
+    def tend(self) -> None:
+        """Replace a worker that ended by itself, as a supervisor does."""
+        for worker in [w for w in self.workers if w.popen.poll() == 1]:
+            self.workers.remove(worker)
+            self.start_worker()
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.kill()
+        self.store.close()
+        self.redis.stop()
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Arena]:
+    directory = tmp_path_factory.mktemp("arena")
+    with lock(directory) as held:
+        arena = Arena(directory, held)
+        yield arena
+        arena.close()
+
+
+def bound(sandbox: Sandbox) -> dict[str, str]:
+    """Pod -> node, of the bound ones."""
+    pods = sandbox.list("pods").items
+    return {p["metadata"]["name"]: p["spec"]["nodeName"] for p in pods if p["spec"].get("nodeName")}
+
+
+def until_bound(sandbox: Sandbox, count: int) -> Callable[[], bool]:
+    return lambda: len(bound(sandbox)) >= count
