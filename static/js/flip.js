@@ -32,6 +32,12 @@ function place(element) {
   return seen(rect, box) ? rect : null;
 }
 
+// The part that holds a pod: within it pods slide, and what it does itself is none of their doing.
+function home(element) {
+  const part = element.parentElement.closest("[id]");
+  return { id: part.id, rect: part.getBoundingClientRect() };
+}
+
 // Where every pod is now, to be called before a swap.
 export function remember() {
   before = null;
@@ -41,7 +47,7 @@ export function remember() {
     const rect = place(element);
     // A nominated pod is in a lane and a ghost on its node: it flies from the lane.
     if (rect && !(element.classList.contains("ghost") && before.has(element.dataset.uid))) {
-      before.set(element.dataset.uid, { rect, parent: element.parentElement.closest("[id]")?.id });
+      before.set(element.dataset.uid, { rect, home: home(element) });
     }
   }
 }
@@ -62,26 +68,29 @@ export function animate() {
       if (before.size) element.animate([{ opacity: 0, scale: 0.9 }, {}], { duration: DURATION_MS / 2, easing: "ease-out" });
       continue;
     }
-    const far = Math.hypot(rect.left - old.rect.left, rect.top - old.rect.top);
-    if (far > FAR_PX) moves.push({ element, rect, old, near: old.parent === element.parentElement.closest("[id]")?.id });
+    const now = home(element);
+    const near = old.home.id === now.id;
+    const dx = old.rect.left - rect.left - (near ? old.home.rect.left - now.rect.left : 0);
+    const dy = old.rect.top - rect.top - (near ? old.home.rect.top - now.rect.top : 0);
+    if (Math.hypot(dx, dy) > FAR_PX) moves.push({ element, rect, old, near, dx, dy });
   }
   before = null;
   for (const move of moves) (move.near ? slide : fly)(move);
 }
 
-function slide({ element, rect, old }) {
-  const by = `translate(${old.rect.left - rect.left}px, ${old.rect.top - rect.top}px)`;
+function slide({ element, dx, dy }) {
+  const by = `translate(${dx}px, ${dy}px)`;
   element.animate([{ transform: by }, { transform: "none" }], { duration: DURATION_MS, easing: "ease-in-out" });
 }
 
 // Between two scrolling boxes a twin flies above the page, as neither box would let it out.
-function fly({ element, rect, old }) {
+function fly({ element, rect, old, dx, dy }) {
   const twin = element.cloneNode(true);
   twin.removeAttribute("data-uid");
   twin.removeAttribute("id");
   Object.assign(twin.style, { left: `${rect.left}px`, top: `${rect.top}px`, width: `${rect.width}px`, height: `${rect.height}px` });
   layer().append(twin);
-  const from = `translate(${old.rect.left - rect.left}px, ${old.rect.top - rect.top}px) scale(${old.rect.width / rect.width}, ${old.rect.height / rect.height})`;
+  const from = `translate(${dx}px, ${dy}px) scale(${old.rect.width / rect.width}, ${old.rect.height / rect.height})`;
   const flight = twin.animate(
     [{ transform: from, transformOrigin: "0 0" }, { transform: "none", transformOrigin: "0 0" }],
     { duration: DURATION_MS, easing: "cubic-bezier(.3, .1, .2, 1)" },

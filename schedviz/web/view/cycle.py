@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 import msgspec
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from msgspec.structs import replace
 
 from simulator.decision import Decision, Failure
@@ -37,6 +37,8 @@ class FilterRow(msgspec.Struct, frozen=True):
     marks: list[Mark]
     reason: str
     passed: bool
+    looked: bool = True
+    """False: the search had ended, or a PreFilter had narrowed it."""
 
 
 class Matrix(msgspec.Struct, frozen=True):
@@ -176,10 +178,7 @@ def steps(decision: Decision) -> list[Step]:
         Step(
             "PostFilter",
             "skipped" if post is None else "done" if post.chosen else "failed",
-            ngettext("%(n)s candidate", "%(n)s candidates", len(post.candidates))
-            % {"n": len(post.candidates)}
-            if post is not None
-            else "",
+            (post.chosen or gettext("none")) if post is not None else "",
         ),
         Step("Score", "done" if fits and scored else "skipped", str(max(decision.totals)) if scored else ""),
         Step("Reserve", after, ""),
@@ -221,7 +220,9 @@ def grouped(decision: Decision) -> list[FilterRow]:
 def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRow:
     plugins = decision.filter_plugins
     if code < 0:
-        return FilterRow(node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False)
+        return FilterRow(
+            node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False, looked=False
+        )
     if code == 0:
         return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)
     failure = decision.failures[code - 1]

@@ -156,9 +156,9 @@ def sentence(decision: Decision) -> str:
     found = decision.preemption
     assert found is not None
     if not found.eligible:
-        return found.ineligible_reason
+        return gettext("Not tried: %(reason)s") % {"reason": found.ineligible_reason}
     if not found.chosen:
-        return found.message or gettext("No node can be freed by removing pods of lower priority.")
+        return gettext("No node can be freed by removing pods of lower priority.")
     chosen = next((each for each in found.candidates if each.node == found.chosen), None)
     if chosen is None or found.rule == 0:
         return gettext("%(node)s is the only candidate.") % {"node": found.chosen}

@@ -1,0 +1,54 @@
+"""Pages of the real stack in a real Chromium."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+from schedviz.store import Meta, Sandbox, Store
+from simulator.api import Manifest
+
+expect.set_options(timeout=15_000)
+
+Open = Callable[..., Sandbox]
+
+
+def node(name: str, cpu: str = "4") -> Manifest:
+    amounts = {"cpu": cpu, "memory": "16Gi", "pods": "110"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "status": {"allocatable": amounts},
+    }
+
+
+def pod(name: str, cpu: str = "1", **spec: object) -> Manifest:
+    container = {"name": "main", "image": "app:1", "resources": {"requests": {"cpu": cpu}}}
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 3, **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+@pytest.fixture
+def screen(page: Page) -> Iterator[Page]:
+    """A page on which nothing may go wrong in the browser's console."""
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    yield page
+    assert complaints == []
+
+
+@pytest.fixture
+def live(screen: Page, store: Store, sandbox_name: str) -> Iterator[Open]:
+    """Opens the live page of a new sandbox with these manifests, and waits until it is live."""
+
+    def show(*manifests: Manifest) -> Sandbox:
+        sandbox = write.create_sandbox(store, Meta(sandbox_name, pace=100_000), manifests)
+        screen.goto(f"/s/{sandbox_name}/")
+        expect(screen.locator("#connection")).to_have_text("live")
+        return sandbox
+
+    yield show
+    if any(meta.name == sandbox_name for meta in store.sandboxes()):
+        store.delete(sandbox_name)

@@ -1,0 +1,118 @@
+"""The page under other circumstances: a server that goes and comes, small screens, less motion, many nodes."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from schedviz.api import write
+from schedviz.embedded_redis import free_port
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.up.management.commands.up import SERVER
+from simulator.api import Manifest
+from tests.conftest import answers
+from tests.processes import Process
+from tests.waiting import eventually
+
+from .conftest import node, pod
+
+pytestmark = pytest.mark.browser
+
+
+def serve(port: int, log: Path) -> Process:
+    process = Process(["-m", *SERVER, f"--port={port}"], log)
+    eventually(lambda: process.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "the server answers")
+    return process
+
+
+def cluster(store: Store, name: str, manifests: list[Manifest]) -> Sandbox:
+    return write.create_sandbox(store, Meta(name), manifests)
+
+
+def test_a_page_finds_back_to_a_server_that_was_away(
+    browser: Browser, store: Store, sandbox_name: str, tmp_path: Path
+) -> None:
+    port = free_port()
+    server = serve(port, tmp_path / "first")
+    sandbox = cluster(store, sandbox_name, [node("node-1")])
+    page = browser.new_page(base_url=f"http://127.0.0.1:{port}")
+    page.goto(f"/s/{sandbox_name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    server.kill()
+    expect(page.locator("#connection")).to_have_text("connection lost, retrying")
+    write.create(sandbox, [node("node-2")])
+    server = serve(port, tmp_path / "second")
+    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator(".node")).to_have_count(2)
+    page.close()
+    server.stop()
+    store.delete(sandbox_name)
+
+
+SIZES = [(1440, 900), (1280, 720), (390, 844)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "projector", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_at_any_size(
+    browser: Browser, stack: str, store: Store, sandbox_name: str, size: tuple[int, int], scheme: str
+) -> None:
+    width, height = size
+    long = [pod(f"a-pod-with-a-very-long-name-that-does-not-end-{i}", "3") for i in range(4)]
+    cluster(store, sandbox_name, [node("node-1"), node("a-node-with-a-long-name.example.internal"), *long])
+    context = browser.new_context(
+        base_url=stack, viewport={"width": width, "height": height}, color_scheme=scheme
+    )
+    page = context.new_page()
+    for path in (
+        "/",
+        f"/s/{sandbox_name}/",
+        f"/s/{sandbox_name}/new/pod/",
+        f"/s/{sandbox_name}/nodes/node-1/",
+    ):
+        page.goto(path)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width, path
+    if width > 900:
+        assert page.evaluate("document.scrollingElement.scrollHeight") <= height
+    context.close()
+    store.delete(sandbox_name)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_pods_fly_only_where_motion_is_welcome(
+    browser: Browser, stack: str, store: Store, sandbox_name: str, motion: str
+) -> None:
+    sandbox = cluster(store, sandbox_name, [node("node-1")])
+    context = browser.new_context(base_url=stack, reduced_motion=motion)
+    page = context.new_page()
+    page.goto(f"/s/{sandbox_name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    page.evaluate(
+        "() => { window.flown = 0; const animate = Element.prototype.animate;"
+        "Element.prototype.animate = function (...how) { window.flown++; return animate.apply(this, how); } }"
+    )
+    write.create(sandbox, [pod(f"p{number}", "500m") for number in range(5)])
+    expect(page.locator(".node .pod.running")).to_have_count(5)
+    assert (page.evaluate("window.flown") > 0) == (motion == "no-preference")
+    expect(page.locator("#flight > *")).to_have_count(0)
+    context.close()
+    store.delete(sandbox_name)
+
+
+def test_many_nodes_are_a_grid_that_stays_live(
+    browser: Browser, stack: str, store: Store, sandbox_name: str
+) -> None:
+    sandbox = cluster(store, sandbox_name, [node(f"node-{number}") for number in range(300)])
+    page = browser.new_page(base_url=stack)
+    page.goto(f"/s/{sandbox_name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator(".cell")).to_have_count(300)
+    write.create(sandbox, [pod("web", nodeSelector={"none": "such"}), pod("other")])
+    expect(page.locator(".cell.chosen")).to_have_count(1)
+    expect(page.locator("#cycle .matrix tbody tr").first).to_contain_text("and others, ")
+    page.locator(".cell").first.click()
+    expect(page.locator("#detail")).to_contain_text("Requested of allocatable")
+    page.close()
+    with contextlib.suppress(Exception):
+        store.delete(sandbox_name)

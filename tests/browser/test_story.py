@@ -1,0 +1,142 @@
+"""What people come for: a pod goes in, and the scheduler's thinking is on the screen, without a reload."""
+
+import re
+import statistics
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.store import Store
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True)
+def never_reloads(screen: Page) -> Iterator[None]:
+    """A mark on the page that a reload would take away."""
+    yield
+    if screen.evaluate("window.marked !== undefined"):
+        assert screen.evaluate("window.marked")
+
+
+def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> None:
+    live(
+        node("node-1", "2"),
+        node("node-2", "2"),
+        pod("batch-1", "2", nodeName="node-1"),
+        pod("batch-2", "2", nodeName="node-2"),
+    )
+    screen.evaluate("window.marked = true")
+    expect(screen.locator(".node .pod.running")).to_have_count(2)
+
+    screen.get_by_role("link", name="+ PriorityClass").click()
+    screen.get_by_label("Name", exact=True).fill("urgent")
+    screen.get_by_label("Value", exact=True).fill("1000")
+    screen.get_by_role("button", name="Create").click()
+    expect(screen.locator("dialog")).not_to_be_visible()
+    expect(screen.locator("#legend")).to_contain_text("urgent")
+
+    screen.get_by_role("link", name="+ Pod").first.click()
+    screen.get_by_label("Name", exact=True).fill("checkout")
+    screen.get_by_label("CPU request").fill("1500m")
+    screen.get_by_label("PriorityClass").select_option("urgent")
+    screen.get_by_role("button", name="Create").click()
+
+    # The queue, the verdicts, the choice.
+    expect(screen.locator(".queue .chip", has_text="checkout")).to_be_visible()
+    cycle = screen.locator("#cycle")
+    expect(cycle.locator(".headline")).to_have_text(
+        re.compile(r"checkout fits no node\. Preemption makes room on node-[12]\.")
+    )
+    expect(cycle.locator(".matrix tbody tr")).to_have_count(2)
+    expect(cycle.locator(".matrix tbody tr").first).to_contain_text("Insufficient cpu")
+    expect(cycle.locator(".ladder tbody tr")).to_have_count(2)
+    expect(cycle.locator(".rule.decided")).to_be_visible()
+
+    # The victim ends, its room is reserved.
+    victim = screen.locator(".node .pod.victim")
+    expect(victim).to_have_count(1)
+    expect(victim.locator(".left")).to_have_text(re.compile(r"^\d\.\d s$"))
+    expect(screen.locator(".node .pod.ghost", has_text="checkout")).to_be_visible()
+    expect(screen.locator("#log")).to_contain_text("evicted from")
+
+    # The preemptor is bound and runs.
+    expect(screen.locator(".node .pod.running", has_text="checkout")).to_be_visible()
+    expect(screen.locator(".node .pod.victim")).to_have_count(0)
+    expect(screen.locator(".queue .chip")).to_have_count(0)
+    expect(screen.locator("#log")).to_contain_text("checkout bound to node-")
+    expect(screen.locator(".mark.preempting")).to_have_count(1)
+    expect(screen.locator(".mark.bound")).to_have_count(1)
+
+    # The receipt of the preemption stays.
+    screen.locator("#cycle .earlier a").click()
+    expect(screen.locator("#detail .ladder .win")).to_contain_text("batch-")
+    expect(screen.locator("#cycle")).not_to_be_visible()
+    screen.keyboard.press("Escape")
+    expect(screen.locator("#cycle")).to_be_visible()
+
+
+def test_a_scenario_shows_a_preemption_by_itself(screen: Page, store: Store) -> None:
+    screen.goto("/")
+    screen.get_by_role("button", name="Start Online against offline").click()
+    expect(screen.locator(".node")).to_have_count(6)
+    expect(screen.locator(".node .pod.victim").first).to_be_visible()
+    expect(screen.locator(".mark.preempting").first).to_be_visible()
+    name = screen.url.rstrip("/").rpartition("/")[2]
+    store.delete(name)
+    expect(screen.locator("#connection")).to_have_text("sandbox deleted")
+
+
+def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) -> None:
+    live(node("small", "2"), node("large", "8"), pod("web"))
+    scores = screen.locator("#cycle .scores")
+    expect(scores.locator("thead .win")).to_have_text("large")
+    row = scores.locator("tbody tr", has_text="NodeResourcesFit").first
+    expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^\d+\s*\d+ → \d+$"))
+    expect(scores.locator("tfoot td").first).to_have_text(re.compile(r"^\d+$"))
+
+
+def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, live: Open) -> None:
+    live(node("node-1", "2"), pod("big", "3"))
+    chip = screen.locator("#lane-unschedulable .chip")
+    expect(chip).to_contain_text("0/1 nodes are available: 1 Insufficient cpu.")
+    expect(chip).to_contain_text("waits for NodeResourcesFit")
+    expect(screen.locator(".node .verdict")).to_have_text("Insufficient cpu")
+    chip.get_by_role("link").click()
+    expect(screen.locator("#detail")).to_contain_text("Conditions")
+    expect(screen.locator("#detail pre")).to_contain_text("kind: Pod")
+
+
+def test_the_first_mark_comes_soon_after_the_request(screen: Page, live: Open) -> None:
+    """Prints the median; what holds is that every mark comes."""
+    live(node("node-1", "100"))
+    times = []
+    for number in range(15):
+        took = screen.evaluate(CREATE, [f"mark-{number}"])
+        assert took is not None
+        times.append(took)
+        time.sleep(0.05)  # apart from each other, as requests of people are
+    print(f"\nfrom a create request to its first mark: median {statistics.median(times):.0f} ms, "
+          f"most {max(times):.0f} ms")  # fmt: skip
+
+
+CREATE = """
+([name]) => new Promise((done) => {
+  const began = performance.now();
+  const seen = () => [...document.querySelectorAll(".chip .name, .pod .name")].some((each) => each.textContent === name);
+  const observer = new MutationObserver(() => {
+    if (seen()) { observer.disconnect(); requestAnimationFrame(() => done(performance.now() - began)); }
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => done(null), 15000);
+  fetch(location.pathname + "new/pod/", {
+    method: "POST",
+    headers: { "HX-Request": "true", ...JSON.parse(document.body.getAttribute("hx-headers")) },
+    body: new URLSearchParams({ name, copies: "1", cpu: "100m", memory: "64Mi", namespace: "default" }),
+  });
+})
+"""
