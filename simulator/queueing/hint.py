@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from simulator.api import Manifest
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, ActionType, ClusterEvent
 
@@ -43,3 +44,8 @@ def left_room(pod: Pod) -> bool:
     Only NodeResourcesFit and NodePorts count nominated pods in their hints; the other plugins look at running
     ones."""
     return bool(pod.node_name or pod.nominated_node_name)
+
+
+def same_namespace(pod: Pod, manifest: Manifest) -> bool:
+    namespace: str = manifest["metadata"].get("namespace") or "default"
+    return namespace == pod.namespace

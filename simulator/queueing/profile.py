@@ -16,10 +16,10 @@ def queue_profile(
 ) -> QueueProfile:
     """What a profile's plugins tell the queue.
 
-    ``args`` holds the decoded arguments of every enabled plugin by its name; ``preempting`` the uids of
-    pods whose
-    preemption is still being carried out;
-    ``pre_enqueue`` is what the other plugins ask before a pod is queued."""
+    ``args`` holds the decoded arguments of every enabled plugin by its name; ``pre_enqueue`` is what the
+    other plugins ask before a pod is queued; ``preempting`` are the uids of pods whose victims are still
+    being told to go.
+    """
     gates = dict(pre_enqueue)
     if "DynamicResources" in args:
         claims = "resourceclaims.resource.k8s.io"
@@ -28,4 +28,4 @@ def queue_profile(
         )
     if "DefaultPreemption" in args:
         gates["DefaultPreemption"] = lambda pod: pod.uid not in preempting
-    return QueueProfile({name: events_to_register(name, args[name]) for name in args}, gates)
+    return QueueProfile({name: events_to_register(name, args[name], cluster) for name in args}, gates)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from simulator.cluster import Cluster
 from simulator.commands.queue import History
 from simulator.queueing.cluster_event import ActionType, ClusterEvent
 from simulator.queueing.hints import EVENTS_TO_REGISTER
@@ -57,7 +58,9 @@ def test_the_plugins_register_the_events_that_upstreams_register() -> None:
         for plugin, events in upstream.items()
     }
     got = {
-        plugin: merged((registered.event.resource, registered.event.action) for registered in register(None))
+        plugin: merged(
+            (registered.event.resource, registered.event.action) for registered in register(None, Cluster())
+        )
         for plugin, register in EVENTS_TO_REGISTER.items()
     }
     assert got == want

@@ -1,12 +1,13 @@
 """The queueing hints of the in-tree plugins, v1.34: one module per plugin, named as its plugin is.
 
-Each has ``events_to_register(args)``, upstream's EventsToRegister; ``args`` are the plugin's
+Each has ``events_to_register(args, cluster)``, upstream's EventsToRegister; ``args`` are the plugin's
 decoded arguments (simulator/config/args.py), None for one that takes none, or for the defaults.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.queueing.hint import Registered, with_node_taint_updates
 from simulator.queueing.hints import (
     default_preemption,
@@ -26,7 +27,7 @@ from simulator.queueing.hints import (
     volume_zone,
 )
 
-EVENTS_TO_REGISTER: Mapping[str, Callable[[Any], list[Registered]]] = {
+EVENTS_TO_REGISTER: Mapping[str, Callable[[Any, Cluster], list[Registered]]] = {
     "SchedulingGates": scheduling_gates.events_to_register,
     "NodeUnschedulable": node_unschedulable.events_to_register,
     "NodeName": node_name.events_to_register,
@@ -45,7 +46,7 @@ EVENTS_TO_REGISTER: Mapping[str, Callable[[Any], list[Registered]]] = {
 }
 
 
-def events_to_register(plugin: str, args: Any) -> list[Registered]:
+def events_to_register(plugin: str, args: Any, cluster: Cluster) -> list[Registered]:
     """What an in-tree plugin registers; nothing for one that turns no pod away."""
     register = EVENTS_TO_REGISTER.get(plugin)
-    return with_node_taint_updates(register(args)) if register else []
+    return with_node_taint_updates(register(args, cluster)) if register else []

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import POD, ActionType
 from simulator.queueing.hint import Registered, register
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     """Registered so that a preemptor, gated until its victims are told to go, hears of pods that are gone."""
     return [register(POD, ActionType.DELETE, never_by_itself)]
 

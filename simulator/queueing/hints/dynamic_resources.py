@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.cluster import Cluster
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import (
     DEVICE_CLASS,
@@ -16,11 +17,10 @@ from simulator.queueing.cluster_event import (
     RESOURCE_SLICE,
     ActionType,
 )
-from simulator.queueing.hint import Registered, register
-from simulator.queueing.hints.volumes import in_namespace_of
+from simulator.queueing.hint import Registered, register, same_namespace
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     add_or_update = ActionType.ADD | ActionType.UPDATE
     nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
     return [
@@ -38,7 +38,7 @@ def claim_generated(pod: Pod, old: Pod, new: Pod) -> bool:
 
 def claim_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
     """Queue when a claim of the pod has come, or is allocated otherwise than before."""
-    if not in_namespace_of(pod, new) or new["metadata"]["name"] not in set(claim_names(pod)):
+    if not same_namespace(pod, new) or new["metadata"]["name"] not in set(claim_names(pod)):
         return False
     return old is None or old.get("status") != new.get("status")
 

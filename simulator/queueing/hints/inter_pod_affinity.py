@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.node import Node
 from simulator.pod import AffinityTerm, Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
@@ -12,7 +13,7 @@ UNRESOLVED: dict[str, str] = {}
 """The hints do not look up namespaces' labels: a namespaceSelector that asks for some matches nothing."""
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [
         register(POD, ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL, pod_changed),
         register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, node_changed),

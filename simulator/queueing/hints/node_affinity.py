@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.node import Node
 from simulator.node_selector import matches, node_selector
 from simulator.pod import Pod
@@ -9,7 +10,7 @@ from simulator.queueing.cluster_event import NODE, ActionType
 from simulator.queueing.hint import Registered, register
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     required = ((args.added_affinity if args else None) or {}).get(
         "requiredDuringSchedulingIgnoredDuringExecution"
     )

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.queueing.cluster_event import NODE, ActionType
 from simulator.queueing.hint import Registered, register
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [register(NODE, ActionType.ADD)]

@@ -2,38 +2,31 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.node import Node
 from simulator.pod import Pod
-from simulator.pod_requests import is_extended_resource
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, left_room, register
 
 
-def events_to_register(args: Any) -> list[Registered]:
-    ignored = set(args.ignored_resources if args else ())
-    ignored_groups = set(args.ignored_resource_groups if args else ())
-
-    def counts(resource: str) -> bool:
-        if not is_extended_resource(resource):
-            return True
-        return resource not in ignored and resource.partition("/")[0] not in ignored_groups
-
-    def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
-        """Queue when the pod would fit the node if it were empty, and the node offers more of what it
-        wants."""
-        requests = {name: amount for name, amount in pod.own_requests.items() if amount}
-        if new.allowed_pods < 1:
-            return False
-        if any(amount > new.allocatable.get(name, 0) for name, amount in requests.items() if counts(name)):
-            return False
-        if old is None or new.allowed_pods > old.allowed_pods:
-            return True
-        return any(new.allocatable.get(name, 0) > old.allocatable.get(name, 0) for name in requests)
-
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [
         register(POD, ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN, pod_changed),
         register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE, node_changed),
     ]
+
+
+def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Queue when the pod would fit the node if it were empty, and the node offers more of what it wants.
+
+    Resources that the plugin is told to ignore are not ignored here; upstream's hint does not know them.
+    """
+    requests = {name: amount for name, amount in pod.own_requests.items() if amount}
+    if new.allowed_pods < 1 or any(amount > new.allocatable.get(r, 0) for r, amount in requests.items()):
+        return False
+    if old is None or new.allowed_pods > old.allowed_pods:
+        return True
+    return any(new.allocatable.get(name, 0) > old.allocatable.get(name, 0) for name in requests)
 
 
 def pod_changed(pod: Pod, old: Pod, new: Pod | None) -> bool:

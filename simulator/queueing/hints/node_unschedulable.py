@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.node import Node
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
@@ -10,7 +11,7 @@ from simulator.queueing.hint import Registered, register
 UNSCHEDULABLE_TAINT = ("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [
         register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, node_changed),
         register(POD, ActionType.UPDATE_POD_TOLERATION, toleration_changed),

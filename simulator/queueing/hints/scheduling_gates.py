@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import POD, ActionType
 from simulator.queueing.hint import Registered, register
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [register(POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, gates_eliminated)]
 
 

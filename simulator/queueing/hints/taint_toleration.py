@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from simulator.cluster import Cluster
 from simulator.node import Node
+from simulator.plugins.taint_toleration import tolerated
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, register
@@ -10,7 +12,7 @@ from simulator.queueing.hint import Registered, register
 EFFECTS_THAT_KEEP_OUT = ("NoSchedule", "NoExecute")
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [
         register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, node_changed),
         register(POD, ActionType.UPDATE_POD_TOLERATION, toleration_changed),
@@ -23,12 +25,10 @@ def toleration_changed(pod: Pod, old: Pod, new: Pod) -> bool:
 
 
 def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
-    return (old is None or not tolerated(pod, old)) and tolerated(pod, new)
+    return (old is None or not welcome(pod, old)) and welcome(pod, new)
 
 
-def tolerated(pod: Pod, node: Node) -> bool:
+def welcome(pod: Pod, node: Node) -> bool:
     return all(
-        any(toleration.tolerates(*taint) for toleration in pod.tolerations)
-        for taint in node.taints
-        if taint.effect in EFFECTS_THAT_KEEP_OUT
+        tolerated(taint, pod.tolerations) for taint in node.taints if taint.effect in EFFECTS_THAT_KEEP_OUT
     )

@@ -4,6 +4,8 @@ from typing import Any
 
 from simulator import quantity
 from simulator.api import Manifest
+from simulator.cluster import Cluster
+from simulator.csi_migration import MIGRATED_PLUGINS
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import (
     CSI_DRIVER,
@@ -15,13 +17,11 @@ from simulator.queueing.cluster_event import (
     STORAGE_CLASS,
     ActionType,
 )
-from simulator.queueing.hint import Registered, register
-from simulator.queueing.hints.volumes import all_claim_names, in_namespace_of, volumes
-
-MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+from simulator.queueing.hint import Registered, register, same_namespace
+from simulator.volumes import annotations, claim_references, pod_volumes
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     add_or_update = ActionType.ADD | ActionType.UPDATE
     return [
         register(STORAGE_CLASS, add_or_update, class_changed),
@@ -39,22 +39,20 @@ def class_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
 
 
 def claim_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
-    return in_namespace_of(pod, new) and new["metadata"]["name"] in all_claim_names(pod)
+    return same_namespace(pod, new) and any(
+        reference.name == new["metadata"]["name"] for reference in claim_references(pod)
+    )
 
 
 def csi_node_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
-    return old is None or _migrated(old) != _migrated(new)
-
-
-def _migrated(csi_node: Manifest) -> str:
-    annotations = csi_node["metadata"].get("annotations") or {}
-    plugins: str = annotations.get(MIGRATED_PLUGINS, "")
-    return plugins
+    if old is None:
+        return True
+    return annotations(old).get(MIGRATED_PLUGINS) != annotations(new).get(MIGRATED_PLUGINS)
 
 
 def csi_driver_updated(pod: Pod, old: Manifest, new: Manifest) -> bool:
     """Queue when the driver of one of the pod's inline volumes no longer tracks capacity."""
-    if not any(v["csi"]["driver"] == new["metadata"]["name"] for v in volumes(pod) if v.get("csi")):
+    if not any(v["csi"]["driver"] == new["metadata"]["name"] for v in pod_volumes(pod) if v.get("csi")):
         return False
     return bool(old["spec"].get("storageCapacity")) and not new["spec"].get("storageCapacity")
 

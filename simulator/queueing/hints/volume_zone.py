@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from simulator import node
 from simulator.api import Manifest
+from simulator.cluster import Cluster
+from simulator.plugins.volume_zone import topologies_of
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import (
     NODE,
@@ -12,13 +13,11 @@ from simulator.queueing.cluster_event import (
     STORAGE_CLASS,
     ActionType,
 )
-from simulator.queueing.hint import Registered, register
-from simulator.queueing.hints.volumes import claim_names, in_namespace_of
-
-TOPOLOGY_LABELS = (node.ZONE_BETA, node.REGION_BETA, node.ZONE, node.REGION)
+from simulator.queueing.hint import Registered, register, same_namespace
+from simulator.volumes import WAIT_FOR_FIRST_CONSUMER, claim_names
 
 
-def events_to_register(args: Any) -> list[Registered]:
+def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
     return [
         register(STORAGE_CLASS, ActionType.ADD, class_added),
         register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
@@ -28,21 +27,16 @@ def events_to_register(args: Any) -> list[Registered]:
 
 
 def class_added(pod: Pod, old: None, new: Manifest) -> bool:
-    return bool(new.get("volumeBindingMode") == "WaitForFirstConsumer")
+    return bool(new.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER)
 
 
 def claim_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
-    return in_namespace_of(pod, new) and new["metadata"]["name"] in claim_names(pod)
+    return same_namespace(pod, new) and new["metadata"]["name"] in claim_names(pod)
 
 
 def volume_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
-    return old is None or topologies(old) != topologies(new)
+    return old is None or topologies_of(_labels(old)) != topologies_of(_labels(new))
 
 
-def topologies(volume: Manifest) -> dict[str, frozenset[str]]:
-    """The zones and regions of a volume. A label with an empty one among them ("a__") is no set of zones."""
-    labels = volume["metadata"].get("labels") or {}
-    found = {
-        key: [zone.strip() for zone in labels[key].split("__")] for key in TOPOLOGY_LABELS if key in labels
-    }
-    return {key: frozenset(zones) for key, zones in found.items() if all(zones)}
+def _labels(volume: Manifest) -> dict[str, str]:
+    return volume["metadata"].get("labels") or {}
