@@ -12,9 +12,9 @@ def is_preemption_allowed(victim: Pod, preemptor: Pod) -> bool:
 
 
 def importance(pod: Pod) -> tuple[Any, ...]:
-    """Sorts the most important pod first: higher priority, then earlier start. (The name settles what
-    upstream leaves open.)"""
-    return (-pod.priority, pod.start_seconds, pod.key)
+    """Sorts the most important pod first: higher priority, then earlier start; lots settle what upstream
+    leaves open."""
+    return (-pod.priority, pod.start_seconds, pod.lot)
 
 
 def ineligible(pod: Pod, diagnosis: Diagnosis, cluster: Cluster) -> str:

@@ -1,0 +1,73 @@
+"""Small manifests for tests of the scheduling core."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from simulator.attempt import Attempt
+from simulator.cluster import Cluster
+from simulator.config import load
+from simulator.framework.runtime import Framework
+from simulator.node import Node
+from simulator.plugins.registry import profiles
+from simulator.pod import Pod
+
+Manifest = dict[str, Any]
+
+
+def a_node(name: str, cpu: str = "4", *, pods: str = "110", labels: Any = None, **spec: Any) -> Manifest:
+    return {
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": spec,
+        "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": pods}},
+    }
+
+
+def a_pod(name: str, cpu: str = "", *, labels: Any = None, status: Any = None, **spec: Any) -> Manifest:
+    requests = {"cpu": cpu} if cpu else {}
+    return {
+        "metadata": {"name": name, "namespace": "default", "uid": name, "labels": labels or {}},
+        "spec": {"containers": [{"name": "c", "resources": {"requests": requests}}], **spec},
+        "status": status or {},
+    }
+
+
+def a_cluster(nodes: Iterable[Manifest], pods: Iterable[Manifest] = ()) -> Cluster:
+    cluster = Cluster()
+    for manifest in nodes:
+        cluster.add_node(Node.parse(manifest))
+    for manifest in pods:
+        cluster.add_pod(Pod.parse(manifest))
+    return cluster
+
+
+def a_framework(**profile: Any) -> Framework:
+    """The default profile with some settings of its own."""
+    return profiles(load({"profiles": [profile]}))["default-scheduler"]
+
+
+def attempt(
+    cluster: Cluster,
+    pod: Manifest,
+    framework: Framework | None = None,
+    nominated: Mapping[str, Sequence[Pod]] | None = None,
+    **options: Any,
+) -> Attempt:
+    """A finished attempt."""
+    made = Attempt(framework or a_framework(), cluster, Pod.parse(pod), nominated or {}, **options)
+    for _ in made.run():
+        pass
+    return made
+
+
+def reasons(made: Attempt) -> dict[str, list[str]]:
+    """Why each node was turned away."""
+    found = {}
+    for name, row in made.cluster.rows.items():
+        code = int(made.diagnosis.codes[row])
+        if code > 0:
+            found[name] = list(made.diagnosis.statuses[code - 1].reasons)
+    return found
+
+
+def selected(made: Attempt) -> str:
+    return "" if made.selected is None else made.cluster.node(made.selected).name

@@ -1,0 +1,115 @@
+from collections import Counter
+
+import pytest
+
+from simulator.attempt import nodes_to_find
+from simulator.framework.interface import MAX_NODE_SCORE
+from simulator.pod import Pod
+from simulator.schedule_pod import record, schedule_pod
+from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
+
+
+def test_the_steps_of_an_attempt_are_the_extension_points_that_are_run() -> None:
+    cluster = a_cluster([a_node("n0"), a_node("n1")])
+    framework = a_framework()
+
+    def steps(pod: Pod) -> list[str]:
+        return list(schedule_pod(framework, cluster, pod, {}))
+
+    assert steps(Pod.parse(a_pod("p"))) == ["PreFilter", "Filter", "PreScore", "Score"]
+    assert steps(Pod.parse(a_pod("p", "9"))) == ["PreFilter", "Filter", "PostFilter"]
+    only = {"kubernetes.io/hostname": "nowhere"}
+    one_node = a_cluster([a_node("n0")])
+    assert list(schedule_pod(framework, one_node, Pod.parse(a_pod("p")), {})) == ["PreFilter", "Filter"]
+    assert steps(Pod.parse(a_pod("p", nodeSelector=only))) == ["PreFilter", "Filter", "PostFilter"]
+
+
+def test_without_nodes_nothing_is_run() -> None:
+    made = attempt(a_cluster([]), a_pod("p"))
+    decision = record(made)
+    assert (decision.message, decision.outcome) == ("no nodes available to schedule pods", "unschedulable")
+    assert decision.pre_filter is None
+
+
+def test_ties_are_drawn_by_seed_and_cycle_whatever_order_nodes_came_in() -> None:
+    names = [f"n{i}" for i in range(20)]
+    chosen = []
+    for order in (names, names[::-1]):
+        cluster = a_cluster(a_node(name) for name in order)
+        chosen.append([selected(attempt(cluster, a_pod("p"), seed=7, cycle=c)) for c in range(50)])
+    assert chosen[0] == chosen[1]
+    assert len(Counter(chosen[0])) > 10, "spread over the nodes"
+    other_seed = [selected(attempt(cluster, a_pod("p"), seed=8, cycle=c)) for c in range(50)]
+    assert other_seed != chosen[0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "percentage", "enough"),
+    [
+        (99, 10, 99),
+        (100, 10, 100),
+        (1000, 30, 300),
+        (1000, 0, 420),
+        (5000, 0, 500),
+        (6000, 0, 300),
+        (900, 5, 100),
+    ],
+)
+def test_how_many_feasible_nodes_are_enough(nodes: int, percentage: int, enough: int) -> None:
+    assert nodes_to_find(nodes, percentage) == enough
+
+
+def test_a_search_that_stops_early_goes_on_from_there_next_time() -> None:
+    cluster = a_cluster(a_node(f"n{i}", "1" if i % 2 else "4") for i in range(400))
+    framework = a_framework(percentageOfNodesToScore=25)
+    first = attempt(cluster, a_pod("p", "2"), framework)
+    found = {cluster.node(row).name for row in first.feasible.tolist()}
+    assert found == {f"n{i}" for i in range(0, 200, 2)}
+    assert set(reasons(first)) == {f"n{i}" for i in range(1, 200, 2)}, "what was not looked at has no verdict"
+    assert cluster.next_start_node_index == 200
+    again = attempt(cluster, a_pod("p", "2"), framework)
+    assert {cluster.node(row).name for row in again.feasible.tolist()} == {
+        f"n{i}" for i in range(200, 400, 2)
+    }
+    assert record(again).verdicts.count(-1) == 200
+
+
+def test_every_score_of_every_plugin_is_kept_and_in_range() -> None:
+    nodes = [a_node(f"n{i}", "8", labels={"disk": "ssd"} if i else {}) for i in range(3)]
+    preferred = {"weight": 5, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
+    decision = record(attempt(a_cluster(nodes), a_pod("p", "1", affinity=affinity)))
+    by_plugin = {s.plugin: s for s in decision.scores}
+    assert by_plugin["NodeAffinity"].raw == [0, 5, 5]
+    assert by_plugin["NodeAffinity"].normalized == [0, 100, 100]
+    assert by_plugin["NodeAffinity"].weighted == [0, 200, 200]
+    assert all(0 <= n <= MAX_NODE_SCORE for s in decision.scores for n in s.normalized)
+    assert decision.totals == [
+        sum(column) for column in zip(*(s.weighted for s in decision.scores), strict=True)
+    ]
+
+
+def test_a_nominated_node_that_passes_ends_the_search() -> None:
+    cluster = a_cluster([a_node("n0"), a_node("n1", "1")])
+    pod = a_pod("p", "2", status={"nominatedNodeName": "n0"})
+    decision = record(attempt(cluster, pod))
+    assert (decision.selected, decision.nominated_shortcut, decision.verdicts) == ("n0", True, [0, -1])
+    pod["status"]["nominatedNodeName"] = "n1"
+    decision = record(attempt(cluster, pod))
+    assert (decision.selected, decision.nominated_shortcut, decision.verdicts) == ("n0", False, [0, 1])
+
+
+def test_room_is_kept_for_nominated_pods_of_equal_or_higher_priority_but_not_for_the_pod_itself() -> None:
+    cluster = a_cluster([a_node("n0"), a_node("n1")])
+    nominee = Pod.parse(a_pod("nominee", "3", priority=5))
+
+    def fits(priority: int, uid: str = "p") -> list[str]:
+        pod = a_pod("p", "2", priority=priority)
+        pod["metadata"]["uid"] = uid
+        made = attempt(cluster, pod, nominated={"n0": [nominee]})
+        return sorted(cluster.node(row).name for row in made.feasible.tolist())
+
+    assert fits(5) == ["n1"]
+    assert fits(6) == ["n0", "n1"]
+    assert fits(5, uid="nominee") == ["n0", "n1"]
+    assert not cluster.requested.any(), "supposing leaves the cluster alone"

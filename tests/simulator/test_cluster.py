@@ -1,0 +1,179 @@
+"""The columns: whatever comes, changes and goes, they are what building them afresh would make."""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.cluster import Cluster
+from simulator.node import Node
+from simulator.node_tree import NodeTree
+from simulator.pod import Pod
+from simulator.preemption.pod_columns import PodColumns
+
+Manifest = dict[str, Any]
+
+amounts = st.fixed_dictionaries(
+    {"cpu": st.sampled_from(["100m", "1"])},
+    optional={"memory": st.sampled_from(["1Mi", "1Gi"]), "example.com/a": st.just("2")},
+)
+
+
+@st.composite
+def nodes(draw: st.DrawFn, name: str) -> Manifest:
+    zone = draw(st.sampled_from(["a", "b", ""]))
+    taint = {"key": draw(st.sampled_from(["x", "y"])), "effect": "NoSchedule"}
+    image = {"names": [draw(st.sampled_from(["i:1", "i:2"]))], "sizeBytes": draw(st.integers(1, 2))}
+    return {
+        "metadata": {
+            "name": name,
+            "labels": {"topology.kubernetes.io/zone": zone, "name": name} if zone else {},
+        },
+        "spec": {"unschedulable": draw(st.booleans()), "taints": [taint] if draw(st.booleans()) else []},
+        "status": {
+            "allocatable": draw(amounts) | {"pods": "5"},
+            "images": [image] if draw(st.booleans()) else [],
+        },
+    }
+
+
+@st.composite
+def pods(draw: st.DrawFn, name: str, node: str) -> Manifest:
+    container: Manifest = {"name": "c", "resources": {"requests": draw(amounts)}}
+    if draw(st.booleans()):
+        container["ports"] = [{"containerPort": 1, "hostPort": draw(st.sampled_from([80, 81]))}]
+    priority = draw(st.integers(0, 2))
+    return {
+        "metadata": {"name": name},
+        "spec": {"nodeName": node, "priority": priority, "containers": [container]},
+    }
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[tuple[str, Any]]:
+    steps: list[tuple[str, Any]] = []
+    for i in range(draw(st.integers(1, 30))):
+        node, pod = f"n{draw(st.integers(0, 3))}", f"p{draw(st.integers(0, 8))}"
+        step = draw(st.sampled_from(["node", "node", "no node", "pod", "pod", "pod", "no pod", "many"]))
+        match step:
+            case "node":
+                steps.append((step, draw(nodes(node))))
+            case "pod":
+                steps.append((step, draw(pods(pod, node))))
+            case "many":  # more than there are rows, and gone again
+                steps.append((step, range(i * 100, i * 100 + 70)))
+            case _:
+                steps.append((step, node if step == "no node" else f"default/{pod}"))
+    return steps
+
+
+def pictured(cluster: Cluster) -> dict[str, Any]:
+    """Everything a cluster says, by node and not by row."""
+    index = cluster.index(PodColumns)
+    picture: dict[str, Any] = {"order": cluster.names(), "images": {}, "ports": {}}
+    for name, row in cluster.rows.items():
+        slots, there = index.on(np.array([row]))
+        zones = cluster.label("topology.kubernetes.io/zone")
+        picture[name] = (
+            {
+                r: (int(cluster.allocatable[i, row]), int(cluster.requested[i, row]))
+                for r, i in cluster.resources.items()
+            },
+            cluster.non_zero[:, row].tolist(),
+            (int(cluster.allowed_pods[row]), int(cluster.pod_count[row])),
+            (bool(cluster.exists[row]), bool(cluster.unschedulable[row])),
+            cluster.taints.values[cluster.taints.ids[row]],
+            None if zones.ids[row] < 0 else zones.values[zones.ids[row]],
+            sorted(cluster.pods_on(row)),
+            sorted(
+                (pod.key, int(index.priority[slot]), int(index.requests[0, slot]))
+                for slot, pod in zip(slots[there], index.pods[slots[there]], strict=True)
+            ),
+        )
+    by_row = {row: name for name, row in cluster.rows.items()}
+    picture["images"] = {
+        name: sorted(by_row[r] for r in image.rows) for name, image in cluster.images.items()
+    }
+    for port, by_ip in cluster.ports.items():
+        for ip, users in by_ip.items():
+            if users:
+                picture["ports"][port, ip] = sorted((by_row[row], count) for row, count in users.items())
+    return picture
+
+
+def without_zeros(picture: dict[str, Any]) -> dict[str, Any]:
+    """A resource that nobody has any more says nothing."""
+    return {
+        k: ({r: n for r, n in v[0].items() if n != (0, 0)}, *v[1:]) if isinstance(v, tuple) else v
+        for k, v in picture.items()
+    }
+
+
+@settings(deadline=None)
+@given(histories(), st.booleans())
+def test_any_history_leads_to_the_columns_that_a_rebuild_makes(
+    history: list[tuple[str, Any]], watched: bool
+) -> None:
+    cluster = Cluster()
+    if watched:  # else these are made at the end, from what is there
+        pictured(cluster)
+    node_objects: dict[str, Manifest] = {}
+    pod_objects: dict[str, Manifest] = {}
+    for step, what in history:
+        match step:
+            case "node":
+                cluster.add_node(Node.parse(what))
+                node_objects[what["metadata"]["name"]] = what
+            case "no node" if what in node_objects:
+                cluster.remove_node(what)
+                del node_objects[what]
+            case "pod":
+                pod = Pod.parse(what)
+                cluster.add_pod(pod)
+                pod_objects[pod.key] = what
+            case "no pod" if what in pod_objects:
+                cluster.remove_pod(Pod.parse(pod_objects.pop(what)))
+            case "many":
+                for i in what:
+                    cluster.add_node(Node.parse({"metadata": {"name": f"m{i}"}}))
+                for i in what:
+                    cluster.remove_node(f"m{i}")
+    rebuilt = Cluster()
+    for manifest in pod_objects.values():
+        rebuilt.add_pod(Pod.parse(manifest))
+    for manifest in reversed(node_objects.values()):
+        rebuilt.add_node(Node.parse(manifest))
+    assert without_zeros(pictured(cluster)) == without_zeros(pictured(rebuilt))
+
+
+def test_a_cached_column_is_worked_out_again_only_where_something_changed() -> None:
+    cluster = Cluster()
+    for i in range(10):
+        cluster.add_node(Node.parse({"metadata": {"name": f"n{i}"}}))
+    asked: list[int] = []
+
+    def compute(rows: Any) -> Any:
+        chosen = np.arange(cluster.width)[rows]
+        asked.extend(chosen.tolist())
+        return cluster.pod_count[chosen]
+
+    pod = Pod.parse({"metadata": {"name": "p"}, "spec": {"nodeName": "n3", "containers": []}})
+    assert cluster.row_column("pods", compute).tolist() == [0] * 10
+    cluster.add_pod(pod)
+    assert cluster.row_column("pods", compute).tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+    assert asked == [*range(10), 3]
+    cluster.node_column("nodes", compute)
+    cluster.remove_pod(pod)
+    cluster.node_column("nodes", compute)
+    assert asked == [*range(10), 3, *range(10)], "a pod does not change the node object"
+
+
+def test_nodes_are_listed_by_zone_in_turn_whatever_order_they_came_in() -> None:
+    tree = NodeTree()
+    for name, zone in [("n10", "a"), ("n2", "a"), ("n1", "b"), ("n3", "a"), ("n4", "c")]:
+        tree.set(name, zone)
+    assert tree.list() == ["n2", "n1", "n4", "n3", "n10"]
+    tree.set("n4", "b")
+    tree.remove("n2")
+    assert tree.list() == ["n3", "n1", "n10", "n4"]

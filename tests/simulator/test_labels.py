@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.cluster import Cluster
+from simulator.labels import EVERYTHING, Requirement, integer, label_selector
+from simulator.node import Node
+from simulator.node_selector import NodeSelectorTerm, matches
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "of_value", "of_absence"),
+    [
+        ("In", ["a", "b"], True, False),
+        ("In", ["b"], False, False),
+        ("NotIn", ["a"], False, True),
+        ("NotIn", ["b"], True, True),
+        ("Exists", [], True, False),
+        ("DoesNotExist", [], False, True),
+        ("Gt", ["1"], False, False),
+        ("Something", ["a"], False, False),
+    ],
+)
+def test_a_requirement_speaks_of_a_label_and_of_its_absence(
+    operator: str, values: list[str], of_value: bool, of_absence: bool
+) -> None:
+    selector = label_selector({"matchExpressions": [{"key": "k", "operator": operator, "values": values}]})
+    assert selector is not None
+    assert selector.matches({"k": "a"}) is of_value
+    assert selector.matches({}) is of_absence
+
+
+def test_gt_and_lt_compare_integers_only() -> None:
+    gt, lt = Requirement("k", "Gt", ("5",)), Requirement("k", "Lt", ("5",))
+    assert gt.matches({"k": "10"})
+    assert lt.matches({"k": "-10"})
+    assert not gt.matches({"k": "5"})
+    assert not gt.matches({"k": "6.0"})
+    assert not gt.matches({"k": "ten"})
+    assert integer("9223372036854775807") == (1 << 63) - 1
+    assert integer("9223372036854775808") is None
+    assert integer("1_0") is None
+
+
+def test_no_selector_matches_nothing_and_an_empty_one_everything() -> None:
+    assert label_selector(None) is None
+    assert label_selector({}) == EVERYTHING
+    assert EVERYTHING.matches({})
+
+
+def test_the_same_selector_written_otherwise_is_the_same_key() -> None:
+    one = label_selector({"matchLabels": {"a": "1", "b": "2"}})
+    other = label_selector(
+        {
+            "matchExpressions": [
+                {"key": "b", "operator": "In", "values": ["2"]},
+                {"key": "a", "operator": "In", "values": ["1"]},
+            ]
+        }
+    )
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+KEYS, VALUES = st.sampled_from(["zone", "gen"]), st.sampled_from(["a", "b", "1", "2", "10"])
+REQUIREMENTS = st.one_of(
+    st.builds(
+        Requirement,
+        KEYS,
+        st.sampled_from(["In", "NotIn"]),
+        st.lists(VALUES, max_size=2).map(lambda v: tuple(sorted(v))),
+    ),
+    st.builds(Requirement, KEYS, st.sampled_from(["Exists", "DoesNotExist"]), st.just(())),
+    st.builds(Requirement, KEYS, st.sampled_from(["Gt", "Lt"]), VALUES.map(lambda v: (v,))),
+)
+NAMES = st.lists(st.sampled_from(["n0", "n1", "n2", "ghost"]), min_size=1, max_size=2)
+FIELDS = st.builds(
+    Requirement,
+    st.just("metadata.name"),
+    st.sampled_from(["In", "NotIn"]),
+    NAMES.map(lambda v: tuple(sorted(v))),
+)
+TERMS = st.builds(
+    NodeSelectorTerm,
+    st.lists(REQUIREMENTS, max_size=2).map(tuple),
+    st.lists(FIELDS, max_size=1).map(tuple),
+)
+NODE_LABELS = st.dictionaries(KEYS, VALUES)
+
+
+@given(st.lists(NODE_LABELS, min_size=3, max_size=3), st.lists(TERMS, max_size=3).map(tuple), NODE_LABELS)
+def test_a_node_selector_over_columns_selects_what_it_selects_node_by_node(
+    labels: list[dict[str, str]], selector: tuple[NodeSelectorTerm, ...], later: dict[str, str]
+) -> None:
+    cluster = Cluster()
+    nodes = [Node.parse({"metadata": {"name": f"n{i}", "labels": own}}) for i, own in enumerate(labels)]
+    for node in nodes:
+        cluster.add_node(node)
+    assert cluster.selected(selector).tolist() == [matches(selector, n.name, n.labels) for n in nodes]
+    nodes[1] = Node.parse({"metadata": {"name": "n1", "labels": later}})
+    cluster.update_node(nodes[1])
+    assert cluster.selected(selector).tolist() == [matches(selector, n.name, n.labels) for n in nodes]
