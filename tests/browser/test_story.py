@@ -127,7 +127,8 @@ def test_the_first_mark_comes_soon_after_the_request(screen: Page, live: Open) -
 CREATE = """
 ([name]) => new Promise((done) => {
   const began = performance.now();
-  const seen = () => [...document.querySelectorAll(".chip .name, .pod .name")].some((each) => each.textContent === name);
+  const names = () => [...document.querySelectorAll(".chip .name, .pod .name")];
+  const seen = () => names().some((each) => each.textContent === name);
   const observer = new MutationObserver(() => {
     if (seen()) { observer.disconnect(); requestAnimationFrame(() => done(performance.now() - began)); }
   });
