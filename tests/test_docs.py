@@ -35,7 +35,8 @@ def test_every_scenario_is_documented_and_named_as_its_file() -> None:
     for name, path in files.items():
         head = next(iter(yaml.safe_load_all(path.read_text())))
         assert (head["kind"], head["metadata"]["name"]) == ("Scenario", name)
-        assert head["spec"]["title"] and head["spec"]["summary"]
+        assert head["spec"]["title"]
+        assert head["spec"]["summary"]
 
 
 def test_every_plugin_is_documented() -> None:

@@ -1,0 +1,81 @@
+"""Each bundled scenario tells the story that its summary promises."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from simulator.api import SECOND
+from simulator.commands.run import START, run_scenario
+from simulator.scenario import load
+from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
+
+SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
+E = TypeVar("E", bound=Event)
+
+
+def play(name: str, seconds: int) -> list[Event]:
+    return run_scenario(load((SCENARIOS / f"{name}.yaml").read_text()), seconds * SECOND)
+
+
+def of(kind: type[E], trace: Iterable[Event]) -> list[E]:
+    return [event for event in trace if isinstance(event, kind)]
+
+
+def seconds(event: Event) -> float:
+    return (event.t - START) / SECOND
+
+
+def test_online_pods_evict_batch_pods_within_seconds_and_again_later() -> None:
+    trace = play("online-vs-offline", 240)
+    nominations = of(Nominated, trace)
+    assert seconds(nominations[0]) < 5
+    assert any(seconds(nomination) > 180 for nomination in nominations)
+    assert all("/checkout-" in n.pod or "/report-" in n.pod for n in nominations)
+    victims = {victim for nomination in nominations for victim in nomination.victims}
+    assert victims
+    assert not any("/checkout-" in victim for victim in victims)
+    bound = {event.pod: event.node for event in of(Bound, trace)}
+    assert all(bound[n.pod] == n.node for n in nominations[:3]), "a preemptor gets the room it made"
+
+
+def test_the_big_pod_of_low_priority_starves() -> None:
+    trace = play("priority-starvation", 600)
+    assert not [event for event in of(Bound, trace) if event.pod == "default/archive"]
+    assert [event for event in of(Unschedulable, trace) if event.pod == "default/archive"]
+    assert len(of(Bound, trace)) > 100, "others get their turn"
+    assert not of(Nominated, trace)
+
+
+def test_taints_and_affinity_keep_pods_apart_until_a_node_joins() -> None:
+    trace = play("taints-and-affinity", 120)
+    bound = {event.pod.removeprefix("default/"): event for event in of(Bound, trace)}
+    joined = next(
+        event for event in of(NodeChanged, trace) if event.node == "edge-1" and event.change == "added"
+    )
+    assert bound["edge"].node == "edge-1"
+    assert bound["edge"].t >= joined.t
+    assert "train-no-toleration" not in bound
+    homes = {
+        name: {b.node for pod, b in bound.items() if pod.startswith(name)} for name in ("train", "database")
+    }
+    assert homes["train"] <= {"gpu-1", "gpu-2"}
+    assert homes["database"] <= {"ssd-1", "ssd-2"}
+    assert "plain-2" not in {event.node for event in bound.values()}, "it is cordoned"
+
+
+def test_budgets_are_honoured_while_possible_and_then_broken() -> None:
+    trace = play("disruption-budgets", 60)
+    nominations = of(Nominated, trace)
+    assert [n.pod for n in nominations] == [f"default/urgent-{i}" for i in (1, 2, 3, 4)]
+    assert nominations[0].victims == ["default/scratch-1"]
+    assert nominations[0].rule == 1
+    assert all(victim != "default/scratch-1" for n in nominations[1:] for victim in n.victims)
+    assert {event.pod for event in of(Bound, trace)} == {n.pod for n in nominations}
+    assert {v for n in nominations for v in n.victims} == {event.pod for event in of(PodRemoved, trace)}
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
+def test_the_same_scenario_gives_the_same_trace(name: str) -> None:
+    assert play(name, 60) == play(name, 60)
