@@ -73,11 +73,19 @@ def answer_all(lines: Any) -> int:
     while line := lines.readline(MAX_LINE_BYTES):
         number += 1
         try:
+            _skip_rest(line, lines)
             question = msgspec.json.decode(line, type=Question)
             answer: dict[str, Any] = {"name": question.name, "expect": decide(question)}
         except ConfigError as failure:
             answer = {"line": number, "error": f"config: {failure}"}
-        except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError) as failure:
+        except (
+            msgspec.MsgspecError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as failure:
             # Whatever shape a stranger's manifests have, the other lines are still answered.
             answer = {"line": number, "error": f"{type(failure).__name__}: {failure}"}
         if "error" in answer:
@@ -85,6 +93,15 @@ def answer_all(lines: Any) -> int:
         sys.stdout.buffer.write(msgspec.json.encode(answer, order="deterministic") + b"\n")
     sys.stdout.buffer.flush()
     return status
+
+
+def _skip_rest(line: bytes, lines: Any) -> None:
+    """Raises ValueError for the beginning of a line that is too long, and skips what follows of it."""
+    if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
+        return
+    while (more := lines.readline(MAX_LINE_BYTES)) and not more.endswith(b"\n"):
+        pass
+    raise ValueError(f"the line is longer than {MAX_LINE_BYTES} bytes")
 
 
 def read_cluster(
