@@ -1,0 +1,167 @@
+"""``manage.py up`` for real: it starts everything, and leaves nothing."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import psutil
+import pytest
+
+from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.store import Store
+from tests.processes import ROOT, Process
+from tests.waiting import eventually
+
+START_SECONDS = 40.0
+"""For all processes on a busy machine; four seconds on an idle one."""
+
+Up = Callable[..., Process]
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    """Starts ``manage.py up`` with its data under the test's own directory and REDIS_URL unset."""
+    started: list[Process] = []
+
+    def start(**environment: str) -> Process:
+        defaults = {"DATA_DIR": str(tmp_path / "data"), "REDIS_URL": "", "PORT": str(free_port())}
+        log = tmp_path / f"up-{len(started)}.log"
+        started.append(Process(["manage.py", "up"], log, defaults | environment))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.stop()
+
+
+def url_of(process: Process) -> str:
+    """The URL it prints, once it does."""
+    found = eventually(
+        lambda: process.alive() and re.search(r"^schedviz is at (\S+)/ ", process.output, re.MULTILINE),
+        "the URL is printed",
+        START_SECONDS,
+    )
+    return found[1]
+
+
+def children(process: Process) -> list[psutil.Process]:
+    return psutil.Process(process.popen.pid).children(recursive=True)
+
+
+def assert_gone(processes: list[psutil.Process]) -> None:
+    assert processes
+    _, left = psutil.wait_procs(processes, timeout=15)
+    assert [" ".join(process.cmdline()) for process in left] == []
+
+
+def child(process: Process, words: str) -> psutil.Process:
+    return next(c for c in children(process) if words in " ".join(c.cmdline()))
+
+
+def read(url: str) -> str:
+    with urlopen(url, timeout=5) as answer:
+        return str(answer.read().decode())
+
+
+def refusal(process: Process) -> str:
+    """The one line of an ``up`` that does not start."""
+    assert process.wait(START_SECONDS) == 1
+    (line,) = process.output.splitlines()
+    return line.removeprefix("schedviz: ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number: signal.Signals) -> None:
+    first = up()
+    url = url_of(first)
+    assert read(f"{url}/readyz") == "[+]redis ok\n[+]worker ok\n"
+    eventually(lambda: '"Nominated"' in read(f"{url}/s/demo/trace?after=0"), "a preemption")
+    before = read(f"{url}/s/demo/trace?after=0").splitlines()
+    family = children(first)
+    assert len(family) == 5  # guardian, Redis, web, two workers
+
+    # To `up` alone, as a terminal's Ctrl-C reaches nobody else: its children have groups of their own.
+    first.send(number)
+    assert first.wait() == 0
+    assert_gone(family)
+    assert "stopping" in first.output
+
+    second = up(WORKERS="1")
+    url = url_of(second)
+    assert read(f"{url}/s/demo/trace?after=0").splitlines()[: len(before)] == before
+    assert len(children(second)) == 4
+
+
+def test_killed_it_leaves_nothing_and_a_dead_worker_is_replaced(up: Up) -> None:
+    process = up()
+    url_of(process)
+    worker = child(process, "worker-1")
+    worker.kill()
+    eventually(lambda: "worker-1 ended unexpectedly (SIGKILL); starting it again" in process.output)
+    eventually(lambda: any("worker-1" in " ".join(c.cmdline()) for c in children(process)))
+    family = children(process)
+    process.popen.kill()
+    assert_gone(family)
+    again = up()
+    url_of(again)
+
+
+def test_with_a_redis_of_the_users_it_starts_none_and_ends_when_its_server_dies(
+    up: Up, tmp_path: Path
+) -> None:
+    with lock(tmp_path) as held:
+        redis = EmbeddedRedis.start(tmp_path, held)
+        process = up(REDIS_URL=redis.url)
+        url_of(process)
+        assert not any("redis-server" in c.name() for c in children(process))
+        store = Store(redis.url)
+        assert [meta.name for meta in store.sandboxes()] == ["demo"]
+        store.close()
+        family = children(process)
+        child(process, "uvicorn").kill()
+        assert process.wait() == 1
+        assert "web ended unexpectedly (SIGKILL); stopping" in process.output
+        assert_gone(family)
+        redis.stop()
+
+
+def test_a_port_in_use_is_said_in_one_line(up: Up) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        line = refusal(up(PORT=str(port)))
+    assert line == f"port {port} is in use: stop what listens there, or choose another: PORT={port + 1}"
+
+
+def test_a_redis_that_does_not_answer_is_said_in_one_line(up: Up) -> None:
+    line = refusal(up(REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"))
+    assert line.startswith("the Redis at REDIS_URL does not answer: ")
+
+
+def test_a_data_directory_in_use_is_said_in_one_line(up: Up, tmp_path: Path) -> None:
+    with lock(tmp_path / "data"):
+        line = refusal(up())
+    assert line == f"the data directory {tmp_path / 'data'} is in use by another schedviz"
+
+
+def test_a_python_too_old_is_said_in_one_line(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    old = tmp_path / "old-python"
+    old.write_text('#!/bin/sh\n[ "$1" = -V ] && echo "Python 3.9.2"\nexit 1\n')
+    old.chmod(0o755)
+    made = subprocess.run(
+        ["make", "--silent", "up", f"PYTHON={old}"],
+        cwd=tmp_path,
+        env={**os.environ, "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode != 0
+    assert made.stderr.splitlines()[0] == f"schedviz needs Python 3.11 or newer; {old} is Python 3.9.2"
