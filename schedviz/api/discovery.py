@@ -30,7 +30,7 @@ def core_versions() -> Manifest:
 
 def groups(sandbox: Sandbox) -> Manifest:
     """``/apis``."""
-    found = sorted({resource.group for resource in _resources(sandbox)} - {""})
+    found = sorted({resource.group for resource in sandbox_resources(sandbox)} - {""})
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(sandbox, name) for name in found]}
 
 
@@ -41,7 +41,7 @@ def group(sandbox: Sandbox, name: str) -> Manifest:
 
 def resources(sandbox: Sandbox, name: str, version: str) -> Manifest:
     """``/api/v1`` and ``/apis/<group>/<version>``."""
-    found = [r for r in _resources(sandbox) if (r.group, r.version) == (name, version)]
+    found = [r for r in sandbox_resources(sandbox) if (r.group, r.version) == (name, version)]
     if not found:
         raise NoSuchPath()
     return {
@@ -52,12 +52,13 @@ def resources(sandbox: Sandbox, name: str, version: str) -> Manifest:
     }
 
 
-def _resources(sandbox: Sandbox) -> Iterable[Resource]:
+def sandbox_resources(sandbox: Sandbox) -> Iterable[Resource]:
+    """Built in, defined, or of a kind that is stored."""
     return [*BUILT_IN, *all_resources(sandbox)]
 
 
 def _group(sandbox: Sandbox, name: str) -> Manifest:
-    versions = list(dict.fromkeys(r.version for r in _resources(sandbox) if r.group == name))
+    versions = list(dict.fromkeys(r.version for r in sandbox_resources(sandbox) if r.group == name))
     if not versions:
         raise NoSuchPath()
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import time
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +16,7 @@ from simulator.api import Manifest
 from simulator.apiserver import selection
 from simulator.apiserver.resources import PODS, Resource, of_kind
 from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchPath, NotFound
+from simulator.apiserver.table import table
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 
@@ -44,13 +46,15 @@ def list_objects(
 ) -> HttpResponseBase:
     selected = _predicate(request, resource)
     if body.flag(request, "watch"):
-        return watch(request, sandbox, resource, target, selected)
+        return _watched(request, sandbox, resource, target)
     listing = sandbox.list(resource.id)
     items = [
         item for item in listing.items if _in_namespace(item, target) and (not selected or selected(item))
     ]
     metadata: Manifest = {"resourceVersion": str(listing.version)}
     items = _page(request, resource, items, metadata)
+    if _wants_table(request):
+        return body.answer(table(resource, items, metadata, write.simulated_time(sandbox)))
     return body.answer(
         {
             "kind": f"{resource.kind}List",
@@ -63,10 +67,12 @@ def list_objects(
 
 def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:
     if body.flag(request, "watch"):
-        return watch(request, sandbox, resource, target, _predicate(request, resource))
+        return _watched(request, sandbox, resource, target)
     found = sandbox.get(resource.id, target.key(resource))
     if found is None:
         raise NotFound(resource.id, target.name)
+    if _wants_table(request):
+        return body.answer(table(resource, [found], {}, write.simulated_time(sandbox)))
     return body.answer(found)
 
 
@@ -210,6 +216,23 @@ def _typed(manifest: Manifest, resource: Resource) -> Manifest:
             f"{resource.kind} of {resource.api_version} is expected here, not {given[1]} of {given[0]}"
         )
     return manifest
+
+
+def _wants_table(request: HttpRequest) -> bool:
+    """kubectl asks for a Table first, and takes plain objects too."""
+    first = request.headers.get("Accept", "").split(",")[0]
+    return {"as=Table", "v=v1"} <= {part.strip() for part in first.split(";")}
+
+
+def _watched(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:
+    clock = sandbox.clock()
+
+    def as_table(manifest: Manifest) -> Manifest:
+        version = {"resourceVersion": manifest["metadata"]["resourceVersion"]}
+        return table(resource, [manifest], version, clock.now(time.time()))
+
+    shown = as_table if _wants_table(request) else lambda manifest: manifest
+    return watch(request, sandbox, resource, target, selected=_predicate(request, resource), shown=shown)
 
 
 def _predicate(request: HttpRequest, resource: Resource) -> selection.Predicate | None:

@@ -10,5 +10,6 @@ urlpatterns = [
     re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api),
     # The Python client asks with a slash at the end, kubectl without.
     re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version),
+    re_path(r"^s/(?P<name>[^/]+)/openapi/v3(?P<path>(?:/.*)?)$", views.openapi_v3),
     path("s/<str:name>/trace", views.trace),
 ]

@@ -18,7 +18,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from schedviz.api import body, discovery, rest
+from schedviz.api import body, discovery, openapi, rest
 from schedviz.api.target import parse
 from schedviz.loop.presence import WORKERS, heartbeat_key
 from schedviz.store import Gone, NoSandbox, Sandbox
@@ -104,6 +104,13 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
 def version(request: HttpRequest, name: str) -> HttpResponse:
     default_store().sandbox(name)
     return body.answer(discovery.VERSION)
+
+
+@statuses
+def openapi_v3(request: HttpRequest, name: str, path: str) -> HttpResponse:
+    sandbox = default_store().sandbox(name)
+    root = path.strip("/")
+    return body.answer(openapi.document(sandbox, root) if root else openapi.index(sandbox))
 
 
 @statuses

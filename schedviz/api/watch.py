@@ -1,7 +1,7 @@
 """Watches: a collection's changes from a version on, one JSON object a line, as they are committed."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 
 import msgspec
@@ -32,21 +32,29 @@ _open = 0
 
 
 def watch(
-    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target, selected: Predicate | None
+    request: HttpRequest,
+    sandbox: Sandbox,
+    resource: Resource,
+    target: Target,
+    *,
+    selected: Predicate | None,
+    shown: Callable[[Manifest], Manifest],
 ) -> StreamingHttpResponse:
-    """The streamed answer. Raises Expired for a version that is no longer, or not yet, in the watch log."""
+    """The streamed answer; ``shown`` is how it shows an object.
+
+    Raises Expired for a version that is no longer, or not yet, in the watch log."""
     if _open >= MAX_WATCHES:
         raise TooManyRequests(f"this server has {MAX_WATCHES} watches open already")
     version = body.whole_number(request, "resourceVersion", 0)
     seconds = body.whole_number(request, "timeoutSeconds", 0) or TIMEOUT_SECONDS
-    scope = Scope(resource, target, selected)
+    scope = Scope(resource, target, selected, shown)
     first: list[bytes] = []
     listing = sandbox.list(resource.id)
     if version == 0:
         # "From now": what there is comes first, as additions.
         version = listing.version
-        shown = (item for item in listing.items if scope.covers(item) and scope.selects(item))
-        first.extend(_line("ADDED", item) for item in shown)
+        items = (item for item in listing.items if scope.covers(item) and scope.selects(item))
+        first.extend(_line("ADDED", shown(item)) for item in items)
         if body.flag(request, "sendInitialEvents"):
             first.append(_bookmark(resource, version, {INITIAL_EVENTS_END: "true"}))
     else:
@@ -65,8 +73,15 @@ class Scope:
 
     With a selector, an object that comes to match is shown as added, one that no longer does as deleted."""
 
-    def __init__(self, resource: Resource, target: Target, selected: Predicate | None) -> None:
+    def __init__(
+        self,
+        resource: Resource,
+        target: Target,
+        selected: Predicate | None,
+        shown: Callable[[Manifest], Manifest],
+    ) -> None:
         self.resource = resource
+        self.shown = shown
         self._target = target
         self._selected = selected
         self._shown: dict[str, bool] = {}
@@ -148,7 +163,7 @@ async def _until(
                 version = event.version
                 shown = scope.shown_as(event)
                 if shown:
-                    yield _line(shown, event.object)
+                    yield _line(shown, scope.shown(event.object))
             elif loop.time() >= bookmark_at:
                 bookmark_at += BOOKMARK_SECONDS
                 if bookmarks:

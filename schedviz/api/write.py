@@ -53,7 +53,9 @@ def create(
 
     def decide() -> Admission:
         source = f"{sandbox.name}/{sandbox.version()}"
-        return admission.admit(documents, sandbox, _now(sandbox), source=source, namespace=namespace)
+        return admission.admit(
+            documents, sandbox, simulated_time(sandbox), source=source, namespace=namespace
+        )
 
     generated = any("generateName" in (document.get("metadata") or {}) for document in documents)
     return _write(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
@@ -112,7 +114,7 @@ def delete(
         old = _existing(sandbox, kind, key)
         last[:] = [old]
         _check_preconditions(kind, old["metadata"], uid, version)
-        change = admission.admit_delete(kind, old, _now(sandbox), grace_seconds=grace_seconds)
+        change = admission.admit_delete(kind, old, simulated_time(sandbox), grace_seconds=grace_seconds)
         changes = [change] if change else []
         if kind == NAMESPACES and change and change.object is None:
             changes += _contents(sandbox, key)
@@ -127,7 +129,7 @@ def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False
 
     def decide() -> Admission:
         pod = _existing(sandbox, PODS, key)
-        return Admission([subresources.admit_binding(pod, binding, _now(sandbox))], {})
+        return Admission([subresources.admit_binding(pod, binding, simulated_time(sandbox))], {})
 
     _write(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
@@ -137,7 +139,7 @@ def evict(sandbox: Sandbox, key: str, *, grace_seconds: int | None = None, dry_r
 
     def decide() -> Admission:
         pod = _existing(sandbox, PODS, key)
-        return subresources.admit_eviction(pod, sandbox, _now(sandbox), grace_seconds=grace_seconds)
+        return subresources.admit_eviction(pod, sandbox, simulated_time(sandbox), grace_seconds=grace_seconds)
 
     _write(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
@@ -200,7 +202,8 @@ def _tell(sandbox: Sandbox) -> None:
     ring(sandbox.name)
 
 
-def _now(sandbox: Sandbox) -> Micros:
+def simulated_time(sandbox: Sandbox) -> Micros:
+    """Now, in the sandbox."""
     return sandbox.clock().now(time.time())
 
 

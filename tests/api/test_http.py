@@ -244,3 +244,26 @@ def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:
         assert response.read() == b"ok\n"
     with urllib.request.urlopen(f"{server}/readyz", timeout=10) as response:
         assert response.read() == b"[+]redis ok\n[+]worker ok\n"
+
+
+def test_kubectl_gets_tables_and_is_told_that_the_server_checks_fields(url: str) -> None:
+    request(url + PODS, "POST", pod_json(schedulingGates=[{"name": "example.com/quota"}]))
+    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+    listed = request(url + PODS, headers=accept)[1]
+    assert listed["kind"] == "Table"
+    columns = [column["name"] for column in listed["columnDefinitions"] if not column["priority"]]
+    assert columns == ["Name", "Ready", "Status", "Restarts", "Age"]
+    (row,) = listed["rows"]
+    assert row["cells"][:4] == ["web", "0/1", "SchedulingGated", "0"]
+    assert row["object"]["metadata"]["name"] == "web"
+    assert request(url + PODS + "/web", headers=accept)[1]["rows"][0]["cells"] == row["cells"]
+    watched = urllib.request.Request(url + PODS + "?watch=1&timeoutSeconds=1", headers=accept)
+    with urllib.request.urlopen(watched, timeout=10) as response:
+        assert json.loads(response.readline())["object"]["rows"][0]["cells"][0] == "web"
+
+    documents = request(url + "/openapi/v3")[1]["paths"]
+    place = urlsplit(url)
+    document = request(f"{place.scheme}://{place.netloc}{documents['api/v1']['serverRelativeURL']}")[1]
+    patch = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
+    assert patch["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "Pod"}
+    assert "fieldValidation" in [parameter["name"] for parameter in patch["parameters"]]

@@ -1,0 +1,54 @@
+"""The least of OpenAPI v3 that kubectl asks for before it writes.
+
+kubectl checks manifests itself unless the document of their group says that PATCH takes ``fieldValidation``:
+then it leaves that to the server, which here is always strict.
+"""
+
+from collections.abc import Iterable
+
+from schedviz.api.discovery import VERSION, sandbox_resources
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.status import NoSuchPath
+
+
+def index(sandbox: Sandbox) -> Manifest:
+    """``/openapi/v3``: where each group and version is described."""
+    roots = {_root(resource) for resource in sandbox_resources(sandbox)}
+    return {
+        "paths": {
+            root: {"serverRelativeURL": f"/s/{sandbox.name}/openapi/v3/{root}"} for root in sorted(roots)
+        }
+    }
+
+
+def document(sandbox: Sandbox, root: str) -> Manifest:
+    """``/openapi/v3/api/v1``, ``/openapi/v3/apis/<group>/<version>``. Raises NoSuchPath."""
+    found = [resource for resource in sandbox_resources(sandbox) if _root(resource) == root]
+    if not found:
+        raise NoSuchPath()
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "schedviz", "version": VERSION["gitVersion"]},
+        "paths": {f"/{root}/{path}": item for resource in found for path, item in _paths(resource)},
+    }
+
+
+def _paths(resource: Resource) -> Iterable[tuple[str, Manifest]]:
+    place = f"namespaces/{{namespace}}/{resource.plural}" if resource.namespaced else resource.plural
+    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    parameters = [
+        {"name": name, "in": "query", "schema": {"type": "string"}} for name in ("dryRun", "fieldValidation")
+    ]
+    operation = {
+        "x-kubernetes-group-version-kind": kind,
+        "parameters": parameters,
+        "responses": {"200": {"description": "OK"}},
+    }
+    yield place, {"post": operation}
+    yield f"{place}/{{name}}", {"put": operation, "patch": operation}
+
+
+def _root(resource: Resource) -> str:
+    return f"{'apis' if resource.group else 'api'}/{resource.api_version}"

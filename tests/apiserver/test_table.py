@@ -1,0 +1,48 @@
+"""Tables as kubectl prints them."""
+
+import pytest
+
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.resources import BUILT_IN, NODES, PODS, Resource
+from simulator.apiserver.table import duration, table
+from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
+
+
+def rows(resource: Resource, *items: Manifest) -> list[dict[str, object]]:
+    found = table(resource, items, {}, NOW + 90 * SECOND)
+    names = [column["name"] for column in found["columnDefinitions"]]
+    return [dict(zip(names, row["cells"], strict=True)) for row in found["rows"]]
+
+
+def test_a_pods_row_says_how_it_is() -> None:
+    cluster = Cluster()
+    (waiting,) = cluster.create([pod()])
+    (running,) = cluster.create([pod("running", nodeName="n") | {"status": {"phase": "Running"}}])
+    marked = {**running, "metadata": {**running["metadata"], "deletionTimestamp": "2023-11-14T22:13:20Z"}}
+    found = rows(PODS, waiting, running, marked)
+    assert [row["Status"] for row in found] == ["Pending", "Running", "Terminating"]
+    assert [row["Node"] for row in found] == ["<none>", "n", "n"]
+    assert {row["Age"] for row in found} == {"90s"}
+
+
+def test_a_nodes_row_says_whether_it_is_cordoned() -> None:
+    text = "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {unschedulable: true}}"
+    (node,) = Cluster().create(text)
+    assert rows(NODES, node)[0]["Status"] == "Ready,SchedulingDisabled"
+
+
+def test_every_kind_has_at_least_a_name_and_an_age() -> None:
+    cluster = Cluster()
+    cluster.create([priority_class("a", 5)])
+    for resource in BUILT_IN:
+        items = [*cluster.list(resource.id).items]
+        assert all({"Name", "Age"} <= row.keys() for row in rows(resource, *items))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-1, "0s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (600, "10m"), (10_799, "179m"), (10_800, "3h"),
+     (28_740, "7h59m"), (100_000, "27h"), (200_000, "2d7h"), (8 * 86_400, "8d")],
+)  # fmt: skip
+def test_ages_are_short(seconds: int, text: str) -> None:
+    assert duration(seconds) == text
