@@ -1,0 +1,39 @@
+"""docs/API.md says what the code does."""
+
+import inspect
+from pathlib import Path
+
+from schedviz.api import urls, watch
+from simulator.apiserver import admission, manifest, status, validation
+
+TEXT = (Path(__file__).parents[2] / "docs" / "API.md").read_text()
+
+
+def test_each_reason_and_its_code_is_documented() -> None:
+    for _, error in inspect.getmembers(status, inspect.isclass):
+        if issubclass(error, status.StatusError) and error is not status.StatusError:
+            assert f"`{error.reason}`" in TEXT
+            assert str(error.code) in TEXT
+
+
+def test_each_limit_is_documented() -> None:
+    for limit in (
+        f"{manifest.MAX_BYTES // 1024} KiB",
+        f"{admission.MAX_COPIES:,}",
+        f"{manifest.MAX_DEPTH}",
+        f"{manifest.MAX_NODES:,}",
+        f"{watch.MAX_WATCHES:,}",
+        f"{validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
+    ):
+        assert f"| {limit} |" in TEXT
+
+
+def test_each_path_is_documented() -> None:
+    for pattern in urls.urlpatterns:
+        words = [
+            word
+            for word in ("healthz", "readyz", "version", "trace", "openapi", "api")
+            if word in str(pattern.pattern)
+        ]
+        assert words
+        assert f"/{words[0]}" in TEXT
