@@ -100,6 +100,8 @@ class Words:
                 )
             case trace.Filtered():
                 return self.filtered(event)
+            case trace.Scored(total=0):
+                return None  # one node fits, and scores are not asked for
             case trace.Scored():
                 text = gettext("Score: {} has the best total, {}.")
                 if event.tied > 1:

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 from django.utils.translation import gettext, ngettext
+from msgspec.structs import replace
 
 from simulator.api import Micros
 from simulator.decision import Decision
@@ -27,7 +28,8 @@ PodState = Literal["running", "starting", "victim", "terminating", "ghost"]
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A pod on a node. ``share`` is its dominant request as per mille of the node's allocatable."""
+    """A pod on a node. ``share`` is its dominant request as per mille of the node's allocatable; ``at``, of a
+    nominated pod, is where on that scale its room begins."""
 
     key: str
     uid: str
@@ -38,6 +40,7 @@ class Block(msgspec.Struct, frozen=True):
     state: PodState
     gone_at: Micros
     title: str
+    at: int = 0
 
 
 class Meter(msgspec.Struct, frozen=True):
@@ -159,8 +162,8 @@ def totals(pods: list[PodRecord]) -> dict[str, int]:
 
 def card(picture: Picture, ranks: Ranks, name: str) -> Card:
     node = picture.nodes[name]
-    pods = sorted(picture.by_node.get(name, {}).values(), key=importance)
-    ghosts = sorted(picture.nominated.get(name, {}).values(), key=importance)
+    pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_shelf)
+    staying = sum(dominant_share(node, pod) for pod in pods if not pod.terminating)
     return Card(
         id=node_id(name),
         name=name,
@@ -169,9 +172,24 @@ def card(picture: Picture, ranks: Ranks, name: str) -> Card:
         taints=node.taints,
         blocks=[block(picture, ranks, node, pod) for pod in pods[:BLOCKS_AT_MOST]],
         more=max(0, len(pods) - BLOCKS_AT_MOST),
-        ghosts=[block(picture, ranks, node, pod) for pod in ghosts[:BLOCKS_AT_MOST]],
+        ghosts=ghosts(picture, ranks, node, staying),
         meters=meters(node, totals(pods)),
     )
+
+
+def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, staying: int) -> list[Block]:
+    """Nominated pods side by side, behind the pods that stay: over the room that they will get."""
+    found = []
+    for pod in sorted(picture.nominated.get(node.name, {}).values(), key=importance)[:BLOCKS_AT_MOST]:
+        ghost = block(picture, ranks, node, pod)
+        found.append(replace(ghost, at=max(0, min(staying, 1000 - ghost.share))))
+        staying += ghost.share
+    return found
+
+
+def place_on_shelf(pod: PodRecord) -> tuple[bool, int, Micros, str]:
+    """Terminating pods stand last, beside the free room that theirs will join."""
+    return pod.terminating, *importance(pod)
 
 
 def importance(pod: PodRecord) -> tuple[int, Micros, str]:
