@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: up test bench install install-dev lint types lock clean
+.PHONY: up test bench pictures install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -39,6 +39,10 @@ test: lint types
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
+
+# Takes the pictures of README and docs from the running product.
+pictures: .venv/dev
+	$(BIN)/python -m tests.pictures
 
 # Needs uv; writes the lock files anew.
 lock:
