@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.cluster import Cluster
-from simulator.columns import Bools, Column, Ints
+from simulator.columns import Bools, Column, Ints, Rows
 
 
 class Domains(NamedTuple):
@@ -27,4 +27,8 @@ class Domains(NamedTuple):
 
 def domains(cluster: Cluster, topology_key: str) -> Domains:
     labels = cluster.label(topology_key)
-    return Domains(labels.ids[: cluster.width] + 1, len(labels.values) + 1)
+
+    def number(rows: Rows | slice) -> Ints:
+        return labels.ids[: cluster.width][rows] + 1
+
+    return Domains(cluster.node_column(("domains", topology_key), number), len(labels.values) + 1)

@@ -1,6 +1,7 @@
 """Required affinity and anti-affinity: interpodaffinity/filtering.go, v1.34."""
 
 from collections.abc import Iterable
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,7 @@ class DomainCounts:
         self._supposed = 0
 
     def clone(self) -> "DomainCounts":
-        copy = object.__new__(DomainCounts)
-        copy.__dict__.update(self.__dict__)
-        return copy
+        return copy(self)
 
     def suppose(self, row: int, by: int) -> None:
         if self.numbers[row]:
@@ -52,9 +51,8 @@ class DomainCounts:
 
     def among(self, nodes: NodeBatch) -> Bools:
         """bool[n]: the nodes in whose domain there are such pods."""
-        numbers = nodes.take(self.numbers)
-        found: Bools = self._sums[numbers] + self._supposed > 0
-        return found & (numbers > 0) if self._supposed else found
+        found: Bools = self._sums[nodes.take(self.numbers)] + self._supposed > 0
+        return found
 
 
 ByKey = dict[str, DomainCounts]
@@ -68,6 +66,10 @@ def by_key(cluster: Cluster, counted: Iterable[tuple[str, Column]]) -> ByKey:
             counts = column.counts[: cluster.width]
             sums[key] = sums[key] + counts if key in sums else counts
     return {key: DomainCounts(cluster, key, counts) for key, counts in sums.items()}
+
+
+def _cloned(counts: ByKey) -> ByKey:
+    return {key: found.clone() for key, found in counts.items()}
 
 
 class PreFilterState:
@@ -96,11 +98,11 @@ class PreFilterState:
         """Pods that match an anti-affinity term of the incoming pod."""
 
     def clone(self) -> "PreFilterState":
-        copy = object.__new__(PreFilterState)
-        copy.__dict__.update(self.__dict__)
-        for counts in ("existing_anti", "affinity", "anti"):
-            setattr(copy, counts, {key: found.clone() for key, found in getattr(self, counts).items()})
-        return copy
+        clone = copy(self)
+        clone.existing_anti = _cloned(self.existing_anti)
+        clone.affinity = _cloned(self.affinity)
+        clone.anti = _cloned(self.anti)
+        return clone
 
     @property
     def nothing_to_filter(self) -> bool:
@@ -132,11 +134,11 @@ class PreFilterState:
     def verdicts(self, nodes: NodeBatch) -> Verdicts:
         codes: NDArray[np.uint8] = np.zeros(len(nodes), dtype=np.uint8)
         for counts in self.existing_anti.values():
-            codes[counts.among(nodes)] = EXISTING_ANTI_AFFINITY
+            np.putmask(codes, counts.among(nodes), EXISTING_ANTI_AFFINITY)
         for counts in self.anti.values():
-            codes[counts.among(nodes)] = ANTI_AFFINITY
+            np.putmask(codes, counts.among(nodes), ANTI_AFFINITY)
         if self.terms:
-            codes[~self._affine(nodes)] = AFFINITY
+            np.putmask(codes, ~self._affine(nodes), AFFINITY)
         return Verdicts(codes, STATUSES)
 
     def _affine(self, nodes: NodeBatch) -> Bools:

@@ -1,6 +1,7 @@
 """Hard constraints (DoNotSchedule): podtopologyspread/filtering.go, v1.34."""
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +51,7 @@ class Spread:
         self._domain = 0
 
     def clone(self) -> "Spread":
-        copy = object.__new__(Spread)
-        copy.__dict__.update(self.__dict__)
-        return copy
+        return copy(self)
 
     def suppose(self, row: int, by: int) -> None:
         """A matching pod more, or fewer, on a node."""
@@ -112,8 +111,8 @@ class PreFilterState:
         """Of a node the first constraint that it fails."""
         codes: NDArray[np.uint8] = np.zeros(len(nodes), dtype=np.uint8)
         for spread in reversed(self.spreads):
-            codes[spread.skewed(nodes)] = SKEWED
-            codes[nodes.take(spread.numbers) == 0] = NO_KEY
+            np.putmask(codes, spread.skewed(nodes), SKEWED)
+            np.putmask(codes, nodes.take(spread.numbers) == 0, NO_KEY)
         return Verdicts(codes, STATUSES)
 
 
