@@ -84,19 +84,14 @@ def evict(
         change = admit_delete(PODS, marked, world.now)
         return pod if change is None else change.object
 
-    def ended(problem: str) -> None:
-        if not problem:
-            grace = victim.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS)
-            world.emit(
-                trace.VictimDeleted(
-                    t=world.now,
-                    cycle=cycle,
-                    pod=victim.key,
-                    node=victim.node_name,
-                    preemptor=preemptor.key,
-                    grace_seconds=grace,
-                )
-            )
-        done(problem)
+    def told() -> trace.VictimDeleted:
+        return trace.VictimDeleted(
+            t=world.now,
+            cycle=cycle,
+            pod=victim.key,
+            node=victim.node_name,
+            preemptor=preemptor.key,
+            grace_seconds=victim.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS),
+        )
 
-    world.update("pods", victim.key, victim.uid, deleted, ended)
+    world.update("pods", victim.key, victim.uid, deleted, done, event=told)

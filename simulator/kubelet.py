@@ -99,11 +99,8 @@ class Kubelet:
                 new = with_condition(new, now, kind, "True")
             return new
 
-        def started(problem: str) -> None:
-            if not problem:
-                self._world.emit(PodStarted(t=now, pod=pod.key, node=pod.node_name))
-
-        self._world.update("pods", pod.key, pod.uid, running, started)
+        event = PodStarted(t=now, pod=pod.key, node=pod.node_name)
+        self._world.update("pods", pod.key, pod.uid, running, event=lambda: event)
 
     def _finish(self, pod: Pod) -> None:
         now = self._world.now
@@ -115,12 +112,8 @@ class Kubelet:
                 new = with_condition(new, now, kind, "False", reason="PodCompleted")
             return new
 
-        def finished(problem: str) -> None:
-            if not problem:
-                event = PodFinished(t=now, pod=pod.key, node=pod.node_name, phase="Succeeded")
-                self._world.emit(event)
-
-        self._world.update("pods", pod.key, pod.uid, succeeded, finished)
+        event = PodFinished(t=now, pod=pod.key, node=pod.node_name, phase="Succeeded")
+        self._world.update("pods", pod.key, pod.uid, succeeded, event=lambda: event)
 
     def _remove(self, pod: Pod) -> None:
         """The pod's containers have ended; finalizers are not waited for, as nobody here would lift them."""

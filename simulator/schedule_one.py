@@ -105,9 +105,11 @@ def _bind(scheduler: "Scheduler", info: QueuedPod, assumed: Pod, cycle: int) -> 
     world = scheduler.world
     scheduler.queue.done(assumed.uid)
 
-    def bound(problem: str) -> None:
+    def bound() -> trace.Bound:
+        return trace.Bound(t=world.now, cycle=cycle, pod=assumed.key, node=assumed.node_name)
+
+    def ended(problem: str) -> None:
         if not problem:
-            world.emit(trace.Bound(t=world.now, cycle=cycle, pod=assumed.key, node=assumed.node_name))
             return
         world.emit(
             trace.BindFailed(
@@ -126,7 +128,7 @@ def _bind(scheduler: "Scheduler", info: QueuedPod, assumed: Pod, cycle: int) -> 
         except StatusError as refusal:
             raise Refused(str(refusal)) from None
 
-    world.update("pods", assumed.key, assumed.uid, binding, bound)
+    world.update("pods", assumed.key, assumed.uid, binding, ended, event=bound)
 
 
 # Failure: back into the queue

@@ -104,6 +104,11 @@ class Simulation:
         trace, self._world.trace = self._world.trace, []
         return trace
 
+    def give_back_trace(self, trace: list[Event]) -> None:
+        """The commit that it was taken for was refused: it is still to be told, but for what that write would
+        have meant."""
+        self._world.trace[:0] = trace
+
     def take_decisions(self) -> list[Decision]:
         decisions, self._scheduler.decisions = self._scheduler.decisions, []
         return decisions

@@ -62,11 +62,14 @@ class World:
         mutate: Mutate,
         done: Done = nobody,
         *,
+        event: Callable[[], Event] | None = None,
         retries: int = RETRIES,
     ) -> None:
         """Change an object as a patch does: what others change meanwhile stands.
 
         Where somebody else was quicker, it is done again upon the newer version as soon as that is observed.
+        ``event`` says what the write means. It is in the trace before the write, so that a store which keeps
+        both keeps both or neither, and out of it again where the write is refused.
         """
         current = self.informer.get(resource, key)
         if current is None or current["metadata"].get("uid", "") != uid:
@@ -74,15 +77,24 @@ class World:
             return
         try:
             new = mutate(current)
-            if new is not current:
-                self.commit([Change(resource, key, new, int(current["metadata"]["resourceVersion"]))])
+            told = [event()] if event else []
+            self.trace += told
+            try:
+                if new is not current:
+                    self.commit([Change(resource, key, new, int(current["metadata"]["resourceVersion"]))])
+            except ApiError:
+                for refused in told:
+                    self.trace.remove(refused)
+                raise
         except Refused as refusal:
             done(str(refusal))
         except ApiError as error:
             if retries and error.reason in ("Conflict", "NotFound"):
                 # NotFound, too, will be observed: as the object's deletion.
                 again = self._waiting.setdefault((resource, key), [])
-                again.append(lambda: self.update(resource, key, uid, mutate, done, retries=retries - 1))
+                again.append(
+                    lambda: self.update(resource, key, uid, mutate, done, event=event, retries=retries - 1)
+                )
             else:
                 done(str(error))
         else:

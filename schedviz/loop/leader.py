@@ -7,7 +7,7 @@ from typing import Protocol
 
 from schedviz.loop.doorbell import ring
 from schedviz.store import Clock, Lease, Sandbox
-from simulator.api import ApiServer, Change, Micros, WatchEvent
+from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
 from simulator.simulation import Options
 from simulator.trace import Event, LaneEntry, LeaderElected
@@ -26,6 +26,7 @@ class Simulation(Protocol):
     def step(self, now: Micros) -> bool: ...
     def next_due(self) -> Micros | None: ...
     def take_trace(self) -> list[Event]: ...
+    def give_back_trace(self, trace: list[Event]) -> None: ...
     def take_decisions(self) -> list[Decision]: ...
     def take_lanes(self) -> dict[str, LaneEntry | None]: ...
 
@@ -71,10 +72,16 @@ class Leader:
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
         """What the Simulation writes, with the trace that led to it. Raises :class:`simulator.api.ApiError`,
-        for the component that wrote to handle: the trace then goes with the next commit."""
+        for the component that wrote to handle."""
         self._wrote = True
         self._collect()
-        return self._store(changes)
+        try:
+            return self._store(changes)
+        except ApiError:
+            # Some of it would have been true only with this write: the Simulation knows which.
+            self._simulation.give_back_trace(self._trace)
+            self._trace = []
+            raise
 
     def run(self, clock: Clock, wall: float, seconds: float) -> bool:
         """Let the Simulation come up to ``clock`` at ``wall``, for about ``seconds`` of work; whether more is

@@ -97,6 +97,8 @@ def arena(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[
     directory = tmp_path_factory.mktemp("arena")
     with lock(directory) as held:
         arena = Arena(directory, held)
+        arena.start_worker()
+        arena.start_worker()
         yield arena
         arena.close()
 

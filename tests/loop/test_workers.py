@@ -27,12 +27,10 @@ def assert_each_pod_was_bound_once(sandbox: Sandbox, pods: int) -> None:
     assert len(nodes) == len(bound(sandbox)) == pods
     traced = Counter(e.pod for _, e in sandbox.trace(0, count=100_000) if isinstance(e, Bound))
     assert set(traced.values()) == {1}
-    assert traced.keys() <= nodes.keys()
+    assert traced.keys() == nodes.keys()
 
 
 def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_twice(arena: Arena) -> None:
-    arena.start_worker()
-    arena.start_worker()
     sandbox = arena.make("killed", [node(f"n{i}") for i in range(50)])
     pods = 0
     for turn in range(3):
@@ -98,15 +96,15 @@ def test_workers_go_on_after_a_restart_of_redis(arena: Arena) -> None:
 def test_busy_sandboxes_do_not_hold_up_the_others(arena: Arena) -> None:
     """Two sandboxes with work for many slices; thirty small ones that come after have their pods bound long
     before the large ones are through."""
-    large = [
-        arena.make(f"large-{i}", [node(f"n{n}") for n in range(80)] + [pod(f"p{p}") for p in range(900)])
-        for i in range(2)
-    ]
+    large = [arena.make(f"large-{i}", [node(f"n{n}") for n in range(200)]) for i in range(2)]
+    for batch in range(3):
+        for sandbox in large:
+            create(sandbox, [pod(f"p{batch}-{p}") for p in range(1000)])
     for sandbox in large:
         eventually(until_bound(sandbox, 1))
     small = [arena.make(f"small-{i}", [node("n"), *(pod(f"p{p}") for p in range(3))]) for i in range(30)]
     for sandbox in small:
         eventually(until_bound(sandbox, 3), seconds=30.0)
-    assert all(len(bound(sandbox)) < 900 for sandbox in large)
+    assert all(len(bound(sandbox)) < 3000 for sandbox in large)
     for sandbox in [*small, *large]:
         arena.store.delete(sandbox.name)

@@ -1,0 +1,254 @@
+"""The slice, with a small stand-in for the Simulation, on the real store."""
+
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from schedviz.loop import driver as module
+from schedviz.loop.driver import Driver
+from schedviz.loop.due import KEY, RETRY_SECONDS
+from schedviz.loop.presence import Presence
+from schedviz.loop.wakes import Wakes
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import sandbox as sandbox_module
+from simulator.api import SECOND, ApiError, ApiServer, Micros, WatchEvent
+from simulator.decision import Decision
+from simulator.simulation import Options
+from simulator.trace import Bound, Event, LaneEntry, LeaderElected, PodRemoved, SchedulerError
+from tests.store.test_commit import create
+
+
+class StandIn:
+    """Takes in one event a step, and tells of it; then does ``work``, which says whether there was any."""
+
+    work: Callable[["StandIn"], bool] = lambda self: False
+    due: Micros | None = None
+
+    def __init__(self, api: ApiServer, options: Options) -> None:
+        self.api = api
+        self.options = options
+        self.now = 0
+        self.inbox: list[WatchEvent] = []
+        self.told: list[Event] = []
+        self.lanes: dict[str, LaneEntry | None] = {}
+        made.append(self)
+
+    def observe(self, events: Sequence[WatchEvent]) -> None:
+        self.inbox += events
+
+    def step(self, now: Micros) -> bool:
+        self.now = now
+        if self.inbox:
+            self.told.append(PodRemoved(now, self.inbox.pop(0).key, ""))
+            return True
+        return type(self).work(self)
+
+    def next_due(self) -> Micros | None:
+        return self.due
+
+    def take_trace(self) -> list[Event]:
+        told, self.told = self.told, []
+        return told
+
+    def give_back_trace(self, trace: list[Event]) -> None:
+        self.told[:0] = trace
+
+    def take_decisions(self) -> list[Decision]:
+        return []
+
+    def take_lanes(self) -> dict[str, LaneEntry | None]:
+        lanes, self.lanes = self.lanes, {}
+        return lanes
+
+
+made: list[StandIn] = []
+
+
+@pytest.fixture
+def stand_in() -> type[StandIn]:
+    """A class of the test's own, to give its work to."""
+    made.clear()
+    return type("StandIn", (StandIn,), {})
+
+
+@pytest.fixture
+def driver(store: Store, stand_in: type[StandIn], sandbox_name: str) -> Driver:
+    presence = Presence(store, sandbox_name)
+    presence.beat()
+    return Driver(store, Wakes(store), presence, stand_in)
+
+
+def run(driver: Driver, store: Store, sandbox: Sandbox) -> None:
+    driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name))
+
+
+def due_in(store: Store, sandbox: Sandbox) -> float | None:
+    """Seconds until the sandbox's next slice is asked for."""
+    at = store.redis.zscore(KEY, sandbox.name)
+    return None if at is None else at / 1000 - time.time()
+
+
+def told(sandbox: Sandbox) -> list[Event]:
+    return [event for _, event in sandbox.trace(0)]
+
+
+def test_a_slice_takes_in_what_is_there_says_who_leads_and_sets_the_next_time(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
+) -> None:
+    sandbox.commit([create("a"), create("b")])
+    sandbox.commit([], lanes={"default/of-the-last-leader": LaneEntry("", "", "activeQ", 0, 0, 0, 1)})
+    stand_in.due = sandbox.clock().now(time.time()) + 60 * SECOND
+    run(driver, store, sandbox)
+    elected, *rest = told(sandbox)
+    lease = sandbox.lease()
+    assert lease
+    assert isinstance(elected, LeaderElected)
+    assert (elected.holder, elected.epoch) == (lease.holder, lease.epoch)
+    assert [event.pod for event in rest if isinstance(event, PodRemoved)] == ["default/a", "default/b"]
+    assert sandbox.lanes() == {}
+    assert store.unseen().count(sandbox.name) == 0
+    wait = due_in(store, sandbox)
+    assert wait
+    assert 58 < wait <= 61
+
+    stand_in.due = None
+    run(driver, store, sandbox)
+    assert due_in(store, sandbox) is None
+    assert len(made) == 1
+    assert sandbox.lease().epoch == lease.epoch  # type: ignore[union-attr]  # it is held
+
+
+def test_an_asking_from_before_the_last_slice_is_left(driver: Driver, store: Store, sandbox: Sandbox) -> None:
+    asked = Wakes(store).due.mark(sandbox.name)
+    run(driver, store, sandbox)
+    sandbox.commit([create("a")])
+    driver.slice(sandbox.name, asked)
+    assert store.unseen().count(sandbox.name) == 1
+
+
+def test_a_paused_sandbox_takes_in_what_is_written_and_does_nothing(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
+) -> None:
+    worked: list[Micros] = []
+    stand_in.work = lambda self: bool(worked.append(self.now))
+    clock = sandbox.clock().rebased(time.time(), paused=True)
+    sandbox.set_clock(clock)
+    stand_in.due = clock.sim
+    sandbox.commit([create("a")])
+    run(driver, store, sandbox)
+    sandbox.commit([create("b")])
+    run(driver, store, sandbox)
+    assert [event.t for event in told(sandbox) if isinstance(event, PodRemoved)] == [clock.sim] * 2
+    assert worked == []
+    assert due_in(store, sandbox) is None
+
+
+def test_endless_work_is_cut_into_slices(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SLICE_SECONDS", 0.02)
+    stand_in.work = lambda self: True
+    run(driver, store, sandbox)
+    wait = due_in(store, sandbox)
+    assert wait
+    assert wait <= RETRY_SECONDS  # asked for again, at once
+
+
+def test_a_refused_write_is_not_told_and_what_led_to_it_is(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
+) -> None:
+    def work(self: StandIn) -> bool:
+        if self.told or self.inbox:
+            return False
+        led, bound = SchedulerError(self.now, 1, "p", "led to it"), Bound(self.now, 1, "p", "n")
+        self.told += [led, bound]
+        try:
+            self.api.commit([create("a")])
+        except ApiError:
+            self.told.remove(bound)
+        return False
+
+    sandbox.commit([create("a")])
+    stand_in.work = work
+    run(driver, store, sandbox)
+    assert [type(event) for event in told(sandbox)] == [LeaderElected, PodRemoved, SchedulerError]
+
+
+def test_a_fault_is_told_and_tried_again_later_with_a_new_simulation(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn], caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(self: StandIn) -> bool:
+        raise ZeroDivisionError("by a plugin")
+
+    stand_in.work = fail
+    sandbox.commit([create("a")])
+    for fault, delay in enumerate([5, 10, 20], start=1):
+        run(driver, store, sandbox)
+        errors = [event for event in told(sandbox) if isinstance(event, SchedulerError)]
+        assert [error.message for error in errors] == ["ZeroDivisionError: by a plugin"] * fault
+        wait = due_in(store, sandbox)
+        assert wait
+        assert delay - 2 < wait <= delay + 1
+        assert len(made) == fault
+        assert sandbox.name not in store.unseen()  # no sweep brings it back sooner
+    assert "by a plugin" in caplog.text
+    stand_in.work = lambda self: False
+    run(driver, store, sandbox)
+    assert due_in(store, sandbox) is None
+
+
+def test_who_has_lost_the_lease_changes_nothing_and_forgets(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
+) -> None:
+    run(driver, store, sandbox)
+    other = Presence(store, f"other-{sandbox.name}")
+    other.beat()
+
+    def lose(self: StandIn) -> bool:
+        sandbox.take_lease(other.worker, time.time(), sandbox.lease())
+        self.api.commit([create("a")])
+        return True
+
+    stand_in.work = lose
+    run(driver, store, sandbox)
+    assert sandbox.get("pods", "default/a") is None
+    run(driver, store, sandbox)  # the other is alive: it is left to that one
+    assert len(made) == 1
+    assert sandbox.lease().holder == other.worker  # type: ignore[union-attr]  # it is held
+    other.leave()
+    stand_in.work = lambda self: False
+    run(driver, store, sandbox)
+    assert len(made) == 2
+    assert [type(event) for event in told(sandbox)] == [LeaderElected, LeaderElected]
+
+
+def test_a_trimmed_watch_log_is_answered_by_listing_anew(
+    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(driver, store, sandbox)
+    monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
+    for start in range(0, 500, 100):
+        sandbox.commit([create(f"p{start + i}") for i in range(100)])
+    run(driver, store, sandbox)  # finds the log trimmed
+    run(driver, store, sandbox)
+    assert len(made) == 2
+    assert len([event for event in told(sandbox) if isinstance(event, PodRemoved)]) == 500
+    assert sandbox.name not in store.unseen()
+
+
+def test_of_too_many_led_sandboxes_the_least_lately_used_is_let_go(
+    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_LED", 1)
+    second = store.create(Meta(name=f"{sandbox.name[:55]}-second"))
+    run(driver, store, sandbox)
+    run(driver, store, second)
+    assert sandbox.lease() is None
+    assert second.lease() is not None
+    run(driver, store, sandbox)
+    assert second.lease() is None
+    assert len(made) == 3
+    store.delete(second.name)
+    run(driver, store, second)
+    assert due_in(store, second) is None
