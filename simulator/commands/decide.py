@@ -7,17 +7,17 @@ the others are still answered, and the exit status is 1.
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from simulator import snapshot
 from simulator.api import Manifest
+from simulator.apiserver.resources import Resource, built_in
 from simulator.attempt import Attempt, left_out
-from simulator.cluster import Cluster
 from simulator.config import ConfigError, load
 from simulator.framework.interface import Status
-from simulator.framework.runtime import Framework
-from simulator.node import Node
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
 from simulator.schedule_pod import message, preemption, record
@@ -25,7 +25,9 @@ from simulator.schedule_pod import message, preemption, record
 MAX_LINE_BYTES = 64 << 20
 """A cluster of some ten thousand pods; a longer line is refused."""
 
-KINDS = {
+_LISTS = {
+    "nodes": "nodes",
+    "pods": "pods",
     "namespaces": "namespaces",
     "priorityClasses": "priorityclasses.scheduling.k8s.io",
     "podDisruptionBudgets": "poddisruptionbudgets.policy",
@@ -41,12 +43,17 @@ KINDS = {
     "replicationControllers": "replicationcontrollers",
     "statefulSets": "statefulsets.apps",
 }
-"""The lists beside nodes and pods, and the resource each is kept under."""
 
-_NAMESPACED = {
-    "podDisruptionBudgets", "persistentVolumeClaims", "csiStorageCapacities", "services", "replicaSets",
-    "replicationControllers", "statefulSets",
-}  # fmt: skip
+
+def _resource(identity: str) -> Resource:
+    plural, _, group = identity.partition(".")
+    found = built_in(group, plural)
+    assert found is not None, identity
+    return found
+
+
+LISTS = {name: _resource(identity) for name, identity in _LISTS.items()}
+"""The lists of ``objects``, and what each holds."""
 
 
 class Question(msgspec.Struct):
@@ -104,32 +111,10 @@ def _skip_rest(line: bytes, lines: Any) -> None:
     raise ValueError(f"the line is longer than {MAX_LINE_BYTES} bytes")
 
 
-def read_cluster(
-    objects: dict[str, list[Manifest]], frameworks: dict[str, Framework]
-) -> tuple[Cluster, dict[str, list[Pod]]]:
-    """The cluster, and its nominated pods by node. Gated pods, and those of a schedulerName without a
-    framework, are in no queue and hence not nominated."""
-    cluster = Cluster()
-    for manifest in objects.get("nodes", ()):
-        cluster.add_node(Node.parse(manifest))
-    for kind, resource in KINDS.items():
-        for manifest in objects.get(kind, ()):
-            metadata = manifest["metadata"]
-            name = metadata["name"]
-            namespace = metadata.get("namespace") or "default"
-            cluster.set_object(resource, f"{namespace}/{name}" if kind in _NAMESPACED else name, manifest)
-    nominated: dict[str, list[Pod]] = {}
-    for manifest in objects.get("pods", ()):
-        pod = Pod.parse(manifest)
-        if pod.finished:
-            continue
-        if pod.node_name:
-            cluster.add_pod(pod)
-        elif pod.nominated_node_name:
-            own = frameworks.get(pod.scheduler_name)
-            if own is not None and own.run_pre_enqueue(pod) is None:
-                nominated.setdefault(pod.nominated_node_name, []).append(pod)
-    return cluster, nominated
+def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, Manifest]]:
+    for name, resource in LISTS.items():
+        for manifest in lists.get(name, ()):
+            yield resource, manifest
 
 
 def decide(question: Question) -> dict[str, Any]:
@@ -139,7 +124,7 @@ def decide(question: Question) -> dict[str, Any]:
     framework = frameworks.get(pod.scheduler_name)
     if framework is None:
         raise ValueError(f"no profile has the schedulerName {pod.scheduler_name!r}")
-    cluster, nominated = read_cluster(question.objects, frameworks)
+    cluster, nominated = snapshot.read(read_objects(question.objects), frameworks)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
         return {**_NOTHING, "preEnqueue": _status(gate)}

@@ -1,0 +1,230 @@
+"""Explain what the scheduler would do with a pod, node by node.
+
+``pod.yaml`` is the pod as somebody would write it. The cluster is a List in JSON, as ``kubectl get
+nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` prints it; the more kinds it holds, the
+closer the answer.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from simulator import snapshot
+from simulator.api import Manifest
+from simulator.apiserver import priority, resources, schema
+from simulator.apiserver.defaults import complete, set_defaults
+from simulator.apiserver.manifest import ManifestError, manifests
+from simulator.apiserver.overlay import Objects, Overlay
+from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.status import StatusError
+from simulator.apiserver.validation import validate
+from simulator.attempt import Attempt
+from simulator.config import ConfigError, load
+from simulator.decision import Decision
+from simulator.plugins.registry import profiles
+from simulator.pod import Pod
+from simulator.schedule_pod import record
+
+MAX_CLUSTER_BYTES = 1 << 30
+"""Some hundred thousand pods; more than this machine should be asked to hold."""
+MAX_LISTED = 10
+"""Names in a sentence; the rest are counted."""
+
+Item = tuple[Resource, Manifest]
+
+
+class ExplainError(Exception):
+    """The question cannot be answered; the message says why."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
+    parser.add_argument("--cluster", type=Path, required=True, help="a List in JSON")
+    parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
+    parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        decision = explain(options.pod, options.cluster, options.config)
+    except (ExplainError, ManifestError, StatusError, ConfigError, OSError) as failure:
+        print(f"explain: {failure}", file=sys.stderr)
+        return 1
+    if options.output == "json":
+        print(msgspec.json.format(msgspec.json.encode(decision), indent=2).decode())
+    else:
+        print("\n".join(report(decision)))
+    return 0
+
+
+def explain(pod_path: Path, cluster_path: Path, config_path: Path | None) -> Decision:
+    configuration = None
+    if config_path is not None:
+        configuration = one(manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path)
+    frameworks = profiles(load(configuration))
+    items = list(read_list(cluster_path))
+    pod = admitted(one(manifests(pod_path.read_bytes()), "Pod", pod_path), items)
+    framework = frameworks.get(pod.scheduler_name)
+    if framework is None:
+        raise ExplainError(f"no profile has the schedulerName {pod.scheduler_name!r}")
+    try:
+        others = [item for item in items if not _same(item, pod)]
+        cluster, nominated = snapshot.read(others, frameworks)
+    except (ValueError, LookupError, TypeError, AttributeError) as failure:
+        raise ExplainError(f"{cluster_path}: {type(failure).__name__}: {failure}") from None
+    gate = framework.run_pre_enqueue(pod)
+    if gate is not None:
+        raise ExplainError(f"{pod.key} is not even queued: {gate.message}")
+    search = Attempt(framework, cluster, pod, nominated, exhaustive=True)
+    for _ in search.run():
+        pass
+    return record(search)
+
+
+def one(documents: Sequence[Manifest], kind: str, path: Path) -> Manifest:
+    found = [document for document in documents if document["kind"] == kind]
+    if len(found) != 1 or len(documents) != 1:
+        raise ExplainError(f"{path}: expected one {kind}, found {len(found)} in {len(documents)} documents")
+    return found[0]
+
+
+def read_list(path: Path) -> Iterator[Item]:
+    """What a dump holds; kinds that nobody knows are left out."""
+    if path.stat().st_size > MAX_CLUSTER_BYTES:
+        raise ExplainError(f"{path} has more than {MAX_CLUSTER_BYTES >> 20} MiB")
+    try:
+        dump = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError) as failure:
+        raise ExplainError(f"{path}: {failure}") from None
+    items = dump.get("items")
+    if not isinstance(items, list):
+        raise ExplainError(f"{path} is not a List: it has no items")
+    for i, item in enumerate(items):
+        try:
+            resource = resources.of_kind(item["apiVersion"], item["kind"])
+        except (LookupError, TypeError):
+            raise ExplainError(f"{path}: items[{i}] has no apiVersion and kind") from None
+        if resource is not None:
+            yield resource, item
+
+
+def admitted(manifest: Manifest, items: Iterable[Item]) -> Pod:
+    """The pod as the API server of that cluster would store it. Raises StatusError or ExplainError."""
+    decoded, causes = schema.decode(PODS, manifest)
+    if not causes:
+        decoded["metadata"].setdefault("namespace", "default")
+        set_defaults(PODS, decoded)
+        complete(PODS, decoded, "")
+        priority.resolve(decoded, Overlay(_Dump(items)))
+        causes = validate(PODS, decoded)
+    if causes:
+        raise ExplainError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
+    return Pod.parse(decoded)
+
+
+class _Dump:
+    """The dump as admission reads it: only its PriorityClasses matter."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        classes = (item for resource, item in items if resource == PRIORITY_CLASSES)
+        self._classes = [item for item in classes if "name" in item.get("metadata", ())]
+
+    def list(self, resource: str) -> Objects:
+        return Objects(self._classes if resource == PRIORITY_CLASSES.id else [])
+
+
+def _same(item: Item, pod: Pod) -> bool:
+    """The pod itself, if the dump has it already."""
+    resource, manifest = item
+    if resource != PODS:
+        return False
+    metadata = manifest["metadata"]
+    key = f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
+    return key == pod.key
+
+
+# For people
+
+
+def report(decision: Decision) -> Iterator[str]:
+    asks = ", ".join(f"{name} {n}{'m' if name == 'cpu' else ''}" for name, n in decision.requests.items())
+    who = f"Pod {decision.pod}, priority {decision.priority}"
+    yield f"{who}, requests {asks or 'nothing'}; profile {decision.profile}"
+    yield ""
+    yield from aligned(table(decision))
+    yield ""
+    if decision.selected:
+        tied = f" (drawn among {named(decision.tied)})" if len(decision.tied) > 1 else ""
+        yield f"It would be bound to {decision.selected}{tied}."
+        return
+    yield f"It fits nowhere: {decision.message}"
+    if decision.preemption is not None:
+        yield from preemption(decision)
+
+
+def table(decision: Decision) -> Iterator[list[str]]:
+    """A line a node: where it fits each plugin's weighted score, else the first plugin that turned it away
+    and why."""
+    plugins = [scores.plugin for scores in decision.scores]
+    yield ["NODE", *plugins, *(["TOTAL"] if plugins else []), "VERDICT"]
+    places = {node: i for i, node in enumerate(decision.feasible)}
+    for i, (name, verdict) in enumerate(zip(decision.nodes, decision.verdicts, strict=True)):
+        columns = [""] * (len(plugins) + bool(plugins))
+        if i in places and decision.scores:
+            place = places[i]
+            columns = [str(scores.weighted[place]) for scores in decision.scores]
+            columns.append(str(decision.totals[place]))
+        yield [name, *columns, said(decision, name, verdict)]
+
+
+def said(decision: Decision, name: str, verdict: int) -> str:
+    if verdict < 0:
+        return "not looked at: the nominated node fits"
+    if verdict == 0:
+        return "fits, chosen" if name == decision.selected else "fits"
+    failure = decision.failures[verdict - 1]
+    who = f"{failure.plugin}: " if failure.plugin else ""
+    return who + ", ".join(failure.reasons)
+
+
+RULES = {
+    0: "it is the only candidate",
+    1: "fewest PodDisruptionBudget violations",
+    2: "lowest priority of the most important victim",
+    3: "smallest sum of the victims' priorities",
+    4: "fewest victims",
+    5: "its most important victims have run for the shortest time",
+    6: "drawn by lot among equals",
+}
+
+
+def preemption(decision: Decision) -> Iterator[str]:
+    found = decision.preemption
+    assert found is not None
+    if not found.candidates:
+        return
+    yield ""
+    rows = [["CANDIDATE", "VICTIMS", "PDB VIOLATIONS", "HIGHEST PRIORITY"]]
+    for candidate in found.candidates:
+        victims = named([victim.pod for victim in candidate.victims])
+        rows.append([candidate.node, victims, str(candidate.pdb_violations), str(candidate.highest_priority)])
+    yield from aligned(rows)
+    if decision.outcome == "preempting":
+        yield ""
+        yield f"Preemption would free {found.chosen}: {RULES[found.rule]}."
+
+
+def named(names: Sequence[str]) -> str:
+    more = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    lines = list(rows)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
