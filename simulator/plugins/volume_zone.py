@@ -48,6 +48,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     """A volume that is in some zones can be reached from nodes there, and from nodes that know no zones."""
 
     name = "VolumeZone"
+    counts_only = True
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         topologies = volume_topologies(state.cluster, pod)

@@ -60,6 +60,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     for claims that wait for their first consumer."""
 
     name = "VolumeBinding"
+    counts_only = True
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         if not any(True for _ in claim_references(pod)):
