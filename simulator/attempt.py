@@ -9,9 +9,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from simulator import extender_calls
 from simulator.cluster import Cluster
 from simulator.columns import Ints, Rows
 from simulator.decision import Preemption
+from simulator.extender import ExtenderError
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import CycleState, PluginError, PostFilterResult, Status
 from simulator.framework.node_batch import NodeBatch
@@ -130,7 +132,7 @@ class Attempt:
             code = int(self.diagnosis.codes[nominated])
             if code:
                 self.diagnosis.blame(self.diagnosis.statuses[code - 1])
-            else:
+            elif self._extenders_pass(row):
                 self.feasible, self.nominated_shortcut = row, True
         names = self.pre_filter.node_names
         rows: Rows | None = None
@@ -147,6 +149,16 @@ class Attempt:
         if names is not None:
             self.diagnosis.absent = left_out(self.diagnosis.unschedulable_plugins)
         self._search(rows)
+
+    def _extenders_pass(self, nominated: Rows) -> bool:
+        """A fault here only means that the other nodes are looked at too."""
+        try:
+            passing = extender_calls.passing(
+                self.framework.extenders, Diagnosis(self.cluster), self.pod, nominated
+            )
+        except ExtenderError:
+            return False
+        return bool(len(passing))
 
     def _look_at(self, diagnosis: Diagnosis, rows: Rows | None) -> None:
         """Filter some rows (None = all of them)."""
@@ -180,6 +192,13 @@ class Attempt:
                 diagnosis.blame(status)
             else:
                 self.errors.append(status.message)
+        if not self.errors:
+            try:
+                self.feasible = extender_calls.passing(
+                    self.framework.extenders, diagnosis, self.pod, self.feasible
+                )
+            except ExtenderError as fault:
+                self.errors.append(str(fault))
         if self.errors:
             self.feasible = np.empty(0, dtype=np.intp)
             diagnosis.unschedulable_plugins.clear()
@@ -219,6 +238,10 @@ class Attempt:
         for column in self.scores:
             self.totals += column.weighted()
         if self.selected is None:
+            extenders = self.framework.extenders
+            for column in extender_calls.scores(extenders, self.cluster, self.pod, self.feasible):
+                self.scores.append(column)
+                self.totals += column.weighted()
             self.best = self.feasible[self.totals == self.totals.max()]
             # The k-th in the scheduler's order, whatever the order of rows.
             k = self.state.draw("node", len(self.best))

@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 from simulator.api import Manifest
+from simulator.config import extenders
 from simulator.config.args import Cause, convert_error, decode
+from simulator.config.extenders import ExtenderConfig
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -103,7 +105,7 @@ class ConfigurationManifest(msgspec.Struct, frozen=True, rename="camel", forbid_
     pod_initial_backoff_seconds: int = 1
     pod_max_backoff_seconds: int = 10
     profiles: list[ProfileManifest] = []
-    extenders: list[Manifest] = []
+    extenders: list[ExtenderConfig] = []
     leader_election: Any = None
     client_connection: Any = None
     enable_profiling: Any = None
@@ -129,7 +131,8 @@ class Configuration(msgspec.Struct, frozen=True):
     profiles: list[Profile]
     pod_initial_backoff_seconds: int
     pod_max_backoff_seconds: int
-    extenders: list[Manifest]
+    extenders: list[ExtenderConfig]
+    """In the order in which they are called."""
 
     def profile(self, scheduler_name: str) -> Profile | None:
         return next((p for p in self.profiles if p.scheduler_name == scheduler_name), None)
@@ -164,13 +167,18 @@ def load(manifest: Manifest | None) -> Configuration:
             causes.append((f"profiles[{i}].schedulerName", "Required value"))
         if any(p.scheduler_name == profile.scheduler_name for p in read.profiles[:i]):
             causes.append((f"profiles[{i}].schedulerName", f"Duplicate value: {profile.scheduler_name!r}"))
+    causes += extenders.validate(read.extenders)
     if causes:
         raise ConfigError(causes)
+    ignored = extenders.ignored_by_scheduler(read.extenders)
+    if ignored:
+        for made in profiles:
+            made.args["NodeResourcesFit"].ignored_resources = ignored  # As upstream: in place of its own.
     return Configuration(
         profiles,
         read.pod_initial_backoff_seconds,
         read.pod_max_backoff_seconds,
-        read.extenders,
+        extenders.in_order(read.extenders),
     )
 
 

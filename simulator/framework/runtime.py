@@ -1,6 +1,6 @@
 """One profile's plugins, and how they are run: pkg/scheduler/framework/runtime/framework.go, v1.34."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from simulator.columns import Ints
 from simulator.config.configuration import ConfigError, Profile, expand, score_weights
+from simulator.extender import Extender
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     EXTENSION_POINTS,
@@ -55,11 +56,13 @@ class ScoreColumns(NamedTuple):
     plugin: str
     weight: int
     raw: NDArray[Any]
-    normalized: NDArray[np.int8]
+    normalized: NDArray[Any]
+    """From 0 to 100; only an extender's can lie outside."""
 
     def weighted(self) -> Ints:
         """What the plugin adds to the totals."""
-        return np.multiply(self.normalized, self.weight, dtype=np.int64)
+        added: Ints = np.multiply(self.normalized, self.weight, dtype=np.int64)
+        return added
 
 
 def narrowed(column: Ints) -> NDArray[Any]:
@@ -78,8 +81,14 @@ class Framework:
     point that it does not have.
     """
 
-    def __init__(self, profile: Profile, registry: Mapping[str, type[Plugin]]) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        registry: Mapping[str, type[Plugin]],
+        extenders: Sequence[Extender] = (),
+    ) -> None:
         self.profile = profile
+        self.extenders = extenders
         self.scheduler_name = profile.scheduler_name
         self._check(registry)
         names = {p.name for p in profile.multi_point.enabled}

@@ -5,12 +5,15 @@ from functools import partial
 import numpy as np
 
 from simulator.config.args import DefaultPreemptionArgs
+from simulator.extender import ExtenderError
+from simulator.extender_calls import candidates_left
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     CycleState,
     PostFilterPlugin,
     PostFilterResult,
     Status,
+    error,
     unschedulable,
 )
 from simulator.pod import Pod
@@ -46,7 +49,14 @@ class DefaultPreemption(PostFilterPlugin):
         if not len(result.candidates.rows):
             found = partial(record.dry_run, state, pod, result)
             return PostFilterResult("", found), _refusal(result.diagnosis.message())
-        left, rule = pick(result.candidates)
+        try:
+            offered = candidates_left(self.framework.extenders, state.cluster, pod, result.candidates)
+        except ExtenderError as fault:
+            return None, error(f"preemption: {fault}")
+        if not len(offered.rows):
+            return None, _refusal("no candidate node for preemption")
+        result = result._replace(candidates=offered)
+        left, rule = pick(offered)
         chosen = state.cluster.node(int(left.rows[state.draw("preemption", len(left.rows))])).name
         found = partial(record.dry_run, state, pod, result, left=left, chosen=chosen, rule=rule)
         return PostFilterResult(chosen, found), None

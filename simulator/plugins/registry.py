@@ -1,8 +1,12 @@
-"""The in-tree plugins by name (pkg/scheduler/framework/plugins/registry.go, v1.34)."""
+"""Plugins by name: those in-tree (pkg/scheduler/framework/plugins/registry.go, v1.34), and those that other
+packages bring."""
 
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
 
-from simulator.config import Configuration
+from simulator.config import ConfigError, Configuration
+from simulator.extender import Extender, Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
@@ -49,10 +53,46 @@ PLUGINS: tuple[type[Plugin], ...] = (
 
 IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in PLUGINS}
 
+ENTRY_POINT_GROUP = "schedviz.plugins"
+
+
+@cache
+def registered() -> Mapping[str, type[Plugin]]:
+    """The in-tree plugins and those of installed packages, which name their classes as entry points of the
+    group ``schedviz.plugins``. They do nothing until a profile enables them.
+
+    Raises TypeError for an entry point that is no plugin, and ValueError for a name that is taken: both are
+    faults of the installation that should not go unnoticed.
+    """
+    found = dict(IN_TREE)
+    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
+        plugin = point.load()
+        if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
+            raise TypeError(f"entry point {point.name!r} ({point.value}) is no plugin class")
+        if plugin.name in found:
+            raise ValueError(f"entry point {point.name!r}: a plugin named {plugin.name!r} already exists")
+        found[plugin.name] = plugin
+    return found
+
 
 def profiles(
-    configuration: Configuration, registry: Mapping[str, type[Plugin]] = IN_TREE
+    configuration: Configuration,
+    registry: Mapping[str, type[Plugin]] | None = None,
+    transport: Transport | None = None,
 ) -> dict[str, Framework]:
-    """The frameworks of a configuration by schedulerName (pkg/scheduler/profile/profile.go). Raises
-    ConfigError."""
-    return {p.scheduler_name: Framework(p, registry) for p in configuration.profiles}
+    """The frameworks of a configuration by schedulerName (pkg/scheduler/profile/profile.go), with all
+    registered plugins to choose from unless told otherwise.
+
+    Extenders are called through ``transport``: without one, or on hosts that it does not allow, they are an
+    error of the configuration. Raises ConfigError.
+    """
+    causes = [
+        ("extenders", f"{extender.url_prefix} is not on a host that may be called")
+        for extender in configuration.extenders
+        if transport is None or not transport.allows(extender.url_prefix)
+    ]
+    if causes:
+        raise ConfigError(causes)
+    extenders = [Extender(extender, transport) for extender in configuration.extenders if transport]
+    plugins = registered() if registry is None else registry
+    return {p.scheduler_name: Framework(p, plugins, extenders) for p in configuration.profiles}

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-import pytest
 
 from simulator import trace
 from simulator.api import SECOND, ApiError, Change
 from simulator.memory import MemoryApi
-from simulator.plugins import registry
 from simulator.plugins.node_name import NodeName
+from simulator.plugins.registry import IN_TREE
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -169,18 +168,15 @@ def test_each_pod_is_scheduled_by_the_profile_that_it_names() -> None:
     assert lab.lane("other") is None
 
 
-def test_a_plugin_that_breaks_down_costs_one_attempt_and_not_the_loop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Broken(NodeName):
-        def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
-            if pod.labels["app"] == "unlucky":
-                raise ZeroDivisionError("by zero")
-            return super().filter(state, pod, nodes)
+class Broken(NodeName):
+    def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
+        if pod.labels["app"] == "unlucky":
+            raise ZeroDivisionError("by zero")
+        return super().filter(state, pod, nodes)
 
-    monkeypatch.setattr(registry, "IN_TREE", {**registry.IN_TREE, "NodeName": Broken})
-    monkeypatch.setattr(registry.profiles, "__defaults__", (registry.IN_TREE,))
-    lab = Lab()
+
+def test_a_plugin_that_breaks_down_costs_one_attempt_and_not_the_loop() -> None:
+    lab = Lab(plugins={**IN_TREE, "NodeName": Broken})
     lab.create(node("n1"), pod("unlucky"), pod("lucky"))
     lab.run(0.5)
     assert lab.node_of("lucky") == "n1"
