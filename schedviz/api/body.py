@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse
 
 from simulator.api import Manifest
 from simulator.apiserver import patch
-from simulator.apiserver.manifest import MAX_BYTES, ManifestError, TooLong, documents, json_document
+from simulator.apiserver.bounds import MAX_BYTES
+from simulator.apiserver.manifest import ManifestError, TooLong, documents, json_document
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import decode_as, schema_of
 from simulator.apiserver.status import BadRequest, StatusError, TooLarge, UnsupportedMediaType

@@ -4,6 +4,7 @@ Pure: nothing is written. The caller commits the changes, under the condition th
 admission read (``unchanged``) were not written since, and asks again where they were.
 """
 
+import copy
 import datetime
 import hashlib
 import uuid
@@ -105,9 +106,8 @@ def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, name
     resource = resource_of(document, overlay)
     manifest, causes = schema.decode(resource, document)
     metadata = manifest.setdefault("metadata", {})
-    given_name = metadata.get("name") if isinstance(metadata, dict) else ""
     if causes:
-        raise Invalid(resource.kind, resource.group, str(given_name or ""), causes)
+        raise Invalid(resource.kind, resource.group, metadata.get("name") or "", causes)
     for field in (*_SERVER_FIELDS, *_DELETION_FIELDS):
         metadata.pop(field, None)
     if resource.namespaced:
@@ -152,14 +152,12 @@ def admit_update(
     _check_identity(resource, metadata, old)
     version = old["metadata"].get("resourceVersion", "")
     if resource.has_status and subresource == "status":
-        status = decoded.get("status", {})
-        decoded = {**old, "status": status}
-        metadata = dict(old["metadata"])
-        decoded["metadata"] = metadata
+        decoded = {**copy.deepcopy(old), "status": decoded.get("status", {})}
+        metadata = decoded["metadata"]
     elif resource.has_status:
         decoded.pop("status", None)
         if "status" in old:
-            decoded["status"] = old["status"]
+            decoded["status"] = copy.deepcopy(old["status"])
     for field in (*_SERVER_FIELDS, *_DELETION_FIELDS, "name", "namespace", "generateName"):
         metadata.pop(field, None)
         if field in old["metadata"]:

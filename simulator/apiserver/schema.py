@@ -97,7 +97,7 @@ def referenced(schema: Schema) -> Schema:
 
 
 class _Decoder:
-    """One walk over one manifest. Recursion is bounded by :data:`simulator.apiserver.manifest.MAX_DEPTH`."""
+    """One walk over one manifest. Recursion is bounded by :data:`simulator.apiserver.bounds.MAX_DEPTH`."""
 
     def __init__(self) -> None:
         self.causes: list[Cause] = []
@@ -150,8 +150,8 @@ class _Decoder:
                 decoded[key] = item
             else:
                 self.causes.append(_unknown(child, key, fields))
-        # A status is written by components, which leave out what is zero; the API server takes that as 0.
-        if path != "status" and not path.startswith("status."):
+        # A PodDisruptionBudget's counters are "required", yet the API server takes 0 for what is left out.
+        if path != "status":
             for key in schema.get("required", ()):
                 if given.get(key) is None:
                     self.causes.append(required(f"{path}.{key}" if path else key))

@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 
 from schedviz.api import urls, watch
-from simulator.apiserver import admission, manifest, status, validation
+from simulator.apiserver import admission, bounds, status, validation
 
 TEXT = (Path(__file__).parents[2] / "docs" / "API.md").read_text()
 
@@ -18,10 +18,10 @@ def test_each_reason_and_its_code_is_documented() -> None:
 
 def test_each_limit_is_documented() -> None:
     for limit in (
-        f"{manifest.MAX_BYTES // 1024} KiB",
+        f"{bounds.MAX_BYTES // 1024} KiB",
         f"{admission.MAX_COPIES:,}",
-        f"{manifest.MAX_DEPTH}",
-        f"{manifest.MAX_NODES:,}",
+        f"{bounds.MAX_DEPTH}",
+        f"{bounds.MAX_NODES:,}",
         f"{watch.MAX_WATCHES:,}",
         f"{validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
     ):

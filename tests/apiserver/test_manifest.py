@@ -9,17 +9,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from simulator.apiserver.manifest import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_DOCUMENTS,
-    MAX_NODES,
-    ManifestError,
-    TooLong,
-    documents,
-    json_document,
-    manifests,
-)
+from simulator.apiserver.bounds import MAX_BYTES, MAX_DEPTH, MAX_DOCUMENTS, MAX_NODES
+from simulator.apiserver.manifest import ManifestError, TooLong, documents, json_document, manifests
 
 POD = "apiVersion: v1\nkind: Pod\n"
 
@@ -91,6 +82,8 @@ def test_anchors_and_merge_keys_are_written_out() -> None:
         ('{"a": 1, "a": 2}', 'duplicate key "a"'),
         ('{"a": ', "line 1: not JSON"),
         ('{"a": NaN}', "number out of range: NaN"),
+        ('{"a": "\\ud83d"}', "half of a surrogate pair"),
+        ('a: "\\ud83d"', "line 1: not YAML"),
         ("a: 1e999", "line 1: number out of range: 1e999"),
         ("a: " + "9" * 100_000, "line 1: number of more than 25 digits"),
         ("a: *x", 'line 1: unknown alias "x"'),
