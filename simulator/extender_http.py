@@ -4,6 +4,7 @@ Nobody gets here by configuration alone: who runs the scheduler makes the transp
 may call. Redirects and proxies are not followed.
 """
 
+import argparse
 import http.client
 import time
 from collections.abc import Iterable
@@ -14,6 +15,18 @@ from simulator.extender import ExtenderError
 MAX_ANSWER_BYTES = 32 << 20
 """Some 10,000 node objects; more is no answer to what was asked."""
 CHUNK_BYTES = 64 << 10
+
+
+def add_argument(parser: argparse.ArgumentParser) -> None:
+    """The option by which commands are told which hosts extenders may be called on."""
+    parser.add_argument(
+        "--allow-extender-host",
+        metavar="HOST[:PORT]",
+        action="append",
+        default=[],
+        help="call extenders of the configuration on this host; without it a configuration with extenders is "
+        "refused",
+    )
 
 
 class HttpTransport:

@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from simulator import snapshot
+from simulator import extender_http, snapshot
 from simulator.api import Manifest
 from simulator.apiserver.resources import Resource, built_in
 from simulator.attempt import Attempt, left_out
 from simulator.config import ConfigError, load
+from simulator.extender import Transport
 from simulator.framework.interface import Status
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
@@ -65,16 +66,18 @@ class Question(msgspec.Struct):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", help="JSON Lines to read; standard input without it")
+    extender_http.add_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    transport = extender_http.HttpTransport(options.allow_extender_host)
     if options.file is None:
-        return answer_all(sys.stdin.buffer)
+        return answer_all(sys.stdin.buffer, transport)
     with open(options.file, "rb") as lines:
-        return answer_all(lines)
+        return answer_all(lines, transport)
 
 
-def answer_all(lines: Any) -> int:
+def answer_all(lines: Any, transport: Transport | None = None) -> int:
     status = 0
     number = 0
     while line := lines.readline(MAX_LINE_BYTES):
@@ -82,7 +85,7 @@ def answer_all(lines: Any) -> int:
         try:
             _skip_rest(line, lines)
             question = msgspec.json.decode(line, type=Question)
-            answer: dict[str, Any] = {"name": question.name, "expect": decide(question)}
+            answer: dict[str, Any] = {"name": question.name, "expect": decide(question, transport)}
         except ConfigError as failure:
             answer = {"line": number, "error": f"config: {failure}"}
         except (
@@ -117,9 +120,9 @@ def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, M
             yield resource, manifest
 
 
-def decide(question: Question) -> dict[str, Any]:
+def decide(question: Question, transport: Transport | None = None) -> dict[str, Any]:
     """The answer in the vectors' form."""
-    frameworks = profiles(load(question.config))
+    frameworks = profiles(load(question.config), transport=transport)
     pod = Pod.parse(question.pod)
     framework = frameworks.get(pod.scheduler_name)
     if framework is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from simulator import snapshot
+from simulator import extender_http, snapshot
 from simulator.api import Manifest
 from simulator.apiserver import priority, resources, schema
 from simulator.apiserver.defaults import complete, set_defaults
@@ -25,6 +25,7 @@ from simulator.apiserver.validation import validate
 from simulator.attempt import Attempt
 from simulator.config import ConfigError, load
 from simulator.decision import Decision
+from simulator.extender import Transport
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
 from simulator.schedule_pod import record
@@ -45,12 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
     parser.add_argument("--cluster", type=Path, required=True, help="a List in JSON")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
+    extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
 
 
 def run(options: argparse.Namespace) -> int:
     try:
-        decision = explain(options.pod, options.cluster, options.config)
+        transport = extender_http.HttpTransport(options.allow_extender_host)
+        decision = explain(options.pod, options.cluster, options.config, transport)
     except (ExplainError, ManifestError, StatusError, ConfigError, OSError) as failure:
         print(f"explain: {failure}", file=sys.stderr)
         return 1
@@ -61,11 +64,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def explain(pod_path: Path, cluster_path: Path, config_path: Path | None) -> Decision:
+def explain(
+    pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
+) -> Decision:
     configuration = None
     if config_path is not None:
         configuration = one(manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path)
-    frameworks = profiles(load(configuration))
+    frameworks = profiles(load(configuration), transport=transport)
     items = list(read_list(cluster_path))
     pod = admitted(one(manifests(pod_path.read_bytes()), "Pod", pod_path), items)
     framework = frameworks.get(pod.scheduler_name)
