@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from simulator import trace
+from simulator import extender_calls, trace
 from simulator.agenda import Turn
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
@@ -16,6 +16,7 @@ from simulator.apiserver.subresources import admit_binding
 from simulator.attempt import NO_NODES, Attempt
 from simulator.decision import Decision
 from simulator.evict import prepare_candidate
+from simulator.extender import ExtenderError
 from simulator.failure_handler import binding_failed, scheduling_failed
 from simulator.pod import Pod
 from simulator.pod_status import with_condition, with_status
@@ -128,6 +129,14 @@ def _bind(scheduler: "Scheduler", info: QueuedPod, assumed: Pod, cycle: int) -> 
         except StatusError as refusal:
             raise Refused(str(refusal)) from None
 
+    try:
+        # An extender written for a real cluster has no way into this one: its word is taken, and what it
+        # would have written is written below.
+        extenders = scheduler.frameworks[assumed.scheduler_name].extenders
+        extender_calls.bind(extenders, assumed, assumed.node_name)
+    except ExtenderError as fault:
+        ended(str(fault))
+        return
     world.update("pods", assumed.key, assumed.uid, binding, ended, event=bound)
 
 

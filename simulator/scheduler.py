@@ -1,20 +1,21 @@
 """The scheduler: its queue and cache, fed by the watch, and what is due in it (pkg/scheduler/scheduler.go,
 v1.34)."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 
 from simulator.api import SECOND, Micros
 from simulator.cache import Cache
 from simulator.config import Configuration
 from simulator.decision import Decision
 from simulator.event_handlers import EventHandlers
-from simulator.framework.interface import PreEnqueuePlugin
+from simulator.extender import Transport
+from simulator.framework.interface import Plugin
 from simulator.lanes import Lanes
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
 from simulator.queueing.profile import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
-from simulator.queueing.scheduling_queue import Move, PreEnqueue, SchedulingQueue
+from simulator.queueing.scheduling_queue import Move, SchedulingQueue
 from simulator.schedule_one import schedule_one
 from simulator.trace import CycleStarted
 from simulator.world import World
@@ -28,7 +29,15 @@ class Scheduler:
     settle ties."""
 
     def __init__(
-        self, world: World, configuration: Configuration, *, seed: int, pace: Micros, first_cycle: int
+        self,
+        world: World,
+        configuration: Configuration,
+        *,
+        seed: int,
+        pace: Micros,
+        first_cycle: int,
+        plugins: Mapping[str, type[Plugin]] | None = None,
+        transport: Transport | None = None,
     ) -> None:
         self.world = world
         self.seed = seed
@@ -37,16 +46,11 @@ class Scheduler:
         self.cache = Cache()
         self.preempting: set[str] = set()
         """Uids of pods whose victims are still being told to go."""
-        self.frameworks = profiles(configuration)
+        self.frameworks = profiles(configuration, plugins, transport)
         self.queue = SchedulingQueue(
             world.clock,
             {
-                name: queue_profile(
-                    {plugin.name: plugin.args for plugin in framework.plugins.values()},
-                    {p.name: _admits(p) for p in framework.pre_enqueue_plugins},
-                    self.cache.cluster,
-                    self.preempting,
-                )
+                name: queue_profile(framework, self.cache.cluster, self.preempting)
                 for name, framework in self.frameworks.items()
             },
             self.cache.pods.get,
@@ -152,7 +156,3 @@ class Scheduler:
 
     def _moved(self, move: Move) -> None:
         self.lanes.moved(move)
-
-
-def _admits(plugin: PreEnqueuePlugin) -> PreEnqueue:
-    return lambda pod: plugin.pre_enqueue(pod) is None

@@ -7,7 +7,7 @@ It never waits and never looks at a clock: :meth:`Simulation.step` does one thin
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -16,6 +16,8 @@ from simulator.api import ApiServer, Manifest, Micros, WatchEvent
 from simulator.config import load
 from simulator.decision import Decision
 from simulator.disruption import BUDGETS, DisruptionController
+from simulator.extender import Transport
+from simulator.framework.interface import Plugin
 from simulator.kubelet import Kubelet
 from simulator.node import Node
 from simulator.pod import Pod
@@ -44,8 +46,18 @@ class Simulation:
     through
     :meth:`observe`."""
 
-    def __init__(self, api: ApiServer, options: Options) -> None:
-        """Raises ConfigError for a configuration that the scheduler would not start with."""
+    def __init__(
+        self,
+        api: ApiServer,
+        options: Options,
+        plugins: Mapping[str, type[Plugin]] | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        """``plugins`` are those that profiles may enable, by name; None = all that are installed.
+        Extenders are called through ``transport``; their answers are inputs like any others, and the trace
+        is the same only if they are.
+
+        Raises ConfigError for a configuration that the scheduler would not start with."""
         self._world = World(api)
         self._scheduler = Scheduler(
             self._world,
@@ -53,6 +65,8 @@ class Simulation:
             seed=options.seed,
             pace=options.pace,
             first_cycle=options.first_cycle,
+            plugins=plugins,
+            transport=transport,
         )
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}

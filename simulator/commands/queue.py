@@ -13,12 +13,13 @@ from typing import Any
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.cache import Cache
+from simulator.config import load
 from simulator.event_handlers import EventHandlers
 from simulator.failure_handler import Requeued, binding_failed, scheduling_failed
 from simulator.node import Node
+from simulator.plugins.registry import IN_TREE, profiles
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import ClusterEvent
-from simulator.queueing.hints import EVENTS_TO_REGISTER
 from simulator.queueing.profile import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
@@ -26,7 +27,7 @@ from simulator.queueing.scheduling_queue import SchedulingQueue
 START: Micros = 1_735_689_600 * SECOND
 """A whole second, as histories start at; which one does not matter."""
 MILLISECOND: Micros = SECOND // 1000
-PROFILE = "default-scheduler"
+FRAMEWORKS = profiles(load(None), IN_TREE)
 
 RESOURCES = {
     "CSIDriver": "csidrivers.storage.k8s.io",
@@ -64,23 +65,18 @@ class History:
         self.now = START
         self.tick = config["tickMillis"] * MILLISECOND
         self.cache = Cache()
-        plugins = dict.fromkeys(EVENTS_TO_REGISTER)
         self.queue = SchedulingQueue(
             lambda: self.now,
             {
-                PROFILE: queue_profile(
-                    plugins,
-                    {"SchedulingGates": lambda pod: not pod.scheduling_gates},
-                    self.cache.cluster,
-                    preempting=(),
-                )
+                name: queue_profile(framework, self.cache.cluster, preempting=())
+                for name, framework in FRAMEWORKS.items()
             },
             self.cache.pods.get,
             initial_backoff=config["podInitialBackoffSeconds"] * SECOND,
             max_backoff=config["podMaxBackoffSeconds"] * SECOND,
             max_in_unschedulable_pods=config["podMaxInUnschedulablePodsSeconds"] * SECOND,
         )
-        self.handlers = EventHandlers(self.cache, self.queue, {PROFILE})
+        self.handlers = EventHandlers(self.cache, self.queue, FRAMEWORKS)
         self.nodes: dict[str, Node] = {}
         self.popped: dict[str, QueuedPod] = {}
 

@@ -63,6 +63,21 @@ RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
 DEVICE_CLASS = "resource.k8s.io/DeviceClass"
 WILDCARD = "*"
 
+ALL_RESOURCES: Final = (
+    POD,
+    NODE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    CSI_NODE,
+    CSI_DRIVER,
+    CSI_STORAGE_CAPACITY,
+    STORAGE_CLASS,
+    VOLUME_ATTACHMENT,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    DEVICE_CLASS,
+)
+
 EVENT_RESOURCES: Final = {
     "persistentvolumes": PERSISTENT_VOLUME,
     "persistentvolumeclaims": PERSISTENT_VOLUME_CLAIM,

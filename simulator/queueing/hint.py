@@ -1,9 +1,11 @@
 """What a plugin registers with the queue: events that may undo its verdicts, each with a queueing hint."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from simulator.api import Manifest
+from simulator.framework.interface import Plugin
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, ActionType, ClusterEvent
 
@@ -18,6 +20,14 @@ class Registered(NamedTuple):
 
     event: ClusterEvent
     hint: QueueingHint
+
+
+class EnqueueExtensions(Plugin):
+    """For a plugin of one's own that says what may undo its verdicts."""
+
+    @abstractmethod
+    def events_to_register(self) -> list[Registered]:
+        """The events, each with a hint; asked once, when the scheduler starts."""
 
 
 def always_queue(pod: Pod, old: Any, new: Any) -> bool:

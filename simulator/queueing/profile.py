@@ -1,31 +1,50 @@
 """What one profile's plugins tell the queue: events with hints, and who keeps which pods out."""
 
-from collections.abc import Container, Mapping
-from typing import Any
+from collections.abc import Container
 
 from simulator.cluster import Cluster
-from simulator.queueing.hints import dynamic_resources, events_to_register
+from simulator.framework.interface import (
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+)
+from simulator.framework.runtime import Framework
+from simulator.queueing.cluster_event import ALL_RESOURCES, ActionType
+from simulator.queueing.hint import EnqueueExtensions, Registered, register, with_node_taint_updates
+from simulator.queueing.hints import EVENTS_TO_REGISTER, dynamic_resources
 from simulator.queueing.scheduling_queue import PreEnqueue, QueueProfile
 
 
-def queue_profile(
-    args: Mapping[str, Any],
-    pre_enqueue: Mapping[str, PreEnqueue],
-    cluster: Cluster,
-    preempting: Container[str],
-) -> QueueProfile:
-    """What a profile's plugins tell the queue.
-
-    ``args`` holds the decoded arguments of every enabled plugin by its name; ``pre_enqueue`` is what the
-    other plugins ask before a pod is queued; ``preempting`` are the uids of pods whose victims are still
-    being told to go.
-    """
-    gates = dict(pre_enqueue)
-    if "DynamicResources" in args:
+def queue_profile(framework: Framework, cluster: Cluster, preempting: Container[str]) -> QueueProfile:
+    """``preempting`` are the uids of pods whose victims are still being told to go."""
+    gates = {plugin.name: _admits(plugin) for plugin in framework.pre_enqueue_plugins}
+    if "DynamicResources" in framework.plugins:
         claims = "resourceclaims.resource.k8s.io"
         gates["DynamicResources"] = lambda pod: dynamic_resources.claims_exist(
             pod, cluster.objects(claims).__contains__
         )
-    if "DefaultPreemption" in args:
+    if "DefaultPreemption" in framework.plugins:
         gates["DefaultPreemption"] = lambda pod: pod.uid not in preempting
-    return QueueProfile({name: events_to_register(name, args[name], cluster) for name in args}, gates)
+    registered = {name: registered_by(plugin, cluster) for name, plugin in framework.plugins.items()}
+    return QueueProfile(registered, gates)
+
+
+def registered_by(plugin: Plugin, cluster: Cluster) -> list[Registered]:
+    """What a plugin wants to hear of. One that can turn pods away and does not say what would undo that,
+    hears
+    of everything (fillEnqueueExtensions, pkg/scheduler/framework/runtime/framework.go, v1.34)."""
+    in_tree = EVENTS_TO_REGISTER.get(plugin.name)
+    if in_tree is not None:
+        return with_node_taint_updates(in_tree(plugin.args, cluster))
+    if isinstance(plugin, EnqueueExtensions):
+        return with_node_taint_updates(plugin.events_to_register())
+    if isinstance(plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin):
+        return [register(resource, ActionType.ALL) for resource in ALL_RESOURCES]
+    return []
+
+
+def _admits(plugin: PreEnqueuePlugin) -> PreEnqueue:
+    return lambda pod: plugin.pre_enqueue(pod) is None

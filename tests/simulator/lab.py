@@ -1,6 +1,6 @@
 """A whole simulated cluster in memory, driven by hand: what the tests of the simulation play with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
@@ -8,6 +8,7 @@ from simulator.apiserver.admission import admit, admit_delete, bootstrap
 from simulator.apiserver.overlay import Objects
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision
+from simulator.framework.interface import Plugin
 from simulator.memory import MemoryApi
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, QueueMoved
@@ -33,7 +34,11 @@ class Lab:
     """``api`` may be one that an earlier lab left behind: a worker takes over what another one led."""
 
     def __init__(
-        self, options: Options | None = None, api: MemoryApi | None = None, now: Micros = START
+        self,
+        options: Options | None = None,
+        api: MemoryApi | None = None,
+        now: Micros = START,
+        plugins: Mapping[str, type[Plugin]] | None = None,
     ) -> None:
         self.now = now
         self.trace: list[Event] = []
@@ -43,7 +48,7 @@ class Lab:
         if api is None:
             self.api.commit(bootstrap(START))
         self.api.take_events()
-        self.simulation = Simulation(self.api, options or Options())
+        self.simulation = Simulation(self.api, options or Options(), plugins)
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
             for resource, objects in self.api.objects.items()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from simulator.cluster import Cluster
-from simulator.queueing.hint import Registered, with_node_taint_updates
+from simulator.queueing.hint import Registered
 from simulator.queueing.hints import (
     default_preemption,
     dynamic_resources,
@@ -44,9 +44,3 @@ EVENTS_TO_REGISTER: Mapping[str, Callable[[Any, Cluster], list[Registered]]] = {
     "DynamicResources": dynamic_resources.events_to_register,
     "DefaultPreemption": default_preemption.events_to_register,
 }
-
-
-def events_to_register(plugin: str, args: Any, cluster: Cluster) -> list[Registered]:
-    """What an in-tree plugin registers; nothing for one that turns no pod away."""
-    register = EVENTS_TO_REGISTER.get(plugin)
-    return with_node_taint_updates(register(args, cluster)) if register else []

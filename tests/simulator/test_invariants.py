@@ -1,0 +1,196 @@
+"""What must stay true whatever happens to the simulated cluster, in whatever order."""
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from simulator import quantity
+from simulator.api import SECOND, Manifest
+from simulator.simulation import Options
+from simulator.trace import Bound
+from tests.simulator.lab import Lab, node, pod, priority_class
+
+NODE_CPUS = {"n0": 2, "n1": 3, "n2": 4, "n3": 8}
+NAMES = [f"p{i}" for i in range(8)]
+CLASSES = {"low": 10, "middle": 100, "high": 1000}
+OPTIONS = Options(seed=3, pace=SECOND // 4)
+
+Operation = tuple[str, tuple[Any, ...]]
+
+
+class Story:
+    """Operations on a lab that can be told again."""
+
+    def __init__(self) -> None:
+        self.lab = Lab(OPTIONS)
+        self.lab.create(*(priority_class(name, value) for name, value in CLASSES.items()))
+        self.told: list[Operation] = []
+        self.trace: list[bytes] = []
+        self.places: dict[str, str] = {}
+
+    def tell(self, operation: str, *arguments: Any) -> None:
+        self.told.append((operation, arguments))
+        getattr(self, operation)(*arguments)
+        self.lab.run(0)
+        for found in self.pods():
+            if found["spec"].get("nodeName"):
+                before = self.places.setdefault(found["metadata"]["uid"], found["spec"]["nodeName"])
+                assert before == found["spec"]["nodeName"], "a pod was bound twice"
+
+    def add_node(self, name: str) -> None:
+        if name not in self.lab.api.objects.get("nodes", {}):
+            self.lab.create(node(name, cpu=str(NODE_CPUS[name])))
+
+    def remove_node(self, name: str) -> None:
+        if name in self.lab.api.objects.get("nodes", {}):
+            self.lab.delete("nodes", name)
+
+    def cordon(self, name: str, cordoned: bool) -> None:
+        if name in self.lab.api.objects.get("nodes", {}):
+            self.lab.update("nodes", name, lambda n: {**n, "spec": {**n["spec"], "unschedulable": cordoned}})
+
+    def add_pod(self, name: str, manifest: Manifest) -> None:
+        if not self.lab.exists(name):
+            self.lab.create(manifest)
+
+    def delete_pod(self, name: str) -> None:
+        if self.lab.exists(name):
+            self.lab.delete_pod(name)
+
+    def ungate(self, name: str) -> None:
+        if self.lab.exists(name):
+            spec = {key: v for key, v in self.lab.pod(name)["spec"].items() if key != "schedulingGates"}
+            self.lab.update("pods", f"default/{name}", lambda p: {**p, "spec": spec})
+
+    def relabel(self, name: str, label: str) -> None:
+        if self.lab.exists(name):
+            self.lab.update(
+                "pods",
+                f"default/{name}",
+                lambda p: {**p, "metadata": {**p["metadata"], "labels": {"app": label}}},
+            )
+
+    def wait(self, seconds: float) -> None:
+        self.lab.run(seconds)
+
+    def take_over(self) -> None:
+        """The worker dies; another one takes over what is stored."""
+        self.trace.append(msgspec.json.encode(self.lab.trace))
+        self.lab = Lab(OPTIONS, api=self.lab.api, now=self.lab.now)
+
+    def pods(self) -> list[Manifest]:
+        return [*self.lab.api.objects.get("pods", {}).values()]
+
+
+def cpu(pod: Manifest) -> int:
+    [container] = pod["spec"]["containers"]
+    return quantity.milli_value(quantity.parse(container["resources"]["requests"]["cpu"]))
+
+
+def host_ports(pod: Manifest) -> list[int]:
+    return [port["hostPort"] for c in pod["spec"]["containers"] for port in c.get("ports", ())]
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> tuple[str, Manifest]:
+    name = draw(st.sampled_from(NAMES))
+    spec: dict[str, Any] = {
+        "priorityClassName": draw(st.sampled_from([*CLASSES])),
+        "terminationGracePeriodSeconds": draw(st.sampled_from([0, 1, 4])),
+    }
+    if draw(st.integers(0, 5)) == 0:
+        spec["schedulingGates"] = [{"name": "example.com/gate"}]
+    if draw(st.integers(0, 5)) == 0:
+        term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    seconds = draw(st.sampled_from([None, "2", "15"]))
+    annotations = {"schedviz/run-seconds": seconds, "schedviz/ttl-seconds-after-finished": "1"}
+    made = pod(name, draw(st.sampled_from(["500m", "1", "2", "3"])), **spec)
+    made["metadata"]["annotations"] = annotations if seconds else {}
+    made["metadata"]["labels"] = {"app": draw(st.sampled_from(["x", "y"]))}
+    if draw(st.integers(0, 3)) == 0:
+        made["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+    return name, made
+
+
+class Cluster(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.story = Story()
+
+    @initialize(names=st.sets(st.sampled_from([*NODE_CPUS]), min_size=1))
+    def nodes_are_there(self, names: set[str]) -> None:
+        for name in sorted(names):
+            self.story.tell("add_node", name)
+
+    @rule(made=st.lists(pods(), min_size=1, max_size=4))
+    def pods_come(self, made: list[tuple[str, Manifest]]) -> None:
+        for name, manifest in made:
+            self.story.tell("add_pod", name, manifest)
+
+    @rule(seconds=st.sampled_from([0.1, 0.25, 1, 3, 12, 40]))
+    def time_passes(self, seconds: float) -> None:
+        self.story.tell("wait", seconds)
+
+    @rule(
+        name=st.sampled_from(NAMES),
+        happening=st.sampled_from([("delete_pod",), ("ungate",), ("relabel", "x"), ("relabel", "y")]),
+    )
+    def something_happens_to_a_pod(self, name: str, happening: tuple[str, ...]) -> None:
+        operation, *arguments = happening
+        self.story.tell(operation, name, *arguments)
+
+    @rule(
+        name=st.sampled_from([*NODE_CPUS]),
+        happening=st.sampled_from([("add_node",), ("cordon", True), ("cordon", False), ("remove_node",)]),
+    )
+    def something_happens_to_a_node(self, name: str, happening: tuple[Any, ...]) -> None:
+        operation, *arguments = happening
+        self.story.tell(operation, name, *arguments)
+
+    @rule(worker=st.integers(0, 3))
+    def the_worker_lives_or_dies(self, worker: int) -> None:
+        if worker == 0:
+            self.story.tell("take_over")
+
+    @invariant()
+    def every_pending_pod_is_in_one_lane(self) -> None:
+        pending = {
+            f"default/{pod['metadata']['name']}": pod["metadata"]["uid"]
+            for pod in self.story.pods()
+            if not pod["spec"].get("nodeName")
+        }
+        assert {key: entry.uid for key, entry in self.story.lab.lanes.items()} == pending
+
+    @invariant()
+    def no_node_is_over_its_allocatable(self) -> None:
+        asked: Counter[str] = Counter()
+        ports: Counter[tuple[str, int]] = Counter()
+        for found in self.story.pods():
+            if found["spec"].get("nodeName") and found["status"]["phase"] != "Succeeded":
+                asked[found["spec"]["nodeName"]] += cpu(found)
+                ports.update((found["spec"]["nodeName"], port) for port in host_ports(found))
+        assert all(asked[name] <= 1000 * cpus for name, cpus in NODE_CPUS.items()), asked
+        assert all(users == 1 for users in ports.values()), ports
+
+    @invariant()
+    def every_binding_is_in_the_trace_once(self) -> None:
+        bound = Counter((event.pod, event.cycle) for event in self.story.lab.of(Bound))
+        assert not bound or max(bound.values()) == 1
+
+    def teardown(self) -> None:
+        again = Story()
+        for operation, arguments in self.story.told:
+            again.tell(operation, *arguments)
+        assert again.trace == self.story.trace
+        assert msgspec.json.encode(again.lab.trace) == msgspec.json.encode(self.story.lab.trace)
+
+
+Cluster.TestCase.settings = settings(
+    max_examples=150, stateful_step_count=40, deadline=None, derandomize=True, print_blob=False
+)
+TestWhateverHappens = Cluster.TestCase
