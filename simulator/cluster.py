@@ -10,12 +10,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.columns import ColumnCache, Interned, Ints, Rows, grown
-from simulator.labels import Requirement
+from simulator.columns import Bools, ColumnCache, Interned, Ints, Rows, grown
+from simulator.host_ports import HostPorts
 from simulator.node import Node, Taint
-from simulator.node_selector import NodeSelector, NodeSelectorTerm
+from simulator.node_images import NodeImages
+from simulator.node_labels import NodeLabels
+from simulator.node_selector import NodeSelector
 from simulator.node_tree import NodeTree
-from simulator.pod import HostPort, Pod
+from simulator.pod import Pod
 from simulator.pod_requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 INITIAL_ROWS = 64
@@ -43,14 +45,6 @@ class PodIndex(Protocol):
 I = TypeVar("I", bound=PodIndex)  # noqa: E741 - the index
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
-
-
-class ImageState:
-    """An image that some nodes hold. ``size`` is the first one ever reported for this name (bytes)."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.rows: set[int] = set()
 
 
 class Cluster:
@@ -88,16 +82,14 @@ class Cluster:
         self.taints: Interned[tuple[Taint, ...]] = Interned(capacity)
         self.node_clock: Ints = np.zeros(capacity, dtype=np.int64)
         self.row_clock: Ints = np.zeros(capacity, dtype=np.int64)
-        self.images: dict[str, ImageState] = {}
-        self.images_version = 0
-        self.ports: dict[tuple[str, int], dict[str, dict[int, int]]] = {}
-        """(protocol, port) -> ip -> row -> how many pods use it there."""
+        self.images = NodeImages()
+        self.ports = HostPorts()
         self._node_columns = ColumnCache()
         self._row_columns = ColumnCache()
         self.next_start_node_index = 0
         """Where the next search for nodes starts, when not all are looked at
         (Scheduler.nextStartNodeIndex)."""
-        self._labels: dict[str, Interned[str]] = {}
+        self._labels = NodeLabels(self)
         self._tree = NodeTree()
         self._order: Rows | None = None
         self._position: Ints | None = None
@@ -187,29 +179,14 @@ class Cluster:
         self.allowed_pods[row] = new.allowed_pods if new else 0
         self.unschedulable[row] = bool(new and new.unschedulable)
         self.taints.set(row, new.taints if new else None)
-        for key, column in self._labels.items():
-            column.set(row, new.labels.get(key) if new else None)
-        if (old.images if old else ()) != (new.images if new else ()):
-            self._write_images(row, old, new)
+        self._labels.set(row, new)
+        self.images.set(row, old.images if old else (), new.images if new else ())
         if new is None:
             assert old is not None
             self._tree.remove(old.name)
             self._order = self._names = self._position = None
         elif self._tree.set(new.name, new.zone):
             self._order = self._names = self._position = None
-
-    def _write_images(self, row: int, old: Node | None, new: Node | None) -> None:
-        self.images_version += 1
-        for image in old.images if old else ():
-            for name in image.names:
-                state = self.images.get(name)
-                if state is not None:
-                    state.rows.discard(row)
-                    if not state.rows:
-                        del self.images[name]
-        for image in new.images if new else ():
-            for name in image.names:
-                self.images.setdefault(name, ImageState(image.size)).rows.add(row)
 
     def _new_row(self) -> int:
         if self._free:
@@ -229,8 +206,7 @@ class Cluster:
         ):  # fmt: skip
             setattr(self, name, grown(getattr(self, name), capacity))
         self.taints.grow(capacity)
-        for column in self._labels.values():
-            column.grow(capacity)
+        self._labels.grow(capacity)
         for index in self._indexes.values():
             index.grow(capacity)
 
@@ -258,42 +234,12 @@ class Cluster:
         return self._row_columns.get(key, self.row_clock[: self.width], self._row_generation, compute)
 
     def label(self, key: str) -> Interned[str]:
-        """The values of a node label per row; made when first asked for, kept up to date from then on."""
-        column = self._labels.get(key)
-        if column is None:
-            column = self._labels[key] = Interned(self.capacity)
-            for row, node in enumerate(self.nodes):
-                if node is not None:
-                    column.set(row, node.labels.get(key))
-        return column
+        """The values of a node label per row."""
+        return self._labels.column(key)
 
-    def selected(self, selector: NodeSelector) -> Any:
+    def selected(self, selector: NodeSelector) -> Bools:
         """bool[width]: the nodes that a node selector (any of its terms) selects."""
-        return self.node_column(("node selector", selector), lambda rows: self._any_term(selector, rows))
-
-    def _any_term(self, selector: NodeSelector, rows: Rows | slice) -> Any:
-        found = np.zeros(len(self.node_clock[: self.width][rows]), dtype=np.bool_)
-        for term in selector:
-            if not term.empty:
-                found |= self._term(term, rows)
-        return found
-
-    def _term(self, term: NodeSelectorTerm, rows: Rows | slice) -> Any:
-        found = self.exists[: self.width][rows].copy()
-        for expression in term.expressions:
-            found &= self.having(expression, rows)
-        for field in term.fields:
-            names = np.zeros(self.width, dtype=np.bool_)
-            if field.key == "metadata.name":
-                names[[row for name, row in self.rows.items() if field.matches_value(name)]] = True
-            found &= names[rows]
-        return found
-
-    def having(self, expression: Requirement, rows: Rows | slice) -> Any:
-        """bool[rows]: the nodes whose labels satisfy one expression."""
-        column = self.label(expression.key)
-        table = column.table(expression.matches_value, expression.matches_value(None), np.bool_)
-        return table[column.ids[: self.width][rows]]
+        return self._labels.selected(selector)
 
     # Pods
 
@@ -347,13 +293,7 @@ class Cluster:
         self.non_zero[1, row] += sign * memory
         self.pod_count[row] += sign
         for port in pod.host_ports:
-            self._count_port(row, port, sign)
-
-    def _count_port(self, row: int, port: HostPort, sign: int) -> None:
-        users = self.ports.setdefault((port.protocol, port.port), {}).setdefault(port.ip, {})
-        users[row] = users.get(row, 0) + sign
-        if not users[row]:
-            del users[row]
+            self.ports.count(row, port, sign)
 
     def index(self, kind: type[I]) -> I:
         """The index of this class over this cluster; made (from the pods that are there) when first asked

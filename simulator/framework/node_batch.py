@@ -96,9 +96,6 @@ class SupposedNodes(NodeBatch):
 
     @property
     def requested(self) -> Ints:
-        if len(self._requested) < len(self.cluster.requested):  # a resource was met for the first time
-            more = len(self.cluster.requested) - len(self._requested)
-            self._requested = np.concatenate([self._requested, np.zeros((more, len(self)), dtype=np.int64)])
         return self._requested
 
     @property
@@ -143,8 +140,9 @@ class SupposedNodes(NodeBatch):
 
     def _count(self, i: int, pod: Pod, sign: int) -> None:
         for name, amount in pod.requests.items():
-            line = self.cluster.resource(name)
-            self.requested[line, i] += sign * amount
+            line = self.cluster.resources.get(name)
+            if line is not None:  # else no node has it, and it is not asked for
+                self._requested[line, i] += sign * amount
         self._non_zero[0, i] += sign * pod.non_zero[0]
         self._non_zero[1, i] += sign * pod.non_zero[1]
         self._pod_count[i] += sign

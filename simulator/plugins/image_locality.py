@@ -21,7 +21,8 @@ class ImageLocality(ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         cluster = nodes.cluster
-        held = [cluster.images[image] for image in pod.images if image in cluster.images]
+        states = cluster.images.states
+        held = [states[image] for image in pod.images if image in states]
         if not held:
             return np.zeros(len(nodes), dtype=np.int64)
         sums = np.zeros(cluster.width, dtype=np.int64)

@@ -110,7 +110,11 @@ def _shortages(nodes: NodeBatch, wanted: Wanted) -> Ints:
     shortages: Ints = (nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)).astype(np.int64)
     hopeless = np.zeros(len(nodes), dtype=np.bool_)
     for bit, (name, amount) in enumerate(wanted, start=1):
-        line = cluster.resource(name)
+        line = cluster.resources.get(name)
+        if line is None:  # no node has it
+            shortages |= 1 << bit
+            hopeless[:] = True
+            continue
         allocatable = nodes.take(cluster.allocatable[line])
         shortages |= (amount > allocatable - nodes.requested[line]).astype(np.int64) << bit
         hopeless |= amount > allocatable

@@ -93,12 +93,10 @@ def pictured(cluster: Cluster) -> dict[str, Any]:
         )
     by_row = {row: name for name, row in cluster.rows.items()}
     picture["images"] = {
-        name: sorted(by_row[r] for r in image.rows) for name, image in cluster.images.items()
+        name: sorted(by_row[r] for r in image.rows) for name, image in cluster.images.states.items()
     }
-    for port, by_ip in cluster.ports.items():
-        for ip, users in by_ip.items():
-            if users:
-                picture["ports"][port, ip] = sorted((by_row[row], count) for row, count in users.items())
+    for port, users in cluster.ports.users().items():
+        picture["ports"][port] = sorted((by_row[row], count) for row, count in users.items())
     return picture
 
 

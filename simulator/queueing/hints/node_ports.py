@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.cluster import Cluster
-from simulator.plugins.node_ports import conflicts
+from simulator.host_ports import conflict
 from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, left_room, register
@@ -15,4 +15,6 @@ def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
 
 def pod_deleted(pod: Pod, old: Pod, new: None) -> bool:
     """Queue when the pod that is gone held a port that this one wants."""
-    return left_room(old) and any(conflicts(wanted, old.host_ports) for wanted in pod.host_ports)
+    return left_room(old) and any(
+        conflict(wanted, held) for wanted in pod.host_ports for held in old.host_ports
+    )
