@@ -13,7 +13,8 @@ def main(arguments: list[str]) -> int:
     which returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m simulator", description=__doc__)
     choices = parser.add_subparsers(dest="command", required=True)
-    for name in sorted(module.name for module in iter_modules(commands.__path__)):
+    names = sorted(module.name for module in iter_modules(commands.__path__))
+    for name in arguments[:1] if arguments[:1] and arguments[0] in names else names:
         module = import_module(f"simulator.commands.{name}")
         summary, _, rest = (module.__doc__ or "").partition("\n")
         sub = choices.add_parser(name, help=summary, description=summary + rest)

@@ -10,13 +10,12 @@ from simulator.pod import HostPort
 ANY_IP = "0.0.0.0"  # noqa: S104 - the API's own word for "any address"
 
 
-def conflicts(wanted: HostPort, used: Iterable[HostPort]) -> bool:
-    """Whether a port of the same number and protocol is in use, at the same address or where either means any."""
-    return any(
-        port.port == wanted.port
-        and port.protocol == wanted.protocol
-        and (port.ip == wanted.ip or ANY_IP in (port.ip, wanted.ip))
-        for port in used
+def conflict(one: HostPort, other: HostPort) -> bool:
+    """The same port and protocol, at the same address or where either means any."""
+    return (
+        one.port == other.port
+        and one.protocol == other.protocol
+        and (one.ip == other.ip or ANY_IP in (one.ip, other.ip))
     )
 
 
@@ -51,6 +50,6 @@ class HostPorts:
         taken = np.zeros(width, dtype=np.bool_)
         for want in wanted:
             for port in self._known.get((want.protocol, want.port), ()):
-                if conflicts(want, (port,)):
+                if conflict(want, port):
                     taken[list(self._users[port])] = True
         return taken

@@ -12,7 +12,7 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.host_ports import conflicts
+from simulator.host_ports import conflict
 from simulator.pod import HostPort, Pod
 
 STATE = "PreFilterNodePorts"
@@ -39,5 +39,5 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
             taken = taken.copy()
             for i in nodes.changed:
                 used = {port for other in nodes.pods(i) for port in other.host_ports}
-                taken[i] = any(conflicts(want, used) for want in wanted)
+                taken[i] = any(conflict(want, port) for want in wanted for port in used)
         return Verdicts(taken, (REASON,))
