@@ -30,15 +30,15 @@ class Board:
     def draw(self, picture: Picture, ranks: Ranks, dirty: set[str]) -> Parts:
         """The parts that changed. ``dirty``: the nodes whose pods or own state changed since the last
         call."""
-        verdicts = nodes.verdicts(picture.decision)
-        named = verdicts.keys() | self._verdicts.keys()
-        judged = {name for name in named if verdicts.get(name) != self._verdicts.get(name)}
-        self._verdicts = verdicts
         moved = picture.layout != self._layout
         if moved:
             self._layout = picture.layout
             self._arrange(nodes.overview(picture))
             dirty = set(picture.nodes)
+        verdicts = nodes.verdicts(picture.decision, outcome_only=self._overview.dense)
+        named = verdicts.keys() | self._verdicts.keys()
+        judged = {name for name in named if verdicts.get(name) != self._verdicts.get(name)}
+        self._verdicts = verdicts
         draw = self._draw_cells if self._overview.dense else self._draw_cards
         changed = draw(picture, ranks, dirty & picture.nodes.keys(), judged & picture.nodes.keys())
         return {PANEL: self.panel()} if moved else changed

@@ -306,28 +306,35 @@ def cell(picture: Picture, ranks: Ranks, name: str, verdict: Verdict) -> Cell:
     )
 
 
-def verdicts(decision: Decision | None) -> dict[str, Verdict]:
-    """By node, for the cycle on show; nodes that it did not look at are left out."""
+def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str, Verdict]:
+    """By node, for the cycle on show; nodes that it did not look at are left out.
+
+    ``outcome_only``: the candidates and the chosen node alone. With thousands of nodes, nearly all would
+    change with each cycle, and the filter matrix counts them anyway.
+    """
     if decision is None:
         return {}
-    found: dict[str, Verdict] = {}
-    for name, code in zip(decision.nodes, decision.verdicts, strict=True):
-        if code > 0:
-            reasons = decision.failures[code - 1].reasons
-            found[name] = Verdict(
-                "fail", short_reason(reasons[0]) if reasons else decision.failures[code - 1].plugin
-            )
-    for place, index in enumerate(decision.feasible):
-        found[decision.nodes[index]] = Verdict("feasible", feasible_text(decision, place))
+    found = {} if outcome_only else looked_at(decision)
     if decision.preemption is not None:
         for candidate in decision.preemption.candidates:
-            found[candidate.node] = Verdict(
-                "candidate", victims_text(len(candidate.victims), candidate.pdb_violations)
-            )
+            text = victims_text(len(candidate.victims), candidate.pdb_violations)
+            found[candidate.node] = Verdict("candidate", text)
         if decision.preemption.chosen:
             found[decision.preemption.chosen] = Verdict("chosen", gettext("nominated"))
     if decision.selected:
         found[decision.selected] = Verdict("chosen", gettext("selected"))
+    return found
+
+
+def looked_at(decision: Decision) -> dict[str, Verdict]:
+    found: dict[str, Verdict] = {}
+    for name, code in zip(decision.nodes, decision.verdicts, strict=True):
+        if code > 0:
+            failure = decision.failures[code - 1]
+            text = short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
+            found[name] = Verdict("fail", text)
+    for place, index in enumerate(decision.feasible):
+        found[decision.nodes[index]] = Verdict("feasible", feasible_text(decision, place))
     return found
 
 
