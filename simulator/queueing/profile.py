@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 
+from simulator import extender
 from simulator.cluster import Cluster
 from simulator.framework.interface import (
     FilterPlugin,
@@ -29,6 +30,8 @@ def queue_profile(framework: Framework, cluster: Cluster, preempting: Container[
     if "DefaultPreemption" in framework.plugins:
         gates["DefaultPreemption"] = lambda pod: pod.uid not in preempting
     registered = {name: registered_by(plugin, cluster) for name, plugin in framework.plugins.items()}
+    if framework.extenders:
+        registered[extender.NAME] = everything()
     return QueueProfile(registered, gates)
 
 
@@ -42,8 +45,12 @@ def registered_by(plugin: Plugin, cluster: Cluster) -> list[Registered]:
     if isinstance(plugin, EnqueueExtensions):
         return with_node_taint_updates(plugin.events_to_register())
     if isinstance(plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin):
-        return [register(resource, ActionType.ALL) for resource in ALL_RESOURCES]
+        return everything()
     return []
+
+
+def everything() -> list[Registered]:
+    return [register(resource, ActionType.ALL) for resource in ALL_RESOURCES]
 
 
 def _admits(plugin: PreEnqueuePlugin) -> PreEnqueue:
