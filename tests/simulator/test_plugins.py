@@ -11,7 +11,7 @@ from simulator.framework.normalize import default_normalize_score
 from simulator.plugins.resource_allocation import Allocation, balanced, requested_to_capacity_ratio
 from simulator.pod import Pod, Toleration, with_tag
 from simulator.schedule_pod import record
-from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons
+from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 
 def scores(plugin: str, made: Any) -> list[int]:
@@ -197,3 +197,14 @@ def test_a_plugin_without_its_earlier_half_fails_the_attempt_with_upstreams_word
         'running "NodeResourcesFit" filter plugin: '
         'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
     )
+
+
+def test_a_pod_may_ask_for_more_resources_than_a_table_of_combinations_holds() -> None:
+    resources = {f"example.com/r{i}": "1" for i in range(14)}
+    node, other = a_node("n"), a_node("other")
+    node["status"]["allocatable"] |= resources
+    other["status"]["allocatable"] |= resources | {"example.com/r3": "0"}
+    pod = a_pod("p")
+    pod["spec"]["containers"][0]["resources"]["requests"] = resources
+    made = attempt(a_cluster([node, other]), pod)
+    assert (selected(made), reasons(made)) == ("n", {"other": ["Insufficient example.com/r3"]})
