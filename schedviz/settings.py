@@ -24,6 +24,7 @@ HOST = environment.text("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000, 1, 65535)
 # Two: when one dies the other takes over at once, and the machine of a workshop has two cores.
 WORKERS = environment.number("WORKERS", 2, 1, 64)
+EXTENDER_HOSTS = environment.words("EXTENDER_HOSTS", "")
 DATA_DIR = environment.directory("DATA_DIR", user_data_path("schedviz"), "the user's data directory")
 
 DEBUG = False
@@ -95,6 +96,16 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 # No collect step before the first start: whitenoise serves each app's files from where they lie.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
+
+# What goes wrong is said on the terminal; a page that was asked for and is not there is not worth a line.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {"django.request": {"level": "ERROR"}},
+}
 
 # A manifest may hold many documents; the guard in simulator.apiserver turns larger input away with its own
 # message.

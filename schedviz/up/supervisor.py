@@ -21,7 +21,7 @@ RESTART_SECONDS = 1.0
 
 MAX_RESTARTS = 5
 RESTART_WINDOW_SECONDS = 60.0
-"""More restarts than this within a minute, and it is no accident: the whole gives up."""
+"""More restarts of one process than this within a minute, and it is no accident: the whole gives up."""
 
 
 Role = Literal["vital", "restarted", "once"]
@@ -41,7 +41,7 @@ class Supervisor:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._children: list[Child] = []
-        self._restarts: list[float] = []
+        self._restarts: dict[str, list[float]] = {}
         self._stopping = False
         self._happened: queue.SimpleQueue[Child | signal.Signals | Callable[[], None]] = queue.SimpleQueue()
         self._guardian = subprocess.Popen(
@@ -96,9 +96,10 @@ class Supervisor:
                 self._say(f"{ended}; stopping")
                 return 1
             now = time.monotonic()
-            self._restarts = [at for at in self._restarts if now - at < RESTART_WINDOW_SECONDS] + [now]
-            if len(self._restarts) > MAX_RESTARTS:
-                self._say(f"{ended}, for the {len(self._restarts)}th time in a minute; stopping")
+            restarts = self._restarts.setdefault(happened.name, [])
+            restarts[:] = [at for at in restarts if now - at < RESTART_WINDOW_SECONDS] + [now]
+            if len(restarts) > MAX_RESTARTS:
+                self._say(f"{ended}, for the {len(restarts)}th time in a minute; stopping")
                 return 1
             self._say(f"{ended}; starting it again")
             timer = threading.Timer(RESTART_SECONDS, self.call, [happened.again])

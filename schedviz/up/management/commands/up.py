@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-import urllib.error
 import urllib.request
 from contextlib import ExitStack
 from typing import Any
@@ -14,6 +13,7 @@ from django.core.management.base import BaseCommand
 from schedviz import environment
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
+from schedviz.up.management.commands import demo
 from schedviz.up.preflight import NotReady, check_port, check_redis
 from schedviz.up.supervisor import Supervisor
 
@@ -82,22 +82,28 @@ class Command(BaseCommand):
         return status
 
     def _announce(self, supervisor: Supervisor) -> None:
-        """Print the URL when the server says that all is ready."""
+        """Print the URL when the server says that all is ready, and the demo is there."""
         url = f"http://{_for_browsers(settings.HOST)}:{settings.PORT}/"
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(f"{url}readyz", timeout=2):  # noqa: S310 (our own http URL)
-                    supervisor.call(lambda: self._say(f"schedviz is at {url} (Ctrl-C stops it)"))
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
+            if _answers(f"{url}readyz") and _answers(f"{url}s/{demo.NAME}/trace"):
+                supervisor.call(lambda: self._say(f"schedviz is at {url} (Ctrl-C stops it)"))
+                return
+            time.sleep(0.1)
         supervisor.call(lambda: self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s"))
 
     def _say(self, line: str) -> None:
         with self._writing:
             self.stdout.write(line)
             self.stdout.flush()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2):  # noqa: S310 (our own http URL)
+            return True
+    except OSError:  # URLError, of which HTTPError is one, is an OSError too
+        return False
 
 
 def _for_browsers(host: str) -> str:
