@@ -8,6 +8,7 @@ from simulator.apiserver.admission import admit, admit_delete, bootstrap
 from simulator.apiserver.overlay import Objects
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision
+from simulator.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.memory import MemoryApi
 from simulator.simulation import Options, Simulation
@@ -39,6 +40,7 @@ class Lab:
         api: MemoryApi | None = None,
         now: Micros = START,
         plugins: Mapping[str, type[Plugin]] | None = None,
+        transport: Transport | None = None,
     ) -> None:
         self.now = now
         self.trace: list[Event] = []
@@ -48,7 +50,7 @@ class Lab:
         if api is None:
             self.api.commit(bootstrap(START))
         self.api.take_events()
-        self.simulation = Simulation(self.api, options or Options(), plugins)
+        self.simulation = Simulation(self.api, options or Options(), plugins, transport)
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
             for resource, objects in self.api.objects.items()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from simulator import trace
 from simulator.api import Manifest
 from simulator.attempt import Attempt
 from simulator.cluster import Cluster
@@ -18,6 +19,10 @@ from simulator.extender_http import HttpTransport
 from simulator.node import Node
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
+from simulator.simulation import Options
+from tests.simulator.lab import Lab
+from tests.simulator.lab import node as a_lab_node
+from tests.simulator.lab import pod as a_lab_pod
 
 Answer = Callable[[Manifest], Any]
 
@@ -257,6 +262,22 @@ def test_an_extender_that_binds_is_told_the_node(server: Server) -> None:
     with pytest.raises(ExtenderError, match="no"):
         bind(extenders, pod("p"), "b")
     assert not bind([], pod("p"), "a")
+
+
+def test_in_a_running_cluster_extenders_bind_and_whom_they_turned_away_comes_back(server: Server) -> None:
+    server.answers |= {"filter": lambda _: {"NodeNames": []}, "bind": lambda _: {"Error": "not yet"}}
+    extender = {"urlPrefix": server.url, "filterVerb": "filter", "bindVerb": "bind", "nodeCacheCapable": True}
+    lab = Lab(Options(config={"extenders": [extender]}), transport=HttpTransport(["127.0.0.1"]))
+    lab.create(a_lab_node("n1"), a_lab_pod("p"))
+    lab.run(20)
+    assert lab.lane("p") == "unschedulable"
+    server.answers["filter"] = lambda request: {"NodeNames": request["NodeNames"]}
+    lab.create(a_lab_node("n2"))
+    lab.run(1)
+    assert "not yet" in lab.of(trace.BindFailed)[-1].message
+    server.answers["bind"] = lambda _: {}
+    lab.run(60)
+    assert lab.node_of("p") == server.asked[-1][1]["Node"]
 
 
 def test_extenders_are_off_but_on_hosts_that_are_allowed(server: Server) -> None:
