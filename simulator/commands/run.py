@@ -9,12 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from simulator import durations
+from simulator import durations, extender_http
 from simulator.api import SECOND, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError
 from simulator.apiserver.status import StatusError
 from simulator.config import ConfigError
+from simulator.extender import Transport
 from simulator.memory import MemoryApi
 from simulator.scenario import Scenario, ScenarioError, load
 from simulator.simulation import Options, Simulation
@@ -27,6 +28,7 @@ DEFAULT_UNTIL = "1h"
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="the scenario, a YAML file")
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
+    extender_http.add_argument(parser)
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
 
 
@@ -35,7 +37,8 @@ def run(options: Namespace) -> int:
         scenario = load(options.file.read_text())
         if options.seed is not None:
             scenario = msgspec.structs.replace(scenario, seed=options.seed)
-        for event in run_scenario(scenario, durations.parse(options.until)):
+        transport = extender_http.HttpTransport(options.allow_extender_host)
+        for event in run_scenario(scenario, durations.parse(options.until), transport):
             sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
     except (OSError, ScenarioError, ManifestError, ConfigError, StatusError, ValueError) as error:
         print(f"{options.file}: {error}", file=sys.stderr)
@@ -43,13 +46,13 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def run_scenario(scenario: Scenario, duration: Micros) -> list[Event]:
+def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> list[Event]:
     """The trace of the first ``duration`` microseconds. Raises StatusError for a manifest that admission
     refuses."""
     api = MemoryApi()
     api.commit(new_cluster(scenario.manifests, START))
     options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config)
-    simulation = Simulation(api, options)
+    simulation = Simulation(api, options, transport=transport)
     return drive(simulation, api, START, START + duration)
 
 
