@@ -3,9 +3,11 @@
 import os
 import secrets
 import socket
+from functools import partial
 from typing import Any
 
 from celery.signals import celeryd_after_setup, worker_shutdown
+from django.conf import settings
 
 from schedviz.celery import app, own_queue
 from schedviz.loop.driver import Driver
@@ -13,6 +15,7 @@ from schedviz.loop.presence import Presence
 from schedviz.loop.pulse import Pulse
 from schedviz.loop.wakes import TASK, Wakes
 from schedviz.store.default import default_store
+from simulator.extender_http import HttpTransport
 from simulator.simulation import Simulation
 
 
@@ -26,7 +29,8 @@ class Worker:
         store = default_store()
         wakes = Wakes(store)
         presence = Presence(store, self.name)
-        self.driver = Driver(store, wakes, presence, Simulation)
+        simulation = partial(Simulation, transport=HttpTransport(settings.EXTENDER_HOSTS))
+        self.driver = Driver(store, wakes, presence, simulation)
         self.pulse = Pulse(store, wakes, presence, self.driver)
 
 
