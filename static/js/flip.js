@@ -43,10 +43,15 @@ export function remember() {
   before = null;
   if (still.matches || document.hidden) return;
   before = new Map();
+  // What is still in flight goes on from where it is.
+  for (const twin of document.querySelectorAll("#flight > *")) {
+    before.set(twin.dataset.flies, { rect: twin.getBoundingClientRect(), home: { id: "flight" } });
+    twin.remove();
+  }
   for (const element of pods()) {
     const rect = place(element);
     // A nominated pod is in a lane and a ghost on its node: it flies from the lane.
-    if (rect && !(element.classList.contains("ghost") && before.has(element.dataset.uid))) {
+    if (rect && !before.has(element.dataset.uid)) {
       before.set(element.dataset.uid, { rect, home: home(element) });
     }
   }
@@ -86,11 +91,11 @@ function slide({ element, dx, dy }) {
 // Between two scrolling boxes a twin flies above the page, as neither box would let it out.
 function fly({ element, rect, old, dx, dy }) {
   const twin = element.cloneNode(true);
+  twin.dataset.flies = element.dataset.uid;
   twin.removeAttribute("data-uid");
-  twin.removeAttribute("id");
   Object.assign(twin.style, { left: `${rect.left}px`, top: `${rect.top}px`, width: `${rect.width}px`, height: `${rect.height}px` });
   layer().append(twin);
-  const from = `translate(${dx}px, ${dy}px) scale(${old.rect.width / rect.width}, ${old.rect.height / rect.height})`;
+  const from = `translate(${dx}px, ${dy}px) scale(${Math.min(2, Math.max(0.5, old.rect.width / rect.width))})`;
   const flight = twin.animate(
     [{ transform: from, transformOrigin: "0 0" }, { transform: "none", transformOrigin: "0 0" }],
     { duration: DURATION_MS, easing: "cubic-bezier(.3, .1, .2, 1)" },

@@ -26,8 +26,8 @@ def serve(port: int, log: Path) -> Process:
     return process
 
 
-def cluster(store: Store, name: str, manifests: list[Manifest]) -> Sandbox:
-    return write.create_sandbox(store, Meta(name), manifests)
+def cluster(store: Store, name: str, manifests: list[Manifest], pace: int = 0) -> Sandbox:
+    return write.create_sandbox(store, Meta(name, pace=pace), manifests)
 
 
 def test_a_page_finds_back_to_a_server_that_was_away(
@@ -80,7 +80,8 @@ def test_nothing_sticks_out_at_any_size(
 def test_pods_fly_only_where_motion_is_welcome(
     browser: Browser, stack: str, store: Store, sandbox_name: str, motion: str
 ) -> None:
-    sandbox = cluster(store, sandbox_name, [node("node-1")])
+    # Slow enough for each pod to be seen in a lane before it is on the node.
+    sandbox = cluster(store, sandbox_name, [node("node-1")], pace=200_000)
     context = browser.new_context(base_url=stack, reduced_motion=motion)
     page = context.new_page()
     page.goto(f"/s/{sandbox_name}/")
