@@ -84,8 +84,7 @@ class Leader:
             raise
 
     def run(self, clock: Clock, wall: float, seconds: float) -> bool:
-        """Let the Simulation come up to ``clock`` at ``wall``, for about ``seconds`` of work; whether more is
-        due.
+        """Let the Simulation come up to the clock, in about so many seconds of work; whether more is due.
 
         A paused one takes in what others write, and does nothing. Raises Gone when the watch log was trimmed
         beyond what was seen.
@@ -114,8 +113,7 @@ class Leader:
         return bool(events)
 
     def _take_in(self, events: Sequence[WatchEvent]) -> None:
-        """Each event is one step of the Simulation, before any other work: so that a paused one sees them
-        too."""
+        """Each event is one step of the Simulation, before any other work: a paused one takes them in too."""
         self._simulation.observe(events)
         for _ in events:
             self._simulation.step(self._now)

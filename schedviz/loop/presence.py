@@ -59,8 +59,7 @@ class Presence:
         self._touched = wall
 
     def is_current(self) -> bool:
-        """Whether this worker has beaten lately: if not (a laptop that slept), clocks may have to be moved
-        first."""
+        """Whether this worker has beaten lately; if not (a laptop that slept), clocks must be moved first."""
         return 0 <= time.time() - self._touched < GAP_SECONDS
 
     def leave(self) -> None:

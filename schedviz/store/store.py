@@ -79,7 +79,8 @@ class Store:
         except SandboxExists:
             raise
         except Exception:
-            self.redis.srem(REGISTRY, meta.name)
+            if not self.redis.hexists(Keys.of(meta.name).state, "meta"):  # nobody else was faster
+                self.redis.srem(REGISTRY, meta.name)
             raise
         return sandbox
 

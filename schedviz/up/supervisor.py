@@ -1,6 +1,6 @@
 """Runs processes until one ends that must not, or until it is told to stop; then none of them is left.
 
-honcho's manager cannot restart a process nor stop them in order, hence these lines.
+Ready-made ones (honcho) cannot restart a process nor stop them in order, hence these lines.
 """
 
 import os
@@ -130,9 +130,10 @@ class Supervisor:
 
     def _wait(self, child: Child) -> None:
         if child.process.stdout is not None:
-            for line in child.process.stdout:
-                if not self._stopping:
-                    self._say(f"{child.name} | {line.rstrip()}")
+            with child.process.stdout as lines:
+                for line in lines:
+                    if not self._stopping:
+                        self._say(f"{child.name} | {line.rstrip()}")
         child.process.wait()
         self._happened.put(child)
 
