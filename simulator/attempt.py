@@ -14,7 +14,7 @@ from simulator.cluster import Cluster
 from simulator.columns import Ints, Rows
 from simulator.decision import Preemption
 from simulator.extender import ExtenderError
-from simulator.framework.diagnosis import Diagnosis
+from simulator.framework.diagnosis import NOT_LOOKED_AT, Diagnosis
 from simulator.framework.interface import CycleState, PluginError, PostFilterResult, Status
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.runtime import Framework, PreFilterOutcome, ScoreColumns
@@ -130,10 +130,14 @@ class Attempt:
             row = np.array([nominated])
             self._look_at(self.diagnosis, row)
             code = int(self.diagnosis.codes[nominated])
-            if code:
-                self.diagnosis.blame(self.diagnosis.statuses[code - 1])
-            elif self._extenders_pass(row):
-                self.feasible, self.nominated_shortcut = row, True
+            status = self.diagnosis.statuses[code - 1] if code else None
+            if status is None:
+                if self._extenders_pass(row):
+                    self.feasible, self.nominated_shortcut = row, True
+            elif status.rejected:
+                self.diagnosis.blame(status)
+            else:  # a fault is passed over: the other nodes are looked at as if there were no nomination
+                self.diagnosis.codes[nominated] = NOT_LOOKED_AT
         names = self.pre_filter.node_names
         rows: Rows | None = None
         if names is not None:

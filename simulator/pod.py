@@ -203,7 +203,7 @@ class Pod:
     @cached_property
     def own_requests(self) -> dict[str, int]:
         """Requests by which the pod, not yet on a node, is filtered: its status does not count."""
-        if not self.manifest.get("status"):
+        if not pod_requests.statuses(self.manifest):
             return self.requests
         return pod_requests.amounts(pod_requests.pod_requests(self.manifest, use_status=False))
 

@@ -92,12 +92,12 @@ def pod_requests(
     asks, is given and has; ``missing`` gives containers a request where they state none; without
     ``pod_level`` only the containers' requests count."""
     spec = manifest["spec"]
-    statuses = _statuses(manifest) if use_status else {}
-    infeasible = bool(statuses) and _resize_infeasible(manifest)
+    given_to = statuses(manifest) if use_status else {}
+    infeasible = bool(given_to) and _resize_infeasible(manifest)
 
     def of(container: Mapping[str, Any], resizable: bool) -> Requests:
         requests = parse_list((container.get("resources") or {}).get("requests"))
-        status = statuses.get(container["name"]) if resizable else None
+        status = given_to.get(container["name"]) if resizable else None
         if status is not None:
             given = parse_list(status["resources"].get("requests"))
             _maximise(given, parse_list(status.get("allocatedResources")))
@@ -140,7 +140,8 @@ def non_zero_requests(manifest: Mapping[str, Any], requests: Requests) -> tuple[
     return quantity.milli_value(requests.get(CPU, 0)), quantity.value(requests.get(MEMORY, 0))
 
 
-def _statuses(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def statuses(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Statuses that say what a container was given, by container."""
     status = manifest.get("status") or {}
     both: Iterable[Mapping[str, Any]] = [
         *(status.get("containerStatuses") or ()),

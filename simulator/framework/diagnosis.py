@@ -31,7 +31,7 @@ class Diagnosis:
         """Take in the verdicts over some rows."""
         shift = len(self.statuses)
         self.statuses.extend(statuses)
-        self.codes[rows] = np.where(codes > 0, codes + shift, codes)
+        self.codes[rows] = np.where(codes > 0, codes + shift, codes) if shift else codes
 
     def blame(self, status: Status) -> None:
         """Diagnosis.AddPluginStatus."""
