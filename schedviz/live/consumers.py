@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
-from schedviz.live.hub import Hub, Hubs, Viewer
+from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.store.default import default_store
 
 HUBS = Hubs()
@@ -17,6 +17,9 @@ HUBS = Hubs()
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
     async def connect(self) -> None:
         await self.accept()
+        if HUBS.full():
+            await self.close(code=TRY_AGAIN_LATER)
+            return
         self.viewer = Viewer(self._language(), self._close)
         self.hub: Hub = HUBS.of(default_store(), self.scope["url_route"]["kwargs"]["name"])
         self.hub.join(self.viewer)

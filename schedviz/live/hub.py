@@ -33,6 +33,8 @@ LAG_SECONDS: Final = 10.0
 LINGER_SECONDS: Final = 5.0
 """How long a hub outlives its last viewer: a reload comes back to a warm hub."""
 RETRY_SECONDS: Final = 0.5
+VIEWERS_AT_MOST: Final = 1000
+"""Of this process; each may hold a whole page in its slot. Others are told to try again later."""
 
 TRY_AGAIN_LATER: Final = 1013
 GONE: Final = 4404
@@ -66,6 +68,10 @@ class Hub:
     @property
     def done(self) -> bool:
         return self._task.done()
+
+    @property
+    def viewers(self) -> int:
+        return len(self._viewers | self._newcomers)
 
     def join(self, viewer: Viewer) -> None:
         """The viewer's first frame is the whole page."""
@@ -213,7 +219,11 @@ class Hubs:
     def __init__(self) -> None:
         self._hubs: dict[str, Hub] = {}
 
+    def full(self) -> bool:
+        return sum(hub.viewers for hub in self._hubs.values()) >= VIEWERS_AT_MOST
+
     def of(self, store: Store, name: str) -> Hub:
+        """The sandbox's hub, made when nobody watched it yet."""
         for other in [other for other, hub in self._hubs.items() if hub.done]:
             del self._hubs[other]
         if name not in self._hubs:

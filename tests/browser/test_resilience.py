@@ -4,10 +4,10 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, WebSocketRoute, expect
 
 from schedviz.api import write
-from schedviz.embedded_redis import free_port
+from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.up.management.commands.up import SERVER
 from simulator.api import Manifest
@@ -114,3 +114,63 @@ def test_many_nodes_are_a_grid_that_stays_live(
     page.close()
     with contextlib.suppress(Exception):
         store.delete(sandbox_name)
+
+
+def test_a_lost_frame_is_noticed_and_made_up_for(
+    browser: Browser, stack: str, store: Store, sandbox_name: str
+) -> None:
+    sandbox = cluster(store, sandbox_name, [node("node-1")])
+    page = browser.new_page(base_url=stack)
+    lost: list[str] = []
+
+    def lose_the_first_news(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            if "first" in str(message) and not lost:
+                lost.append(str(message))
+            else:
+                socket.send(message)
+
+        server.on_message(pass_on)
+
+    page.route_web_socket("**/live/*", lose_the_first_news)
+    page.goto(f"/s/{sandbox_name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    write.create(sandbox, [pod("first", "3")])
+    eventually(lambda: page.evaluate("1") and lost, "a frame is lost")
+    write.create(sandbox, [pod("second", "3")])
+    expect(page.locator("[data-uid]", has_text="second").first).to_be_visible()
+    expect(page.locator(".node .pod", has_text="first")).to_be_visible()
+    page.close()
+    store.delete(sandbox_name)
+
+
+def test_pages_say_that_redis_is_away_and_recover_by_themselves(browser: Browser, tmp_path: Path) -> None:
+    redis_port, port = free_port(), free_port()
+    url = f"redis://:secret@127.0.0.1:{redis_port}/0"
+    with lock(tmp_path) as held:
+        redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
+        server = Process(
+            ["-m", *SERVER, f"--port={port}"], tmp_path / "server", environment={"REDIS_URL": url}
+        )
+        eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "it answers")
+        store = Store(url)
+        store.create(Meta("watched"))
+        live, front = (browser.new_page(base_url=f"http://127.0.0.1:{port}") for _ in range(2))
+        live.goto("/s/watched/")
+        expect(live.locator("#connection")).to_have_text("live")
+        redis.stop()
+        expect(live.locator("#trouble")).to_contain_text("Redis does not answer")
+        answer = front.goto("/")
+        assert answer is not None
+        assert answer.status == 503
+        expect(front.locator("h1")).to_have_text("Redis does not answer")
+        redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
+        expect(live.locator("#trouble")).to_be_empty()
+        expect(front.get_by_role("link", name="Open watched")).to_be_visible()
+        for page in (live, front):
+            page.close()
+        server.stop()
+        store.close()
+        redis.stop()

@@ -57,15 +57,6 @@ def clock(t: Micros) -> str:
     return f"{datetime.fromtimestamp(t // SECOND, UTC):%H:%M:%S}.{t % SECOND // 1000:03d}"
 
 
-def seconds(span: Micros) -> str:
-    """A span: "0.4 s", "12 s", "3 min"."""
-    if span >= 120 * SECOND:
-        return f"{span // (60 * SECOND)}\u00a0min"
-    if span >= 10 * SECOND:
-        return f"{span // SECOND}\u00a0s"
-    return f"{Decimal(span) / SECOND:.1f}\u00a0s"
-
-
 def parse_time(text: str) -> Micros:
     """An RFC 3339 timestamp of the API, in simulated microseconds; 0 for none."""
     if not text:

@@ -38,6 +38,8 @@ class Block(msgspec.Struct, frozen=True):
     rank: int
     share: int
     state: PodState
+    words: str
+    """The state, said."""
     gone_at: Micros
     title: str
     at: int = 0
@@ -199,6 +201,7 @@ def importance(pod: PodRecord) -> tuple[int, Micros, str]:
 
 def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:
     state = pod_state(picture, pod)
+    words = state_words(picture, pod, state)
     return Block(
         key=pod.key,
         uid=pod.uid,
@@ -207,8 +210,9 @@ def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> B
         rank=ranks.rank(pod.priority),
         share=dominant_share(node, pod),
         state=state,
+        words=words,
         gone_at=pod.gone_at,
-        title=title(picture, pod, state),
+        title=title(pod, words),
     )
 
 
@@ -220,18 +224,21 @@ def pod_state(picture: Picture, pod: PodRecord) -> PodState:
     return "running" if pod.phase == "Running" else "starting"
 
 
-def title(picture: Picture, pod: PodRecord, state: PodState) -> str:
-    """All that the block shows by colour and pattern, in words."""
-    words = {
+def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
+    preemptor = picture.victims.get(pod.key, "")
+    if state == "victim" and preemptor:
+        return gettext("victim of %(pod)s, terminating") % {"pod": fmt.pod_name(preemptor)}
+    return {
         "running": gettext("running"),
         "starting": gettext("bound, not started yet"),
         "victim": gettext("victim, terminating"),
         "terminating": gettext("terminating"),
         "ghost": gettext("nominated here, waits for room"),
     }[state]
-    preemptor = picture.victims.get(pod.key, "")
-    if state == "victim" and preemptor:
-        words = gettext("victim of %(pod)s, terminating") % {"pod": fmt.pod_name(preemptor)}
+
+
+def title(pod: PodRecord, words: str) -> str:
+    """All that the block shows by colour and pattern."""
     return gettext("%(pod)s: %(state)s; priority %(priority)s; requests %(requests)s") % {
         "pod": fmt.pod_name(pod.key),
         "state": words,

@@ -35,11 +35,6 @@ class Ranks:
             for place, value in enumerate(positive)
         }
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ranks) and self.known == other.known
-
-    __hash__ = None  # type: ignore[assignment]  # compared, never a key
-
     def rank(self, priority: int) -> int:
         if priority >= SYSTEM_PRIORITY:
             return SYSTEM_RANK

@@ -34,7 +34,7 @@ class Screen:
         """The parts that changed since the last call; the first call gives them all. ``dirty`` names the
         nodes whose pods or own state changed meanwhile."""
         ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
-        if ranks != self._ranks:
+        if ranks.known != self._ranks.known:
             dirty = set(picture.nodes)
         self._ranks = ranks
         lanes = queue.lanes(picture, ranks)
