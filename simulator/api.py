@@ -1,7 +1,8 @@
 """The API server as the simulated components see it: changes go in through a port, watch events come out.
 
-Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and learns of its own writes,
-as of everybody else's, from watch events only. What stands behind the port (memory, or Redis) is not its business.
+Every component (scheduler, kubelet, timetable) writes through :class:`ApiServer` and learns of its own
+writes, as of everybody else's, from watch events only. What stands behind the port (memory, or Redis) is not
+its business.
 """
 
 from collections.abc import Sequence
@@ -35,8 +36,8 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class WatchEvent(msgspec.Struct, frozen=True):
-    """One entry of the watch log. ``version`` is the resourceVersion that the write got; for DELETED, ``object``
-    is the last state, carrying that version."""
+    """One entry of the watch log. ``version`` is the resourceVersion that the write got; for DELETED,
+    ``object`` is the last state, carrying that version."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED"]
     resource: str
@@ -48,7 +49,9 @@ class WatchEvent(msgspec.Struct, frozen=True):
 class ApiError(Exception):
     """A write was refused; nothing of the commit was stored. ``reason`` is the API's Status reason."""
 
-    def __init__(self, reason: Literal["NotFound", "AlreadyExists", "Conflict"], resource: str, key: str) -> None:
+    def __init__(
+        self, reason: Literal["NotFound", "AlreadyExists", "Conflict"], resource: str, key: str
+    ) -> None:
         super().__init__(f"{resource} {key!r}: {reason}")
         self.reason = reason
         self.resource = resource

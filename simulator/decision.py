@@ -1,7 +1,7 @@
 """What one scheduling attempt decided, whole: the record behind the cycle panel, receipts and ``decide``.
 
-Columns, not objects: per-node facts are lists in the order of ``nodes``; per-feasible-node facts are lists in the
-order of ``feasible`` (indices into ``nodes``). A record of 5,000 nodes stays in the tens of kilobytes.
+Columns, not objects: per-node facts are lists in the order of ``nodes``; per-feasible-node facts are lists in
+the order of ``feasible`` (indices into ``nodes``). A record of 5,000 nodes stays in the tens of kilobytes.
 """
 
 from typing import Literal
