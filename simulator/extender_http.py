@@ -36,10 +36,13 @@ class HttpTransport:
         self._allowed = frozenset(host.strip().lower() for host in allowed_hosts if host.strip())
 
     def allows(self, url: str) -> bool:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", _port(parts)
+        except ValueError:  # no address at all
+            return False
         return parts.scheme in ("http", "https") and (
-            host in self._allowed or f"{host}:{_port(parts)}" in self._allowed
+            host in self._allowed or f"{host}:{port}" in self._allowed
         )
 
     def post(self, url: str, body: bytes, timeout_seconds: float) -> tuple[int, bytes]:

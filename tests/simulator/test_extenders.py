@@ -287,6 +287,15 @@ def test_extenders_are_off_but_on_hosts_that_are_allowed(server: Server) -> None
             profiles(configuration, transport=transport)
     with pytest.raises(ExtenderError, match="is not on a host that may be called"):
         HttpTransport([]).post(server.url, b"{}", 1)
+    local = HttpTransport(["localhost"])
+    assert local.allows("http://LOCALHOST:1/x")
+    for url in (
+        "http://localhost@evil/",
+        "http://localhost.evil/",
+        "file://localhost/",
+        "http://localhost:x/",
+    ):
+        assert not local.allows(url)
     assert server.asked == []
     assert profiles(configuration, transport=HttpTransport([f"127.0.0.1:{server.server_port}"]))
 

@@ -179,7 +179,8 @@ def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -
         return np.ones(len(nodes), dtype=np.bool_)
     found = np.zeros(len(nodes), dtype=np.bool_)
     for storage in nodes.cluster.objects(CSI_STORAGE_CAPACITIES).values():
-        limit = storage.get("maximumVolumeSize", storage.get("capacity"))
+        precise = storage.get("maximumVolumeSize")
+        limit = storage.get("capacity") if precise is None else precise
         topology = label_selector(storage.get("nodeTopology"))
         if (
             storage.get("storageClassName") == storage_class["metadata"]["name"]
