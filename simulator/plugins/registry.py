@@ -1,7 +1,7 @@
 """Plugins by name: those in-tree (pkg/scheduler/framework/plugins/registry.go, v1.34), and those that other
 packages bring."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -95,4 +95,19 @@ def profiles(
         raise ConfigError(causes)
     extenders = [Extender(extender, transport) for extender in configuration.extenders if transport]
     plugins = registered() if registry is None else registry
-    return {p.scheduler_name: Framework(p, plugins, extenders) for p in configuration.profiles}
+    first = configuration.profiles[0].scheduler_name
+    made: dict[str, Framework] = {}
+    for i, profile in enumerate(configuration.profiles):
+        try:
+            framework = Framework(profile, plugins, extenders)
+        except ConfigError as failure:
+            raise ConfigError([(f"profiles[{i}].{path}", said) for path, said in failure.causes]) from None
+        if i and names(framework.queue_sort_plugins) != names(made[first].queue_sort_plugins):
+            path = f"profiles[{i}].plugins.queueSort"
+            raise ConfigError([(path, "must be the same for all profiles: they share one queue")])
+        made[profile.scheduler_name] = framework
+    return made
+
+
+def names(plugins: Iterable[Plugin]) -> list[str]:
+    return [plugin.name for plugin in plugins]

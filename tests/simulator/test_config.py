@@ -4,7 +4,8 @@ import pytest
 
 from simulator.config import ConfigError, load
 from simulator.config.configuration import PluginRef, PluginSet, merge
-from simulator.plugins.registry import profiles
+from simulator.plugins.priority_sort import PrioritySort
+from simulator.plugins.registry import IN_TREE, profiles
 from tests.simulator.builders import a_framework
 
 
@@ -140,5 +141,16 @@ def test_what_is_wrong_is_named_by_its_path(manifest: dict[str, Any], path: str)
     ],
 )
 def test_a_profile_that_cannot_run_is_refused(plugins: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message) as caught:
         a_framework(plugins=plugins)
+    assert all(path.startswith("profiles[0].plugins.") for path, _ in caught.value.causes)
+
+
+def test_profiles_share_a_queue_and_so_its_order() -> None:
+    class Newest(PrioritySort):
+        name = "Newest"
+
+    other = {"queueSort": {"enabled": [{"name": "Newest"}], "disabled": [{"name": "PrioritySort"}]}}
+    manifest = {"profiles": [{}, {"schedulerName": "other", "plugins": other}]}
+    with pytest.raises(ConfigError, match="must be the same for all profiles"):
+        profiles(load(manifest), registry={**IN_TREE, "Newest": Newest})
