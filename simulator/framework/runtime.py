@@ -36,6 +36,7 @@ from simulator.framework.interface import (
     error,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.waiting_pods import WaitingPods
 from simulator.pod import Pod
 
 
@@ -107,6 +108,8 @@ class Framework:
         self.bind_plugins: list[BindPlugin] = self._at("bind")
         self.post_bind_plugins: list[PostBindPlugin] = self._at("postBind")
         self.weights = score_weights(profile)
+        self.waiting_pods = WaitingPods()
+        """For Permit plugins, which may look through them, allow and reject."""
         if len(self.queue_sort_plugins) != 1:
             raise ConfigError(
                 [("plugins.queueSort", f"one plugin is needed, got {len(self.queue_sort_plugins)}")]
@@ -117,13 +120,16 @@ class Framework:
     def _check(self, registry: Mapping[str, type[Plugin]]) -> None:
         causes = []
         for point in (*EXTENSION_POINTS, "multiPoint"):
-            for i, plugin in enumerate(self.profile.plugins.at(point).enabled):
+            enabled = self.profile.plugins.at(point).enabled
+            for i, plugin in enumerate(enabled):
                 kind = registry.get(plugin.name)
                 path = f"plugins.{point}.enabled[{i}].name"
                 if kind is None:
                     causes.append((path, f"plugin {plugin.name!r} does not exist"))
                 elif point in EXTENSION_POINTS and not issubclass(kind, EXTENSION_POINTS[point]):
                     causes.append((path, f"plugin {plugin.name!r} does not extend {point} plugin"))
+                elif any(plugin.name == other.name for other in enabled[:i]):
+                    causes.append((path, f"plugin {plugin.name!r} is already registered"))
         defaults = {p.name for p in self.profile.multi_point.enabled} - registry.keys()
         if causes or defaults:
             raise ConfigError(causes or [("plugins.multiPoint", f"no such plugins: {go_list(defaults)}")])

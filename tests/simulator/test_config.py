@@ -136,6 +136,7 @@ def test_what_is_wrong_is_named_by_its_path(manifest: dict[str, Any], path: str)
         ({"filter": {"enabled": [{"name": "Blinking"}]}}, "does not exist"),
         ({"filter": {"enabled": [{"name": "ImageLocality"}]}}, "does not extend filter plugin"),
         ({"multiPoint": {"enabled": [{"name": "Blinking"}]}}, "does not exist"),
+        ({"score": {"enabled": [{"name": "ImageLocality"}] * 2}}, "is already registered"),
         ({"queueSort": {"disabled": [{"name": "*"}]}}, "one plugin is needed"),
         ({"bind": {"disabled": [{"name": "*"}]}}, "at least one plugin is needed"),
     ],
