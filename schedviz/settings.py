@@ -97,14 +97,17 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
-# What goes wrong is said on the terminal; a page that was asked for and is not there is not worth a line.
+# Faults are said on the terminal. That an answer was 404, or 503 while all starts, is no fault.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {
+        "faults": {"()": "django.utils.log.CallbackFilter", "callback": lambda record: bool(record.exc_info)},
+    },
     "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {"django.request": {"filters": ["faults"]}},
 }
 
 # A manifest may hold many documents; the guard in simulator.apiserver turns larger input away with its own

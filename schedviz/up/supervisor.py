@@ -33,11 +33,10 @@ class Child(NamedTuple):
     process: "subprocess.Popen[str]"
     role: Role
     again: Callable[[], None]
+    fundamental: bool = False
 
 
 class Supervisor:
-    """Children are started by :meth:`start`, last started first stopped."""
-
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._children: list[Child] = []
@@ -71,8 +70,9 @@ class Supervisor:
         self._watch(Child(name, process, role, lambda: self.start(name, command, environment, role)))
 
     def adopt(self, name: str, process: "subprocess.Popen[str]") -> None:
-        """Take charge of a vital process that was started elsewhere, as the leader of its own group."""
-        self._watch(Child(name, process, "vital", lambda: None))
+        """Take charge of a process that was started elsewhere, as the leader of its own group. It is vital,
+        and stopped after all others."""
+        self._watch(Child(name, process, "vital", lambda: None, fundamental=True))
 
     def _watch(self, child: Child) -> None:
         self._children.append(child)
@@ -111,19 +111,21 @@ class Supervisor:
         self._happened.put(action)
 
     def stop(self) -> None:
-        """End all children, the last started first; kill those that do not end in time."""
+        """End all children, those that others stand on last; kill what does not end in time."""
         self._stopping = True  # what they say of their end is of no interest
-        for child in reversed(self._children[:]):
-            with suppress(ProcessLookupError):
-                os.killpg(child.process.pid, signal.SIGTERM)
-            try:
-                child.process.wait(GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._say(f"{child.name} does not stop; killing it")
-                with suppress(ProcessLookupError):
-                    os.killpg(child.process.pid, signal.SIGKILL)
-                child.process.wait()
-            self._remove(child)
+        for fundamental in (False, True):
+            children = [child for child in self._children if child.fundamental is fundamental]
+            for child in children:
+                _send(child, signal.SIGTERM)
+            deadline = time.monotonic() + GRACE_SECONDS
+            for child in children:
+                try:
+                    child.process.wait(max(0.0, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    self._say(f"{child.name} does not stop; killing it")
+                    _send(child, signal.SIGKILL)
+                    child.process.wait()
+                self._remove(child)
         assert self._guardian.stdin is not None
         self._guardian.stdin.close()
         self._guardian.wait()
@@ -146,6 +148,11 @@ class Supervisor:
         # Somebody may have killed it; it is needed only when this process is killed too.
         with suppress(BrokenPipeError):
             print(line, file=self._guardian.stdin, flush=True)
+
+
+def _send(child: Child, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(child.process.pid, number)
 
 
 def _how(status: int) -> str:
