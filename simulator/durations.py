@@ -30,3 +30,15 @@ def parse(text: object) -> Micros:
     if total > MAX_DURATION:
         raise ValueError(f"{text!r} is longer than a year")
     return int(total)
+
+
+def text(duration: Micros) -> str:
+    """As Go prints it: 1m30s, 400ms."""
+    if duration and duration < SECOND:
+        return f"{duration / 1000:g}ms"
+    minutes, rest = divmod(duration, 60 * SECOND)
+    hours, minutes = divmod(minutes, 60)
+    parts = [f"{hours}h"] if hours else []
+    if hours or minutes:
+        parts.append(f"{minutes}m")
+    return "".join(parts) + f"{rest / SECOND:g}s"

@@ -75,8 +75,13 @@ def evict(
     scheduler: "Scheduler", preemptor: Pod, victim: Pod, cycle: int, done: Callable[[str], None]
 ) -> None:
     """PreemptPod: say why in the victim's DisruptionTarget condition, and delete it, with its own grace
-    period."""
+    period.
+    One that only waits on Permit is sent back instead."""
     world = scheduler.world
+    waiting = scheduler.waiting_pod(victim.uid)
+    if waiting is not None:
+        waiting.reject("DefaultPreemption", "preempted")
+        return
 
     def deleted(pod: Manifest) -> Manifest | None:
         message = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"

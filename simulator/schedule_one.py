@@ -1,40 +1,34 @@
-"""One pod through the scheduler: the scheduling cycle, the binding cycle, and what follows when one of them
-fails.
+"""One pod through the scheduling cycle, and what follows when it fails (pkg/scheduler/schedule_one.go,
+v1.34).
 
-pkg/scheduler/schedule_one.go, v1.34. The scheduling cycle is a generator that yields the name of each
-extension point just before it is run, so that it can be stepped; nothing is written before it ends."""
+The cycle is a generator that yields the name of each extension point just before it is run, so that it can be
+stepped; nothing is written before it ends.
+"""
 
 from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from simulator import extender_calls, trace
-from simulator.agenda import Turn
-from simulator.api import Manifest
-from simulator.apiserver.status import StatusError
-from simulator.apiserver.subresources import admit_binding
+from simulator import trace
+from simulator.api import Micros
 from simulator.attempt import NO_NODES, Attempt
+from simulator.binding_cycle import BindingCycle, message_for_one_node
 from simulator.decision import Decision
 from simulator.evict import prepare_candidate
-from simulator.extender import ExtenderError
-from simulator.failure_handler import binding_failed, scheduling_failed
-from simulator.pod import Pod
-from simulator.pod_status import with_condition, with_status
+from simulator.failure_handler import scheduling_failed
+from simulator.framework.binding import run_permit, run_reserve, run_unreserve
+from simulator.framework.interface import Status
+from simulator.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.schedule_pod import record
-from simulator.world import Refused
 
 if TYPE_CHECKING:
     from simulator.scheduler import Scheduler
 
-UNSCHEDULABLE = "Unschedulable"
-SCHEDULER_ERROR = "SchedulerError"
-
 
 def schedule_one(scheduler: "Scheduler", info: QueuedPod, cycle: int) -> Generator[str, None, None]:
     """The scheduling cycle of a pod that was popped (schedulingCycle): choose a node and assume it, or choose
-    victims,
-    or send the pod back into the queue. A plugin that raises fails this attempt only."""
+    victims, or send the pod back into the queue. A plugin that raises fails this attempt only."""
     attempt = Attempt(
         scheduler.frameworks[info.pod.scheduler_name],
         scheduler.cache.cluster,
@@ -53,7 +47,7 @@ def schedule_one(scheduler: "Scheduler", info: QueuedPod, cycle: int) -> Generat
     scheduler.decisions.append(decision)
     _trace_search(scheduler, decision)
     if decision.outcome == "scheduled":
-        _assume(scheduler, info, decision)
+        yield from _assume(scheduler, info, attempt, decision)
     elif decision.outcome == "error":
         _fail(scheduler, info, cycle, decision.message, reason=SCHEDULER_ERROR, nominated_node="")
     else:
@@ -87,57 +81,38 @@ def _trace_search(scheduler: "Scheduler", decision: Decision) -> None:
         )
 
 
-# Success: assume, then bind
+# Success: assume, reserve, permit
 
 
-def _assume(scheduler: "Scheduler", info: QueuedPod, decision: Decision) -> None:
+def _assume(
+    scheduler: "Scheduler", info: QueuedPod, attempt: Attempt, decision: Decision
+) -> Generator[str, None, None]:
     """From now on the pod counts on its node; binding goes on beside the next scheduling cycle."""
-    assumed = scheduler.cache.assume(info.pod, decision.selected)
+    framework, state, node = attempt.framework, attempt.state, decision.selected
+    assumed = scheduler.cache.assume(info.pod, node)
     scheduler.queue.nominator.delete(info.pod)
     scheduler.lanes.touched(info.pod.key)
-    scheduler.world.agenda.add(
-        scheduler.world.now, Turn.BINDING, lambda: _bind(scheduler, info, assumed, decision.cycle)
-    )
-
-
-def _bind(scheduler: "Scheduler", info: QueuedPod, assumed: Pod, cycle: int) -> None:
-    """bindingCycle. What fails from here on is an error, no verdict: events that came meanwhile matter no
-    more."""
-    world = scheduler.world
-    scheduler.queue.done(assumed.uid)
-
-    def bound() -> trace.Bound:
-        return trace.Bound(t=world.now, cycle=cycle, pod=assumed.key, node=assumed.node_name)
-
-    def ended(problem: str) -> None:
-        if not problem:
-            return
-        world.emit(
-            trace.BindFailed(
-                t=world.now, cycle=cycle, pod=assumed.key, node=assumed.node_name, message=problem
-            )
-        )
-        info.unschedulable_plugins, info.pending_plugins = set(), set()
-        binding_failed(scheduler.cache, scheduler.queue, info, assumed, rejected=False)
-        _patch_status(scheduler, info.pod, SCHEDULER_ERROR, f"binding rejected: {problem}", nominated_node="")
-
-    def binding(pod: Manifest) -> Manifest | None:
-        try:
-            return admit_binding(
-                pod, {"target": {"kind": "Node", "name": assumed.node_name}}, world.now
-            ).object
-        except StatusError as refusal:
-            raise Refused(str(refusal)) from None
-
-    try:
-        # An extender written for a real cluster has no way into this one: its word is taken, and what it
-        # would have written is written below.
-        extenders = scheduler.frameworks[assumed.scheduler_name].extenders
-        extender_calls.bind(extenders, assumed, assumed.node_name)
-    except ExtenderError as fault:
-        ended(str(fault))
+    status: Status | None = None
+    waits: dict[str, Micros] = {}
+    if framework.reserve_plugins:
+        yield "Reserve"
+        status = run_reserve(framework, state, assumed, node)
+    if status is None and framework.permit_plugins:
+        yield "Permit"
+        status, waits = run_permit(framework, state, assumed, node)
+    if status is None:
+        BindingCycle(scheduler, info, assumed, state, decision.cycle).start(waits)
         return
-    world.update("pods", assumed.key, assumed.uid, binding, ended, event=bound)
+    run_unreserve(framework, state, assumed, node)
+    scheduler.cache.forget(assumed)
+    if not status.rejected:
+        _fail(scheduler, info, decision.cycle, status.message, reason=SCHEDULER_ERROR, nominated_node="")
+        return
+    pending = status.code == "Pending"
+    info.unschedulable_plugins, info.pending_plugins = set(), set()
+    (info.pending_plugins if pending else info.unschedulable_plugins).add(status.plugin)
+    message = message_for_one_node(status)
+    _fail(scheduler, info, decision.cycle, message, reason=UNSCHEDULABLE, nominated_node="")
 
 
 # Failure: back into the queue
@@ -204,23 +179,4 @@ def _requeue(
     """handleSchedulingFailure: into the queue first, then the pod's status."""
     pod = info.pod
     scheduling_failed(scheduler.cache, scheduler.queue, info, nominated_node)
-    _patch_status(scheduler, pod, reason, message, nominated_node)
-
-
-def _patch_status(
-    scheduler: "Scheduler", pod: Pod, reason: str, message: str, nominated_node: str | None
-) -> None:
-    """One patch for the condition and the nomination (None leaves it, "" clears it). That the pod is gone
-    does not
-    matter."""
-    world = scheduler.world
-
-    def patched(manifest: Manifest) -> Manifest:
-        new = with_condition(manifest, world.now, "PodScheduled", "False", reason=reason, message=message)
-        current = (manifest.get("status") or {}).get("nominatedNodeName", "")
-        if nominated_node is not None and nominated_node != current:
-            new = with_status(new, nominatedNodeName=nominated_node or None)
-        return new
-
-    world.update("pods", pod.key, pod.uid, patched)
-    scheduler.lanes.touched(pod.key)
+    patch_status(scheduler, pod, reason, message, nominated_node)

@@ -10,6 +10,7 @@ from simulator.decision import Decision
 from simulator.event_handlers import EventHandlers
 from simulator.extender import Transport
 from simulator.framework.interface import Plugin
+from simulator.framework.waiting_pods import WaitingPod
 from simulator.lanes import Lanes
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
@@ -54,12 +55,13 @@ class Scheduler:
                 for name, framework in self.frameworks.items()
             },
             self.cache.pods.get,
+            sort_key=next(iter(self.frameworks.values())).queue_sort_plugins[0].sort_key,
             moved=self._moved,
             initial_backoff=configuration.pod_initial_backoff_seconds * SECOND,
             max_backoff=configuration.pod_max_backoff_seconds * SECOND,
         )
         self.lanes = Lanes(world, self.queue.backoff_q.expiration, self.queue.nominator.node_of)
-        self.handlers = EventHandlers(self.cache, self.queue, self.frameworks)
+        self.handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._reject_waiting_pod)
         self.decisions: list[Decision] = []
         self._cycle: Generator[str, None, None] | None = None
         self._cycle_ends: Micros = 0
@@ -153,6 +155,18 @@ class Scheduler:
             self.lanes.bound(pod.key, pod.uid)
         else:
             self.lanes.touched(pod.key)
+
+    # Pods that wait on Permit
+
+    def waiting_pod(self, uid: str) -> WaitingPod | None:
+        found = (framework.waiting_pods.get(uid) for framework in self.frameworks.values())
+        return next((waiting for waiting in found if waiting is not None), None)
+
+    def _reject_waiting_pod(self, uid: str) -> bool:
+        waiting = self.waiting_pod(uid)
+        if waiting is not None:
+            waiting.reject("", "removed")
+        return waiting is not None
 
     def _moved(self, move: Move) -> None:
         self.lanes.moved(move)

@@ -1,6 +1,6 @@
 """activeQ and the pods in flight (pkg/scheduler/backend/queue/active_queue.go, v1.34)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -26,8 +26,8 @@ class ActiveQueue(KeyedHeap[QueuedPod]):
     pod that was in flight at the time is any more. A pod's own mark in that order says which came after its
     pop."""
 
-    def __init__(self, backoff_queue: BackoffQueue) -> None:
-        super().__init__(lambda info: info.order)
+    def __init__(self, order: Callable[[QueuedPod], tuple[Any, ...]], backoff_queue: BackoffQueue) -> None:
+        super().__init__(order)
         self._backoff_queue = backoff_queue
         self._in_flight: dict[str, int] = {}  # uid -> its mark in the log
         self._log: dict[int, Pod | RecordedEvent] = {}

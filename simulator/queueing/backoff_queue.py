@@ -1,6 +1,7 @@
 """backoffQ and the error backoff queue (pkg/scheduler/backend/queue/backoff_queue.go, v1.34)."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from simulator.api import SECOND, Micros
 from simulator.queueing.keyed_heap import KeyedHeap
@@ -16,15 +17,22 @@ class BackoffQueue:
     Only the former may be popped before their time, when there is nothing else to do.
     """
 
-    def __init__(self, clock: Callable[[], Micros], initial: Micros, maximum: Micros) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], Micros],
+        order: Callable[[QueuedPod], tuple[Any, ...]],
+        initial: Micros,
+        maximum: Micros,
+    ) -> None:
         self._clock = clock
+        self._active_order = order
         self._initial = initial
         self._maximum = maximum
         self.rejected: KeyedHeap[QueuedPod] = KeyedHeap(self._order)
         self.errors: KeyedHeap[QueuedPod] = KeyedHeap(self._order)
 
-    def _order(self, info: QueuedPod) -> tuple[Micros, int, Micros, int]:
-        return self.expiration(info), *info.order
+    def _order(self, info: QueuedPod) -> tuple[Any, ...]:
+        return self.expiration(info), *self._active_order(info)
 
     def duration(self, failures: int) -> Micros:
         """The initial backoff, doubled with every failure after the first, up to the maximum."""

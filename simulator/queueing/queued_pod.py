@@ -34,8 +34,3 @@ class QueuedPod:
     def failed_by_error(self) -> bool:
         """No plugin rejected it: a fault sent it back."""
         return not self.unschedulable_plugins and not self.pending_plugins
-
-    @property
-    def order(self) -> tuple[int, Micros, int]:
-        """PrioritySort: higher priority first, then the earlier timestamp."""
-        return -self.pod.priority, self.timestamp, self.sequence

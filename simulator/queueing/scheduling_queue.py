@@ -30,6 +30,15 @@ PreEnqueue = Callable[[Pod], bool]
 """Whether the pod may enter activeQ or backoffQ."""
 
 
+SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
+"""What the QueueSort plugin orders pods by, smallest first, given the pod and its timestamp in the queue."""
+
+
+def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:
+    """Higher priority first, then the earlier timestamp."""
+    return -pod.priority, timestamp
+
+
 class QueueProfile(NamedTuple):
     """What one profile's plugins have to say to the queue, by the plugin's name."""
 
@@ -66,6 +75,7 @@ class SchedulingQueue:
         profiles: Mapping[str, QueueProfile],
         lister: Callable[[str], Pod | None],
         *,
+        sort_key: SortKey = priority_sort,
         moved: Callable[[Move], None] = lambda move: None,
         initial_backoff: Micros = SECOND,
         max_backoff: Micros = 10 * SECOND,
@@ -76,11 +86,15 @@ class SchedulingQueue:
         self._moved = moved
         self._max_in_unschedulable_pods = max_in_unschedulable_pods
         self._sequence = count()
-        self.backoff_q = BackoffQueue(clock, initial_backoff, max_backoff)
-        self.active_q = ActiveQueue(self.backoff_q)
+        self._sort_key = sort_key
+        self.backoff_q = BackoffQueue(clock, self._order, initial_backoff, max_backoff)
+        self.active_q = ActiveQueue(self._order, self.backoff_q)
         self.unschedulable_pods: dict[str, QueuedPod] = {}
         self.nominator = Nominator(lister)
         self._events = {r.event for p in profiles.values() for rs in p.registered.values() for r in rs}
+
+    def _order(self, info: QueuedPod) -> tuple[Any, ...]:
+        return *self._sort_key(info.pod, info.timestamp), info.sequence
 
     # What pods do
 

@@ -1,0 +1,34 @@
+"""What the scheduler says of a pod in the pod's own status (updatePod in pkg/scheduler/schedule_one.go,
+v1.34)."""
+
+from typing import TYPE_CHECKING
+
+from simulator.api import Manifest
+from simulator.pod import Pod
+from simulator.pod_status import with_condition, with_status
+
+if TYPE_CHECKING:
+    from simulator.scheduler import Scheduler
+
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULER_ERROR = "SchedulerError"
+
+
+def patch_status(
+    scheduler: "Scheduler", pod: Pod, reason: str, message: str, nominated_node: str | None
+) -> None:
+    """One patch for the PodScheduled condition and the nomination (None leaves it, "" clears it).
+
+    That the pod is gone does not matter.
+    """
+    world = scheduler.world
+
+    def patched(manifest: Manifest) -> Manifest:
+        new = with_condition(manifest, world.now, "PodScheduled", "False", reason=reason, message=message)
+        current = (manifest.get("status") or {}).get("nominatedNodeName", "")
+        if nominated_node is not None and nominated_node != current:
+            new = with_status(new, nominatedNodeName=nominated_node or None)
+        return new
+
+    world.update("pods", pod.key, pod.uid, patched)
+    scheduler.lanes.touched(pod.key)

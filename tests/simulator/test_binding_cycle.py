@@ -1,0 +1,218 @@
+"""From the choice of a node to the bound pod: Reserve, Permit, PreBind, Bind, PostBind, and the way back."""
+
+from typing import Any, ClassVar
+
+import pytest
+
+from simulator import trace
+from simulator.api import SECOND, Manifest
+from simulator.framework.interface import (
+    BindPlugin,
+    CycleState,
+    PermitPlugin,
+    PostBindPlugin,
+    PreBindPlugin,
+    ReservePlugin,
+    Status,
+    error,
+    unschedulable,
+)
+from simulator.plugins.registry import IN_TREE
+from simulator.pod import Pod
+from simulator.queueing.cluster_event import NODE, ActionType
+from simulator.queueing.hint import EnqueueExtensions, Registered, register
+from simulator.simulation import Options
+from tests.simulator.lab import Lab, node, pod, priority_class
+
+
+class Recorder(EnqueueExtensions, ReservePlugin, PermitPlugin, PreBindPlugin, BindPlugin, PostBindPlugin):
+    """Notes its calls; what it answers at which point is set by the test."""
+
+    name = "Recorder"
+    calls: ClassVar[list[str]] = []
+    answers: ClassVar[dict[str, Any]] = {}
+
+    def events_to_register(self) -> list[Registered]:
+        return [register(NODE, ActionType.ADD)]
+
+    def _at(self, point: str) -> Any:
+        self.calls.append(point)
+        answer = self.answers.get(point)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        answer: Status | None = self._at("Reserve")
+        return answer
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        self._at("Unreserve")
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
+        return self._at("Permit"), 10 * SECOND
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        answer: Status | None = self._at("PreBind")
+        return answer
+
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        answer: Status | None = self._at("Bind")
+        return answer
+
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        self._at("PostBind")
+
+
+class Gang(PermitPlugin):
+    """Lets pods go when as many wait as their label says."""
+
+    name = "Gang"
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
+        size = int(pod.labels["gang"])
+        waiting = list(self.framework.waiting_pods)
+        if len(waiting) + 1 < size:
+            return Status("Wait"), 20 * SECOND
+        for other in waiting:
+            other.allow(self.name)
+        return None, 0
+
+
+PLUGINS = {**IN_TREE, "Recorder": Recorder, "Gang": Gang}
+WAIT = Status("Wait")
+
+
+def with_plugin(name: str, *, instead_of: str = "") -> Options:
+    changed: Manifest = {
+        "enabled": [{"name": name}],
+        "disabled": [{"name": instead_of}] if instead_of else [],
+    }
+    return Options(config={"profiles": [{"plugins": {"multiPoint": changed}}]})
+
+
+@pytest.fixture
+def recorder() -> type[Recorder]:
+    Recorder.calls.clear()
+    Recorder.answers = {}
+    return Recorder
+
+
+def recorded_lab() -> Lab:
+    lab = Lab(with_plugin("Recorder", instead_of="DefaultBinder"), plugins=PLUGINS)
+    lab.create(node("n1"))
+    return lab
+
+
+def test_the_extension_points_come_in_their_order(recorder: type[Recorder]) -> None:
+    lab = recorded_lab()
+    lab.create(pod("web"))
+    lab.run(2)
+    assert recorder.calls == ["Reserve", "Permit", "PreBind", "Bind", "PostBind"]
+    assert lab.node_of("web") == "n1"
+
+
+@pytest.mark.parametrize("point", ["Reserve", "Permit", "PreBind", "Bind"])
+@pytest.mark.parametrize("answer", [error("out of order"), ZeroDivisionError("out of order")])
+def test_a_fault_at_any_point_unwinds_what_was_done(
+    recorder: type[Recorder], point: str, answer: Any
+) -> None:
+    recorder.answers[point] = answer
+    lab = recorded_lab()
+    lab.create(pod("web", cpu="4"))
+    lab.run(0.5)
+    assert recorder.calls[-2:] == [point, "Unreserve"]
+    assert lab.lane("web") == "backoffQ"
+    assert lab.condition("web", "PodScheduled")["reason"] == "SchedulerError"
+    told = lab.condition("web", "PodScheduled")["message"]
+    assert told.startswith(f'running {point} plugin "Recorder": ')
+    assert told.endswith("out of order")
+    recorder.answers[point] = None
+    lab.run(5)
+    assert lab.node_of("web") == "n1"
+
+
+@pytest.mark.parametrize("point", ["Reserve", "Permit"])
+def test_a_refusal_before_binding_is_a_verdict_on_the_pod(recorder: type[Recorder], point: str) -> None:
+    recorder.answers[point] = unschedulable("not on this node")
+    lab = recorded_lab()
+    lab.create(pod("web"))
+    lab.run(1)
+    assert recorder.calls[-2:] == [point, "Unreserve"]
+    assert lab.lane("web") == "unschedulable"
+    assert lab.lanes["default/web"].plugins == ["Recorder"]
+    scheduled = lab.condition("web", "PodScheduled")
+    assert scheduled["message"] == "0/1 nodes are available: 1 not on this node."
+    lab.create(pod("no-help"))
+    lab.run(60)
+    assert lab.lane("web") == "unschedulable"
+    recorder.answers[point] = None
+    lab.create(node("n2"))
+    lab.run(2)
+    assert lab.node_of("web")
+
+
+def test_a_pod_waits_on_permit_until_its_time_is_up(recorder: type[Recorder]) -> None:
+    recorder.answers["Permit"] = WAIT
+    lab = recorded_lab()
+    lab.create(pod("web", cpu="4"), pod("other", cpu="4"))
+    lab.run(9.5)
+    assert lab.lane("web") == "waiting"
+    assert lab.lane("other") == "unschedulable"
+    lab.run(1)
+    scheduled = lab.condition("web", "PodScheduled")
+    assert scheduled["message"] == (
+        "0/1 nodes are available: 1 rejected due to timeout after waiting 10s at plugin Recorder."
+    )
+    assert scheduled["reason"] == "Unschedulable"
+    # Its leaving helps others, not itself.
+    assert lab.lane("web") == "unschedulable"
+    assert lab.lane("other") == "waiting"
+
+
+def test_a_waiting_pod_that_is_deleted_leaves_its_room(recorder: type[Recorder]) -> None:
+    recorder.answers["Permit"] = WAIT
+    lab = recorded_lab()
+    lab.create(pod("web", cpu="4"), pod("other", cpu="4"))
+    lab.run(1)
+    lab.delete_pod("web")
+    recorder.answers["Permit"] = None
+    lab.run(1)
+    assert lab.node_of("other") == "n1"
+    assert "default/web" not in lab.lanes
+
+
+def test_a_waiting_victim_is_sent_back_and_not_deleted(recorder: type[Recorder]) -> None:
+    recorder.answers["Permit"] = WAIT
+    lab = recorded_lab()
+    lab.create(priority_class("high", 1000), pod("low", cpu="4"))
+    lab.run(1)
+    recorder.answers["Permit"] = None
+    lab.create(pod("urgent", cpu="4", priorityClassName="high"))
+    lab.run(1)
+    assert lab.exists("low")
+    assert lab.condition("low", "PodScheduled")["message"].endswith("1 preempted.")
+    assert lab.of(trace.VictimDeleted) == []
+    lab.run(5)
+    assert lab.node_of("urgent") == "n1"
+    assert lab.lane("low") == "unschedulable"
+
+
+def test_a_gang_is_bound_when_it_is_complete() -> None:
+    lab = Lab(with_plugin("Gang"), plugins=PLUGINS)
+    lab.create(node("n1"))
+    members = [pod(f"member-{i}") for i in range(3)]
+    for member in members:
+        member["metadata"]["labels"] = {"gang": "3"}
+    lab.create(*members[:2])
+    lab.run(5)
+    assert {lab.lane("member-0"), lab.lane("member-1")} == {"waiting"}
+    lab.create(members[2])
+    lab.run(1)
+    assert [event.pod for event in lab.of(trace.Bound)] == [
+        "default/member-0",
+        "default/member-1",
+        "default/member-2",
+    ]
+    assert lab.lanes == {}
+    assert lab.simulation.next_due() is None
