@@ -4,7 +4,7 @@ Sums and maxima are taken over exact quantities (nano-units) and rounded up once
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from simulator import quantity
@@ -135,9 +135,16 @@ def non_zero_requests(manifest: Mapping[str, Any], requests: Requests) -> tuple[
     missing = DEFAULT_REQUESTS
     if pod_level_requests(manifest["spec"]):
         missing = {name: nanos for name, nanos in DEFAULT_REQUESTS.items() if not requests.get(name)}
-    if missing:
+    if missing and (statuses(manifest) or not _all_stated(manifest["spec"], missing)):
         requests = pod_requests(manifest, use_status=True, missing=missing)
     return quantity.milli_value(requests.get(CPU, 0)), quantity.value(requests.get(MEMORY, 0))
+
+
+def _all_stated(spec: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Every container states a request for these resources, so that no default could count."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    stated = ((container.get("resources") or {}).get("requests") or {} for container in containers)
+    return all(name in requests for requests in stated for name in names)
 
 
 def statuses(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

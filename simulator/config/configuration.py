@@ -44,6 +44,7 @@ LOOK_AT_ALL = 100
 MAX_PROFILES = 16
 """More than anybody runs, and a bound on the work that one document can make."""
 MAX_PLUGIN_WEIGHT = (1 << 63) // 100 // 100
+"""So that the total of up to 100 plugins' scores of up to 100 stays within int64."""
 
 
 class ConfigError(ValueError):
