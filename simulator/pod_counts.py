@@ -1,11 +1,13 @@
 """How many pods of a description each node has, kept up to date as pods come and go, so that spreading and
 inter-pod affinity need not go through the pods."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.labels import Labels, Selector
 from simulator.pod import Pod
 from simulator.row_counts import Column, Columns, RowCounts
+from simulator.selector_table import Label, SelectorTable, demanded
 
 if TYPE_CHECKING:
     from simulator.cluster import Cluster
@@ -50,26 +52,45 @@ class Alike(RowCounts):
 
 class PodCounts:
     """The index. A pod's coming or going costs as much as there are descriptions that match it; a description
-    that was not asked for lately costs once as much as there are kinds of pods."""
+    that was not asked for lately costs once as much as there are kinds of pods that may match it."""
 
     def __init__(self, cluster: "Cluster") -> None:
-        self._kinds: dict[tuple[str, frozenset[tuple[str, str]], bool], Alike] = {}
-        self._columns: Columns[Description] = Columns(cluster.capacity)
+        self._kinds: dict[tuple[str, frozenset[Label], bool], Alike] = {}
+        self._by_label: dict[Label, dict[Alike, None]] = {}
+        self._columns: Columns[Description] = Columns(cluster.capacity, self._forget)
+        self._asked: SelectorTable[Description] = SelectorTable()
 
     def count(self, description: Description) -> Column:
         """Pods per row."""
-        return self._columns.get(
-            description, lambda: [kind for kind in self._kinds.values() if kind.match(description)]
-        )
+        return self._columns.get(description, lambda: self._matching(description))
+
+    def _matching(self, description: Description) -> Iterator[Alike]:
+        """Called where nothing is known of the description yet: from now on it is."""
+        selector = description.terms[0].selector
+        if selector is None:
+            return
+        self._asked.add(selector, description)
+        label = demanded(selector)
+        kinds = self._kinds.values() if label is None else self._by_label.get(label, ())
+        for kind in kinds:
+            if kind.match(description):
+                yield kind
+
+    def _forget(self, description: Description) -> None:
+        selector = description.terms[0].selector
+        if selector is not None:
+            self._asked.remove(selector, description)
 
     def pod_added(self, row: int, pod: Pod) -> None:
         key = _key(pod)
         kind = self._kinds.get(key)
         if kind is None:
             kind = self._kinds[key] = Alike(pod)
-            for description, column in self._columns.items():
+            for label in pod.labels.items():
+                self._by_label.setdefault(label, {})[kind] = None
+            for description in self._asked.candidates(pod.labels):
                 if kind.match(description):
-                    kind.join(column)
+                    kind.join(self._columns.kept(description))
         kind.change(row, 1)
 
     def pod_removed(self, row: int, pod: Pod) -> None:
@@ -79,10 +100,15 @@ class PodCounts:
         if not kind.rows:
             kind.leave()
             del self._kinds[key]
+            for label in pod.labels.items():
+                kinds = self._by_label[label]
+                del kinds[kind]
+                if not kinds:
+                    del self._by_label[label]
 
     def grow(self, capacity: int) -> None:
         self._columns.grow(capacity)
 
 
-def _key(pod: Pod) -> tuple[str, frozenset[tuple[str, str]], bool]:
+def _key(pod: Pod) -> tuple[str, frozenset[Label], bool]:
     return pod.namespace, frozenset(pod.labels.items()), pod.terminating

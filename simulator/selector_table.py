@@ -17,11 +17,11 @@ class SelectorTable(Generic[T]):
         self._items: dict[Label | None, dict[T, None]] = {}
 
     def add(self, selector: Selector, item: T) -> None:
-        self._items.setdefault(_demanded(selector), {})[item] = None
+        self._items.setdefault(demanded(selector), {})[item] = None
 
     def remove(self, selector: Selector, item: T) -> None:
         """Raises KeyError where the item was not added under this selector."""
-        label = _demanded(selector)
+        label = demanded(selector)
         found = self._items[label]
         del found[item]
         if not found:
@@ -34,7 +34,8 @@ class SelectorTable(Generic[T]):
             yield from self._items.get(label, ())
 
 
-def _demanded(selector: Selector) -> Label | None:
+def demanded(selector: Selector) -> Label | None:
+    """A label that all must have that the selector matches; None where it does not ask for one value."""
     for requirement in selector.requirements:
         if requirement.operator == "In" and len(requirement.values) == 1:
             return requirement.key, requirement.values[0]

@@ -31,4 +31,5 @@ def domains(cluster: Cluster, topology_key: str) -> Domains:
     def number(rows: Rows | slice) -> Ints:
         return labels.ids[: cluster.width][rows] + 1
 
-    return Domains(cluster.node_column(("domains", topology_key), number), len(labels.values) + 1)
+    # The key is the label's column and not its name: another column would have other numbers.
+    return Domains(cluster.node_column(("domains", labels), number), len(labels.values) + 1)

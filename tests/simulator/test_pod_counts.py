@@ -98,7 +98,7 @@ def test_counts_equal_a_recount_after_any_history_however_few_columns_are_kept(
                 column = index.count(description)
                 assert column.counts[: cluster.width].tolist() == recount(cluster, description)
                 assert column.total == sum(recount(cluster, description))
-            assert len(list(index._columns.items())) <= kept
+            assert len(index._columns) <= kept
             assert all(len(kind.columns) <= kept for kind in index._kinds.values())
 
 
