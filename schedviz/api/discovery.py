@@ -78,16 +78,12 @@ def _entries(resource: Resource) -> Iterable[Manifest]:
     if resource == PODS:
         entry["categories"] = ["all"]
     yield entry
-    subresources: list[tuple[str, str, list[str]]] = []
+    subresources: list[tuple[str, Manifest]] = []
     if resource.has_status:
-        subresources.append(("status", resource.kind, ["get", "patch", "update"]))
+        subresources.append(("status", {"kind": resource.kind, "verbs": ["get", "patch", "update"]}))
     if resource == PODS:
-        subresources += [("binding", "Binding", ["create"]), ("eviction", "Eviction", ["create"])]
-    for name, kind, verbs in subresources:
-        yield {
-            "name": f"{resource.plural}/{name}",
-            "singularName": "",
-            "namespaced": resource.namespaced,
-            "kind": kind,
-            "verbs": verbs,
-        }
+        eviction = {"group": "policy", "version": "v1", "kind": "Eviction", "verbs": ["create"]}
+        subresources += [("binding", {"kind": "Binding", "verbs": ["create"]}), ("eviction", eviction)]
+    for name, what in subresources:
+        place = {"name": f"{resource.plural}/{name}", "singularName": "", "namespaced": resource.namespaced}
+        yield {**place, **what}

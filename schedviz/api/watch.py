@@ -26,6 +26,9 @@ BOOKMARK_SECONDS = 60
 MAX_WATCHES = 1_000
 """In this process: each holds a connection to Redis."""
 
+CANCEL_SECONDS = 0.1
+"""Between two requests that a read of the log should stop."""
+
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 _open = 0
@@ -171,9 +174,11 @@ async def _until(
         if bookmarks:
             yield _bookmark(scope.resource, version)
     finally:
-        if coming:
+        # redis-py reads under timeouts of its own, and one of these that ends at the same moment takes a
+        # cancellation for its own: it is asked for until it is heard.
+        while coming and not coming.done():
             coming.cancel()
-            await asyncio.wait({coming})
+            await asyncio.wait({coming}, timeout=CANCEL_SECONDS)
 
 
 def _line(kind: str, manifest: Manifest) -> bytes:

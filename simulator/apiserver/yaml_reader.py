@@ -2,8 +2,8 @@
 
 PyYAML's C composer recurses and brings the interpreter down on 30,000 nested brackets, and its resolvers
 follow YAML 1.1 (``22:22`` is 1342, ``yes`` is true, ``2020-01-01`` a date, a repeated key silently wins).
-Here a plain scalar is null, boolean or number only where JSON has it so; one with a leading 0 is octal, as for
-kubectl (``defaultMode: 0644``).
+Here a plain scalar is null, boolean or number only where JSON has it so; one with a leading 0 is octal, as
+for kubectl (``defaultMode: 0644``).
 """
 
 import re

@@ -5,14 +5,19 @@ from collections.abc import Iterator
 import pytest
 from kubernetes import client
 
-from schedviz.api import write
-from schedviz.store import Meta, Store
+from schedviz.store import Clock, Meta, Store
+from simulator.api import SECOND
+from simulator.apiserver import admission
+
+CREATED = 1_700_000_000
 
 
 @pytest.fixture
 def cluster(store: Store, sandbox_name: str) -> Iterator[str]:
-    """The name of a sandbox with what every cluster has."""
-    write.create_sandbox(store, Meta(name=sandbox_name, created=1_700_000_000.0))
+    """The name of a sandbox with what every cluster has. Its time stands still: nobody but the test acts."""
+    meta = Meta(name=sandbox_name, created=CREATED)
+    clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
+    store.create(meta, admission.new_cluster([], clock.sim), clock)
     yield sandbox_name
     store.delete(sandbox_name)
 

@@ -6,6 +6,12 @@ import pytest
 from kubernetes import client, watch
 from kubernetes.client.exceptions import ApiException
 
+from schedviz.loop import change_clock
+from schedviz.store import Store
+from schedviz.store.bounds import LOG_LENGTH
+from simulator.api import Change
+from tests.processes import Process
+
 POD: dict[str, Any] = {
     "metadata": {"name": "web", "labels": {"app": "web"}},
     "spec": {"containers": [{"name": "main", "image": "web:1", "resources": {"requests": {"cpu": "0.5"}}}]},
@@ -150,12 +156,17 @@ def test_a_watch_from_nowhere_begins_with_what_there_is(core: client.CoreV1Api) 
     assert [(event["type"], event["object"].metadata.name) for event in stream] == [("ADDED", "web")]
 
 
-@pytest.mark.parametrize("version", ["1000000"], ids=["never reached"])
+@pytest.mark.parametrize("version", ["1", "1000000"], ids=["trimmed", "never reached"])
 def test_a_watch_from_a_version_out_of_the_log_is_told_to_list_anew(
-    core: client.CoreV1Api, version: str
+    store: Store, cluster: str, core: client.CoreV1Api, version: str
 ) -> None:
+    filler = [
+        Change("configmaps", f"default/c{n}", {"metadata": {"name": f"c{n}", "namespace": "default"}}, 0)
+        for n in range(LOG_LENGTH + 1000)
+    ]
+    store.sandbox(cluster).commit(filler)
     with pytest.raises(ApiException) as refused:
-        next(iter(watch.Watch().stream(core.list_node, resource_version=version, timeout_seconds=1)))
+        next(watch.Watch().stream(core.list_node, resource_version=version, timeout_seconds=1))
     assert refused.value.status == 410
 
 
@@ -283,3 +294,31 @@ def test_custom_resources_are_kept_under_the_names_of_their_definition(api_clien
     groups = [group.name for group in client.ApisApi(api_client).get_api_versions().groups]
     assert "batch.example" in groups
     assert client.VersionApi(api_client).get_code().git_version.startswith("v1.34.")
+
+
+def test_a_pod_of_high_priority_takes_the_room_of_a_lower_one(
+    worker: Process,
+    store: Store,
+    cluster: str,
+    core: client.CoreV1Api,
+    scheduling: client.SchedulingV1Api,
+) -> None:
+    """The whole way: API, store, worker, scheduler, preemption, kubelet, watch."""
+    change_clock(store.sandbox(cluster), paused=False)
+    for name, value in (("low", 1), ("high", 1000)):
+        scheduling.create_priority_class(client.V1PriorityClass(metadata={"name": name}, value=value))
+    core.create_node(node("node-1"))
+    for name in ("low", "high"):
+        wanted = pod(name)
+        wanted.spec.priority_class_name = name
+        wanted.spec.termination_grace_period_seconds = 1
+        wanted.spec.containers[0].resources = client.V1ResourceRequirements(requests={"cpu": "3"})
+        core.create_namespaced_pod("default", wanted)
+        seen = []
+        stream = watch.Watch().stream(core.list_namespaced_pod, "default", timeout_seconds=20)
+        for event in stream:
+            seen.append((event["type"], event["object"].metadata.name))
+            if event["object"].metadata.name == name and event["object"].status.phase == "Running":
+                break
+        assert event["object"].spec.node_name == "node-1", seen
+    assert ("DELETED", "low") in seen

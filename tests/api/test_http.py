@@ -5,12 +5,14 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 
-from schedviz.store import Store
+from schedviz.store import Sandbox, Store
+from schedviz.store.aio import BLOCK_SECONDS
 from simulator.trace import PodStarted
 from tests.processes import Process
 from tests.waiting import eventually
@@ -174,6 +176,8 @@ def test_discovery_names_what_kubectl_looks_for(url: str) -> None:
     core = {entry["name"]: entry for entry in request(url + "/api/v1")[1]["resources"]}
     assert core["pods"]["shortNames"] == ["po"]
     assert {"pods/status", "pods/binding", "pods/eviction", "nodes", "namespaces"} <= core.keys()
+    # By these `kubectl drain` sees that it may evict.
+    assert core["pods/eviction"]["group"] == "policy"
     groups = request(url + "/apis")[1]["groups"]
     assert {"name": "policy", "versions": [{"groupVersion": "policy/v1", "version": "v1"}]}.items() <= next(
         group for group in groups if group["name"] == "policy"
@@ -198,6 +202,18 @@ def test_a_watch_ends_at_its_time_with_a_bookmark(url: str) -> None:
         lines = [json.loads(line) for line in response]
     assert [line["type"] for line in lines] == ["BOOKMARK"]
     assert lines[0]["object"]["metadata"]["resourceVersion"] == version
+
+
+def test_watches_that_end_while_the_log_is_read_end_all(url: str) -> None:
+    """Their time is that of one read of the log (BLOCK_SECONDS), so that both end at the same moment."""
+    query = f"?watch=1&allowWatchBookmarks=true&timeoutSeconds={round(BLOCK_SECONDS)}"
+
+    def watch(_: int) -> int:
+        with urllib.request.urlopen(url + PODS + query, timeout=10) as response:
+            return len(response.readlines())
+
+    with ThreadPoolExecutor(20) as pool:
+        assert [*pool.map(watch, range(40))] == [1] * 40
 
 
 def test_an_initial_list_in_a_watch_ends_with_a_marked_bookmark(url: str) -> None:
@@ -226,9 +242,10 @@ def _blocked(store: Store) -> int:
     return sum(client["cmd"] == "xread" and "b" in client["flags"] for client in store.redis.client_list())
 
 
-def test_the_trace_comes_as_json_lines(store: Store, cluster: str, url: str) -> None:
+def test_the_trace_comes_as_json_lines(server: str, sandbox: Sandbox) -> None:
+    url = f"{server}/s/{sandbox.name}"
     events = [PodStarted(t=number, pod=f"default/web-{number}", node="n") for number in range(1500)]
-    store.sandbox(cluster).commit([], trace=events)
+    sandbox.commit([], trace=events)
     with urllib.request.urlopen(f"{url}/trace?after=3", timeout=10) as response:
         lines = [json.loads(line) for line in response]
     assert lines[0] == {"seq": 4, "type": "PodStarted", "t": 3, "pod": "default/web-3", "node": "n"}
