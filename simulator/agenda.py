@@ -10,8 +10,7 @@ from simulator.api import Micros
 
 class Turn(IntEnum):
     """Who goes first among things due at the same time: the world before the scheduler, and of the scheduler
-    what is
-    under way before what is new."""
+    what is under way before what is new."""
 
     TIMETABLE = 0
     KUBELET = 1

@@ -84,8 +84,7 @@ class BindingCycle:
 
     def _extenders(self) -> Status | None:
         """An extender written for a real cluster has no way into this one: its word is taken, and what it
-        would
-        have written is written here."""
+        would have written is written here."""
         try:
             extender_calls.bind(self._framework.extenders, self._assumed, self._assumed.node_name)
         except ExtenderError as fault:

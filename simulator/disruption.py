@@ -1,6 +1,5 @@
 """The disruption controller: keeps the status of PodDisruptionBudgets true
-(pkg/controller/disruption/disruption.go,
-v1.34).
+(pkg/controller/disruption/disruption.go, v1.34).
 
 Simplified where upstream asks a pod's controller how many pods there should be: here it is how many there
 are."""

@@ -16,8 +16,7 @@ from simulator.queueing.scheduling_queue import SchedulingQueue
 
 class EventHandlers:
     """``profiles`` are the schedulerNames that this scheduler answers to; ``reject_waiting_pod`` ends the
-    wait of a
-    pod (by uid) on Permit, and says whether it waited."""
+    wait of a pod (by uid) on Permit, and says whether it waited."""
 
     def __init__(
         self,
@@ -35,8 +34,7 @@ class EventHandlers:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> list[ClusterEvent]:
         """``old`` or ``new`` is None for a pod that was not there, or is gone. A pod that is over counts as
-        gone:
-        the scheduler's watch leaves those out."""
+        gone: the scheduler's watch leaves those out."""
         old, new = (pod if pod is not None and not pod.finished else None for pod in (old, new))
         if new is not None:
             self._cache.pods[new.key] = new

@@ -1,6 +1,5 @@
 """Preemption carried out: victims are told to go (prepareCandidateAsync,
-pkg/scheduler/framework/preemption/preemption.go,
-v1.34).
+pkg/scheduler/framework/preemption/preemption.go, v1.34).
 
 The scheduler goes on meanwhile. Until the last victim's turn the preemptor is gated (PreEnqueue of
 DefaultPreemption), so that it is not tried again for each victim that leaves."""
@@ -27,8 +26,7 @@ def prepare_candidate(
     scheduler: "Scheduler", preemptor: Pod, node: str, victims: Sequence[str], cycle: int
 ) -> Callable[[], None]:
     """Get ready to evict the victims (``namespace/name``); the returned function sets it going, to be called
-    when the
-    preemptor is back in the queue. Victims that are on their way out already are left alone."""
+    when the preemptor is back in the queue. Victims that are on their way out already are left alone."""
     world = scheduler.world
     pods = [scheduler.cache.pods[key] for key in victims if key in scheduler.cache.pods]
     pods = [pod for pod in pods if not pod.terminating]
@@ -75,8 +73,7 @@ def evict(
     scheduler: "Scheduler", preemptor: Pod, victim: Pod, cycle: int, done: Callable[[str], None]
 ) -> None:
     """PreemptPod: say why in the victim's DisruptionTarget condition, and delete it, with its own grace
-    period.
-    One that only waits on Permit is sent back instead."""
+    period. One that only waits on Permit is sent back instead."""
     world = scheduler.world
     waiting = scheduler.waiting_pod(victim.uid)
     if waiting is not None:

@@ -13,8 +13,7 @@ from simulator.world import World
 
 class Lanes:
     """Follows the scheduling queue's moves. A pod in flight stays in that lane until it is back in the queue,
-    or
-    until the API server says that it is bound or gone.
+    or until the API server says that it is bound or gone.
 
     ``expiration`` says when a pod's backoff ends; ``nominated_node`` where the scheduler nominated it to, by
     uid."""

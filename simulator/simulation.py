@@ -1,6 +1,5 @@
 """The whole simulated cluster as a state machine: object changes and the time go in, object changes, trace
-events,
-decisions and the pods' places in the queue come out.
+events, decisions and the pods' places in the queue come out.
 
 It never waits and never looks at a clock: :meth:`Simulation.step` does one thing that is due, and
 :meth:`Simulation.next_due` says when the next will be. The same inputs give the same trace, byte for byte.
@@ -43,8 +42,7 @@ class Options(msgspec.Struct, frozen=True):
 
 class Simulation:
     """One cluster. ``api`` is where all components write; they see the outcome, as everybody's writes, only
-    through
-    :meth:`observe`."""
+    through :meth:`observe`."""
 
     def __init__(
         self,
@@ -53,9 +51,9 @@ class Simulation:
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
     ) -> None:
-        """``plugins`` are those that profiles may enable, by name; None = all that are installed.
-        Extenders are called through ``transport``; their answers are inputs like any others, and the trace
-        is the same only if they are.
+        """``plugins`` are those that profiles may enable, by name; None = all that are installed. Extenders
+        are called through ``transport``; their answers are inputs like any others, and the trace is the same
+        only if they are.
 
         Raises ConfigError for a configuration that the scheduler would not start with."""
         self._world = World(api)
@@ -79,8 +77,7 @@ class Simulation:
 
     def observe(self, events: Iterable[WatchEvent]) -> None:
         """The watch's events, in order of version; they are taken in by the next steps. What comes before the
-        first
-        step is what was there already."""
+        first step is what was there already."""
         self._inbox.extend(events)
 
     def next_due(self) -> Micros | None:

@@ -40,8 +40,7 @@ def register(resource: str, action: ActionType, hint: QueueingHint = always_queu
 
 def with_node_taint_updates(registered: list[Registered]) -> list[Registered]:
     """Whoever registers Node/Add hears of taint updates too (buildQueueingHintMap,
-    pkg/scheduler/scheduler.go):
-    a node that was kept out of sight by a taint may show up by losing it."""
+    pkg/scheduler/scheduler.go): a node that was kept out of sight by a taint may show up by losing it."""
     node = [r.event.action for r in registered if r.event.resource == NODE]
     if any(a & ActionType.ADD for a in node) and not any(a & ActionType.UPDATE_NODE_TAINT for a in node):
         return [*registered, register(NODE, ActionType.UPDATE_NODE_TAINT)]

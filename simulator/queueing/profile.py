@@ -37,8 +37,7 @@ def queue_profile(framework: Framework, cluster: Cluster, preempting: Container[
 
 def registered_by(plugin: Plugin, cluster: Cluster) -> list[Registered]:
     """What a plugin wants to hear of. One that can turn pods away and does not say what would undo that,
-    hears
-    of everything (fillEnqueueExtensions, pkg/scheduler/framework/runtime/framework.go, v1.34)."""
+    hears of everything (fillEnqueueExtensions, pkg/scheduler/framework/runtime/framework.go, v1.34)."""
     in_tree = EVENTS_TO_REGISTER.get(plugin.name)
     if in_tree is not None:
         return with_node_taint_updates(in_tree(plugin.args, cluster))

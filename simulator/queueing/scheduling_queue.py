@@ -66,8 +66,7 @@ class Strategy(Enum):
 
 class SchedulingQueue:
     """``profiles`` by schedulerName; ``lister`` finds a pod's current version by ``namespace/name``;
-    ``moved``
-    is told of every move; ``clock`` gives the simulated time. Durations in microseconds."""
+    ``moved`` is told of every move; ``clock`` gives the simulated time. Durations in microseconds."""
 
     def __init__(
         self,
@@ -210,8 +209,7 @@ class SchedulingQueue:
         self, event: ClusterEvent, old: Any, new: Any, pre_check: Callable[[Pod], bool] | None = None
     ) -> None:
         """MoveAllToActiveOrBackoffQueue: give unschedulable pods that ``pre_check`` lets through a new
-        chance,
-        where a hint says that the event may help them."""
+        chance, where a hint says that the event may help them."""
         infos = [i for i in self.unschedulable_pods.values() if pre_check is None or pre_check(i.pod)]
         self._move(infos, event, old, new)
 

@@ -1,6 +1,5 @@
 """Every recorded history of a cluster under kube-scheduler v1.34.1 in run/ settles to the same, step by step:
-who is
-bound where and in which order, who was evicted for whom, and what is said to those that wait."""
+who is bound where and in which order, who was evicted for whom, and what is said to those that wait."""
 
 import gzip
 import json

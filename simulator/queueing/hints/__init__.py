@@ -1,7 +1,7 @@
 """The queueing hints of the in-tree plugins, v1.34: one module per plugin, named as its plugin is.
 
-Each has ``events_to_register(args, cluster)``, upstream's EventsToRegister; ``args`` are the plugin's
-decoded arguments (simulator/config/args.py), None for one that takes none, or for the defaults.
+Each has ``events_to_register(args, cluster)``, upstream's EventsToRegister; ``args`` are the plugin's decoded
+arguments (simulator/config/args.py), None for one that takes none, or for the defaults.
 """
 
 from collections.abc import Callable, Mapping

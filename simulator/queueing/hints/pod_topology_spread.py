@@ -45,8 +45,7 @@ class Hints:
 
     def node_changed(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
         """Queue when the node belongs to a domain of every constraint, after the change or before it: then
-        the
-        domains, or what they hold, may be others now."""
+        the domains, or what they hold, may be others now."""
         keys = {constraint.topology_key for constraint in self._constraints(pod)}
         before = old is not None and keys <= old.labels.keys()
         after = new is not None and keys <= new.labels.keys()
