@@ -95,7 +95,7 @@ function fly({ element, rect, old, dx, dy }) {
   twin.removeAttribute("data-uid");
   Object.assign(twin.style, { left: `${rect.left}px`, top: `${rect.top}px`, width: `${rect.width}px`, height: `${rect.height}px` });
   layer().append(twin);
-  const from = `translate(${dx}px, ${dy}px) scale(${Math.min(2, Math.max(0.5, old.rect.width / rect.width))})`;
+  const from = `translate(${dx}px, ${dy}px) scale(${Math.min(1.4, Math.max(0.6, old.rect.width / rect.width))})`;
   const flight = twin.animate(
     [{ transform: from, transformOrigin: "0 0" }, { transform: "none", transformOrigin: "0 0" }],
     { duration: DURATION_MS, easing: "cubic-bezier(.3, .1, .2, 1)" },

@@ -8,6 +8,7 @@ function plain(event) {
 }
 
 document.addEventListener("click", (event) => {
+  for (const open of document.querySelectorAll(".about[open]")) if (!open.contains(event.target)) open.open = false;
   const link = event.target.closest("a[data-panel], a[data-dialog]");
   if (link && plain(event)) {
     event.preventDefault();

@@ -34,6 +34,9 @@ class Block(msgspec.Struct, frozen=True):
     key: str
     uid: str
     label: str
+    stem: str
+    tail: str
+    """The label in two lines: pods of one maker differ behind the last hyphen."""
     priority: str
     rank: int
     share: int
@@ -202,10 +205,14 @@ def importance(pod: PodRecord) -> tuple[int, Micros, str]:
 def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:
     state = pod_state(picture, pod)
     words = state_words(picture, pod, state)
+    label = fmt.pod_name(pod.key)
+    stem, hyphen, tail = label.rpartition("-")
     return Block(
         key=pod.key,
         uid=pod.uid,
-        label=fmt.pod_name(pod.key),
+        label=label,
+        stem=stem + hyphen or tail,
+        tail=tail if stem else "",
         priority=fmt.compact(pod.priority),
         rank=ranks.rank(pod.priority),
         share=dominant_share(node, pod),

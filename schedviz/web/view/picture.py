@@ -66,7 +66,7 @@ class NodeRecord(msgspec.Struct, frozen=True):
 def pod_record(manifest: Manifest) -> PodRecord:
     pod = Pod.parse(manifest)
     metadata = manifest["metadata"]
-    conditions = {item["type"]: item for item in manifest.get("status", {}).get("conditions") or []}
+    conditions = {item["type"]: item for item in status_of(manifest).get("conditions") or []}
     target = conditions.get("DisruptionTarget", {})
     return PodRecord(
         key=pod.key,
@@ -92,11 +92,15 @@ def node_record(manifest: Manifest) -> NodeRecord:
         name=node.name,
         zone=node.labels.get(ZONE) or node.labels.get(ZONE_BETA, ""),
         allocatable=dict(node.allocatable) | {"pods": node.allowed_pods},
-        taints=tuple(taint_text(taint) for taint in manifest.get("spec", {}).get("taints") or []),
+        taints=tuple(taint_text(taint) for taint in (manifest.get("spec") or {}).get("taints") or []),
         unschedulable=node.unschedulable,
-        conditions=tuple(bad_conditions(manifest.get("status", {}).get("conditions") or [])),
+        conditions=tuple(bad_conditions(status_of(manifest).get("conditions") or [])),
         version=int(manifest["metadata"].get("resourceVersion", 0)),
     )
+
+
+def status_of(manifest: Manifest) -> Manifest:
+    return manifest.get("status") or {}
 
 
 def taint_text(taint: Manifest) -> str:
