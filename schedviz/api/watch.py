@@ -17,7 +17,7 @@ from schedviz.store.default import default_store
 from simulator.api import Manifest, WatchEvent
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.selection import Predicate
-from simulator.apiserver.status import Expired, NotFound, StatusError, TooManyRequests
+from simulator.apiserver.status import Expired, NotFound, TooManyRequests
 
 TIMEOUT_SECONDS = 1800
 """Of a watch that names none: upstream's --min-request-timeout."""
@@ -133,8 +133,12 @@ async def _stream(
     try:
         for line in first:
             yield line
-        async with aclosing(watch_events(default_store().redis_url, name, version)) as events:
-            async for line in _until(events, scope, version, seconds, bookmarks=bookmarks):
+        # The lines are closed before the events: who still waits for the next event would be in the way.
+        async with (
+            aclosing(watch_events(default_store().redis_url, name, version)) as events,
+            aclosing(_until(events, scope, version, seconds, bookmarks=bookmarks)) as lines,
+        ):
+            async for line in lines:
                 yield line
     except Gone as error:
         yield _line("ERROR", Expired(str(error)).status())
@@ -142,15 +146,13 @@ async def _stream(
         yield _line("ERROR", NotFound("sandboxes", name).status())
     except (RedisConnectionError, RedisTimeoutError):
         return  # the watch ends with its server; the watcher comes back
-    except StatusError as error:
-        yield _line("ERROR", error.status())
     finally:
         _open -= 1
 
 
 async def _until(
     events: AsyncGenerator[WatchEvent, None], scope: Scope, version: int, seconds: float, *, bookmarks: bool
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The lines until the time is over."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
@@ -179,6 +181,8 @@ async def _until(
         while coming and not coming.done():
             coming.cancel()
             await asyncio.wait({coming}, timeout=CANCEL_SECONDS)
+        if coming and not coming.cancelled():
+            coming.exception()  # looked at, so that nobody complains of a read that failed at the end
 
 
 def _line(kind: str, manifest: Manifest) -> bytes:
