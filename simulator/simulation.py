@@ -20,6 +20,7 @@ from simulator.framework.interface import Plugin
 from simulator.kubelet import Kubelet
 from simulator.node import Node
 from simulator.pod import Pod
+from simulator.pod_gc import PodGarbageCollector
 from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
 from simulator.scheduler import Scheduler
 from simulator.timetable import TIMETABLES, TimetableController
@@ -73,6 +74,7 @@ class Simulation:
         self._acting = options.controllers
         self._kubelet = Kubelet(self._world)
         self._disruption = DisruptionController(self._world, self._pods)
+        self._pod_gc = PodGarbageCollector(self._world, self._pods)
         self._timetable = TimetableController(self._world)
 
     def observe(self, events: Iterable[WatchEvent]) -> None:
@@ -159,6 +161,7 @@ class Simulation:
         self._scheduler.pod_changed(old, new)
         if self._acting:
             self._kubelet.pod_changed(old, new)
+            self._pod_gc.pod_changed(old, new)
             self._disruption.pod_changed(old, new)
 
     def _node_changed(self, event: WatchEvent) -> None:
@@ -168,6 +171,8 @@ class Simulation:
                 del self._nodes[event.key]
                 self._node_event(event.key, "deleted")
                 self._scheduler.handlers.node_changed(old, None)
+                if self._acting:
+                    self._pod_gc.node_gone(event.key)
             return
         new = self._nodes[event.key] = Node.parse(event.object)
         if old is None:

@@ -72,3 +72,17 @@ def test_a_successor_ends_pods_at_the_same_moment() -> None:
     heir.run(60)
     assert [heir.seconds(event) for event in heir.of(trace.PodFinished)] == [11]
     assert [heir.seconds(event) for event in heir.of(trace.PodRemoved)] == [14]
+
+
+def test_pods_of_a_node_that_stays_away_are_given_up() -> None:
+    lab = Lab()
+    lab.create(node("n1"), node("n2"), pod("a", nodeName="n1"), pod("b", nodeName="n2"))
+    lab.run(10)
+    lab.delete("nodes", "n1")
+    lab.delete("nodes", "n2")
+    lab.run(30)
+    lab.create(node("n2"))
+    lab.run(60)
+    assert not lab.exists("a")
+    assert lab.exists("b")
+    assert [lab.seconds(event) for event in lab.of(trace.PodRemoved)] == [50]
