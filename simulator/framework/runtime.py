@@ -1,12 +1,12 @@
 """One profile's plugins, and how they are run: pkg/scheduler/framework/runtime/framework.go, v1.34."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.columns import Ints
+from simulator.columns import Ints, Rows
 from simulator.config.configuration import ConfigError, Profile, expand, score_weights
 from simulator.extender import Extender
 from simulator.framework.diagnosis import Diagnosis
@@ -221,19 +221,36 @@ class Framework:
         if not concerned:
             return verdicts
         codes, statuses = verdicts.codes, list(verdicts.statuses)
-        for i, nominated in concerned.items():
-            supposed = nodes.supposed(np.array([i]))
-            assumed_state = state.clone()
-            fault: Status | None = None
-            for other in nominated:
-                supposed.add_pod(0, other)
-                fault = fault or self.run_add_pod(assumed_state, pod, other, int(nodes.rows[i]))
-            first = Verdicts(np.ones(1, dtype=np.int64), [fault]) if fault else None
-            first = first or self.run_filter(assumed_state, pod, supposed)
-            if first.codes[0]:
-                statuses.append(first.statuses[int(first.codes[0]) - 1])
-                codes[i] = len(statuses)
+        for indices, first in self._with_nominated(state, pod, nodes, concerned):
+            refused = first.codes > 0
+            codes[indices[refused]] = first.codes[refused] + len(statuses)
+            statuses += first.statuses
         return Verdicts(codes, statuses)
+
+    def _with_nominated(
+        self, state: CycleState, pod: Pod, nodes: NodeBatch, nominated: Mapping[int, Sequence[Pod]]
+    ) -> Iterator[tuple[Rows, Verdicts]]:
+        """The verdicts with the nominated pods there: over all the nodes concerned at once, or, where plugins
+        count pods in their state, one at a time."""
+        indices = np.fromiter(nominated, dtype=np.intp)
+        if not self.extended(state):
+            supposed = nodes.supposed(indices)
+            for k, others in enumerate(nominated.values()):
+                for other in others:
+                    supposed.add_pod(k, other)
+            yield indices, self.run_filter(state, pod, supposed)
+            return
+        for i, others in nominated.items():
+            index = np.array([i])
+            supposed, assumed = nodes.supposed(index), state.clone()
+            fault: Status | None = None
+            for other in others:
+                supposed.add_pod(0, other)
+                fault = fault or self.run_add_pod(assumed, pod, other, int(nodes.rows[i]))
+            if fault is not None:
+                yield index, Verdicts(np.ones(1, dtype=np.int64), (fault,))
+            else:
+                yield index, self.run_filter(assumed, pod, supposed)
 
     def _nominated(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> dict[int, list[Pod]]:
         if not state.nominated:
