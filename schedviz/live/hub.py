@@ -50,6 +50,7 @@ class Viewer:
         self.language = language
         self.slot = Slot()
         self.close = close
+        self.gone = False
 
 
 class Hub:
@@ -63,11 +64,13 @@ class Hub:
         self._rung = asyncio.Event()
         self._seq = 0
         self._leaving: asyncio.TimerHandle | None = None
+        self._expired = False
         self._task = asyncio.create_task(self._run(), name=f"hub of {name}")
 
     @property
     def done(self) -> bool:
-        return self._task.done()
+        """Nobody may join any more."""
+        return self._expired or self._task.done()
 
     @property
     def viewers(self) -> int:
@@ -81,10 +84,15 @@ class Hub:
         self.ring()
 
     def leave(self, viewer: Viewer) -> None:
+        viewer.gone = True
         self._viewers.discard(viewer)
         self._newcomers.discard(viewer)
         if not self._viewers and not self._newcomers:
-            self._leaving = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._task.cancel)
+            self._leaving = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._expire)
+
+    def _expire(self) -> None:
+        self._expired = True
+        self._task.cancel()
 
     async def stop(self) -> None:
         self._task.cancel()
@@ -160,24 +168,31 @@ class Hub:
         newcomers, self._newcomers = self._newcomers, set()
         languages = {viewer.language for viewer in self._viewers | newcomers}
 
+        arriving = {viewer.language for viewer in newcomers}
+
         def work() -> tuple[dict[str, Parts], dict[str, Parts]]:
             stage.advance(bundles)
             drawn = stage.draw(languages)
-            return drawn, {viewer.language: stage.whole(viewer.language) for viewer in newcomers}
+            return drawn, {language: stage.whole(language) for language in arriving}
 
         try:
             drawn, whole = await asyncio.to_thread(work)
         except AWAY:
-            self._newcomers |= newcomers
+            # Nothing was drawn: all of it comes with the next frame.
+            self._inbox = bundles + self._inbox
+            self._newcomers |= {viewer for viewer in newcomers if not viewer.gone}
+            self.ring()
             raise
         if any(drawn.values()):
             self._seq += 1
+        deltas = {name: Frame(self._seq - 1, self._seq, parts) for name, parts in drawn.items() if parts}
+        wholes = {name: Frame(0, self._seq, parts) for name, parts in whole.items()}
         for viewer in self._viewers - newcomers:
-            if parts := drawn[viewer.language]:
-                viewer.slot.put(Frame(self._seq - 1, self._seq, parts))
+            if viewer.language in deltas:
+                viewer.slot.put(deltas[viewer.language])
         for viewer in newcomers:
-            viewer.slot.put(Frame(0, self._seq, whole[viewer.language]))
-        self._viewers |= newcomers
+            viewer.slot.put(wholes[viewer.language])
+        self._viewers |= {viewer for viewer in newcomers if not viewer.gone}
         await self._close_laggards()
 
     async def _close_laggards(self) -> None:

@@ -2,24 +2,29 @@
 
 import asyncio
 import time
-
-import msgspec
+from functools import cached_property
 
 from schedviz.web.view.parts import Parts, merge
 
 
-class Frame(msgspec.Struct, frozen=True):
-    """Changed parts. ``after`` is the number of the frame before it; 0 where the frame is the whole page."""
+class Frame:
+    """Changed parts. ``after`` is the number of the frame before it; 0 where the frame is the whole page.
+    One frame is given to all viewers of a language."""
 
-    after: int
-    seq: int
-    parts: Parts
+    def __init__(self, after: int, seq: int, parts: Parts) -> None:
+        self.after = after
+        self.seq = seq
+        self.parts = parts
+
+    @cached_property
+    def _body(self) -> str:
+        return "".join(self.parts.values())
 
     def text(self) -> str:
-        """As it goes over the socket: parts that htmx swaps by their ids, behind the frame's number."""
+        """As it goes over the socket now: parts that htmx swaps by their ids, behind the frame's number."""
         numbers = f'data-after="{self.after}" data-seq="{self.seq}" data-wall="{time.time():.3f}"'
         head = f'<div id="frame" hidden hx-swap-oob="true" {numbers}></div>'
-        return head + "".join(self.parts.values())
+        return head + self._body
 
 
 class Slot:

@@ -1,5 +1,5 @@
-"""The hub on a real Redis: whole first, then what changed, in numbered frames; and what becomes of the slow and of
-those who meet no Redis."""
+"""The hub on a real Redis: whole first, then what changed, in numbered frames; and what becomes of the slow
+and of those who meet no Redis."""
 
 import asyncio
 import time
@@ -164,6 +164,18 @@ async def test_a_lost_bell_is_made_up_for(
     clock = await asyncio.to_thread(sandbox.clock)
     await asyncio.to_thread(sandbox.set_clock, clock.rebased(time.time(), paused=True))
     await watcher.until("Resume")
+
+
+async def test_a_viewer_that_left_while_its_page_was_drawn_is_forgotten(hub: Hub, sandbox: Sandbox) -> None:
+    first, hasty = Watcher(), Watcher()
+    hub.join(first.viewer)
+    await first.frame()
+    hub.join(hasty.viewer)
+    await asyncio.sleep(0)  # the hub begins to draw for it
+    hub.leave(hasty.viewer)
+    await commit(sandbox, pods("web"))
+    await first.until(">web<")
+    assert hub.viewers == 1
 
 
 async def test_viewers_of_a_deleted_sandbox_are_sent_away_for_good(
