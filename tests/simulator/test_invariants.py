@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from simulator import quantity
 from simulator.api import SECOND, Manifest
 from simulator.simulation import Options
-from simulator.trace import Bound
+from simulator.trace import Bound, QueueMoved
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 NODE_CPUS = {"n0": 2, "n1": 3, "n2": 4, "n3": 8}
@@ -176,6 +176,16 @@ class Cluster(RuleBasedStateMachine):
                 ports.update((found["spec"]["nodeName"], port) for port in host_ports(found))
         assert all(asked[name] <= 1000 * cpus for name, cpus in NODE_CPUS.items()), asked
         assert all(users == 1 for users in ports.values()), ports
+
+    @invariant()
+    def every_move_starts_where_the_last_one_ended(self) -> None:
+        places: dict[str, str] = {}
+        for move in self.story.lab.of(QueueMoved):
+            assert move.source == places.get(move.pod, ""), move
+            assert move.source != move.target, move
+            places[move.pod] = move.target
+        lanes = {key: entry.lane for key, entry in self.story.lab.lanes.items()}
+        assert {pod: place for pod, place in places.items() if place} == lanes
 
     @invariant()
     def every_binding_is_in_the_trace_once(self) -> None:
