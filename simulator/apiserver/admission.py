@@ -98,7 +98,11 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
     overlay = reader if isinstance(reader, Overlay) else Overlay(reader)
     known = resources.of_kind(api_version, kind, overlay.list(resources.CRDS))
     if known is None:
-        raise BadRequest(f'no matches for kind "{kind[:100]}" in version "{api_version[:100]}"')
+        hint = resources.meant(api_version[:100], kind[:100])
+        raise BadRequest(
+            f'no matches for kind "{kind[:100]}" in version "{api_version[:100]}"'
+            + (f"; did you mean {hint}?" if hint else "")
+        )
     return known
 
 

@@ -4,11 +4,13 @@ CustomResourceDefinition.
 A resource's ``id`` is kubectl's group-resource form: ``pods``, ``priorityclasses.scheduling.k8s.io``.
 """
 
+import difflib
 from collections.abc import Iterable
 
 import msgspec
 
 from simulator.api import Manifest
+from simulator.apiserver import names
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -138,9 +140,8 @@ def built_in(group: str, plural: str) -> Resource | None:
 def of_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:
     """The resource of a manifest. ``definitions`` are the CustomResourceDefinitions that exist.
 
-    A kind that nobody defined is taken as namespaced, with the usual plural. None: a kind of one of
-    Kubernetes' own groups that there is not (a misspelt one, or an old version), so that it is refused
-    rather than kept."""
+    A kind that nobody defined is taken as namespaced, with the usual plural. None: a kind that there cannot be,
+    of one of Kubernetes' own groups or of a group that is no domain: a slip, to be refused rather than kept."""
     known = _BY_KIND.get((api_version, kind))
     if known:
         return known
@@ -148,9 +149,21 @@ def of_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -
     for custom in custom_resources(definitions):
         if (custom.group, custom.version, custom.kind) == (group, version, kind):
             return custom
-    if group in BUILT_IN_GROUPS or group.endswith(".k8s.io"):
+    if group in BUILT_IN_GROUPS or group.endswith(".k8s.io") or "." not in group:
+        return None
+    if names.dns_subdomain(group) or names.dns_label(version) or names.dns_label(kind.lower()):
         return None
     return Resource(group, version, kind, plural_of(kind), namespaced=True, singular=kind.lower())
+
+
+def meant(api_version: str, kind: str) -> str:
+    """What a kind that there is not was probably meant to be: ``Pod of v1``; or nothing."""
+    for known in BUILT_IN:
+        if known.kind.lower() == kind.lower() or known.plural == kind.lower():
+            return f"{known.kind} of {known.api_version}"
+    kinds = [known.kind for known in BUILT_IN if known.api_version == api_version]
+    close = difflib.get_close_matches(kind, kinds, n=1)
+    return f"{close[0]} of {api_version}" if close else ""
 
 
 def custom_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
