@@ -140,8 +140,8 @@ def built_in(group: str, plural: str) -> Resource | None:
 def of_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:
     """The resource of a manifest. ``definitions`` are the CustomResourceDefinitions that exist.
 
-    A kind that nobody defined is taken as namespaced, with the usual plural. None: a kind that there cannot be,
-    of one of Kubernetes' own groups or of a group that is no domain: a slip, to be refused rather than kept."""
+    A kind that nobody defined is taken as namespaced, with the usual plural. None: a kind that there cannot
+    be, of one of Kubernetes' own groups or of a group that is no domain: a slip, to be refused, not kept."""
     known = _BY_KIND.get((api_version, kind))
     if known:
         return known

@@ -11,7 +11,7 @@ from typing import Any
 from simulator import durations, quantity
 from simulator.api import Manifest
 from simulator.apiserver import names, pod_validation, resource_validation, selector_validation
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 
 MAX_USER_PRIORITY = 1_000_000_000
@@ -158,6 +158,31 @@ def _storage_class(manifest: Manifest) -> Iterator[Cause]:
             yield not_supported(field, manifest[field], choices)
 
 
+def _definition(manifest: Manifest) -> Iterator[Cause]:
+    """A CustomResourceDefinition. Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation."""
+    spec = manifest["spec"]
+    group, given = spec["group"], spec["names"]
+    if problem := names.dns_subdomain(group):
+        yield invalid("spec.group", group, problem)
+    elif "." not in group or group in BUILT_IN_GROUPS:
+        yield invalid(
+            "spec.group", group, "should be a domain with at least one dot, and not one of Kubernetes'"
+        )
+    for field, text in (("plural", given["plural"]), ("kind", given["kind"].lower())):
+        if problem := names.service_name(text):
+            yield invalid(f"spec.names.{field}", given[field], problem)
+    if manifest["metadata"].get("name") != f"{given['plural']}.{group}":
+        name = manifest["metadata"].get("name", "")
+        yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    if spec["scope"] not in ("Cluster", "Namespaced"):
+        yield not_supported("spec.scope", spec["scope"], ("Cluster", "Namespaced"))
+    if not spec["versions"]:
+        yield required("spec.versions")
+    for index, version in enumerate(spec["versions"]):
+        if problem := names.service_name(version["name"]):
+            yield invalid(f"spec.versions[{index}].name", version["name"], problem)
+
+
 def _timetable(manifest: Manifest) -> Iterator[Cause]:
     for index, entry in enumerate(manifest["spec"]["entries"]):
         for field in ("at", "every", "until"):
@@ -175,5 +200,6 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "persistentvolumes": _persistent_volume,
     "persistentvolumeclaims": _persistent_volume_claim,
     "storageclasses.storage.k8s.io": _storage_class,
+    "customresourcedefinitions.apiextensions.k8s.io": _definition,
     "timetables.schedviz": _timetable,
 }

@@ -99,6 +99,15 @@ kind: Timetable
 metadata: {name: t}
 spec: {entries: [{at: 1s, every: 2s, object: {kind: Pod}}]}
 ---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: queues.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: queues, kind: Queue}
+  versions: [{name: v1, served: true, storage: true}]
+---
 apiVersion: example.com/v1
 kind: Widget
 metadata: {name: w}
