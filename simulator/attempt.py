@@ -175,7 +175,7 @@ class Attempt:
         diagnosis, cluster = self.diagnosis, self.cluster
         self._look_at(diagnosis, rows)
         candidates = cluster.order() if rows is None else rows
-        enough = nodes_to_find(len(candidates), self.framework.profile.percentage_of_nodes_to_score)
+        enough = self._enough(len(candidates))
         if enough < len(candidates):
             start = cluster.next_start_node_index % len(candidates)
             candidates = np.concatenate([candidates[start:], candidates[:start]])
@@ -183,7 +183,7 @@ class Attempt:
             if len(passed) > enough:
                 # One more than enough is found before the search stops; that one is not kept.
                 unseen = candidates[passed[enough] :]
-                diagnosis.codes[unseen] = -1
+                diagnosis.codes[unseen] = NOT_LOOKED_AT
                 candidates = candidates[: passed[enough]]
         codes = diagnosis.codes[candidates]
         self.feasible = candidates[codes == 0]
@@ -207,6 +207,16 @@ class Attempt:
             self.feasible = np.empty(0, dtype=np.intp)
             diagnosis.unschedulable_plugins.clear()
 
+    def _enough(self, nodes: int) -> int:
+        """How many feasible nodes end the search: one, where nothing would choose among more."""
+        chooses = self.framework.score_plugins or any(
+            extender.config.filter_verb or extender.config.prioritize_verb
+            for extender in self.framework.extenders
+        )
+        if not chooses and not self.exhaustive:
+            return 1
+        return nodes_to_find(nodes, self.framework.profile.percentage_of_nodes_to_score)
+
     def _post_filter(self) -> None:
         result, self.post_filter = self.framework.run_post_filter(self.state, self.pod, self.diagnosis)
         if result is None and self.exhaustive:
@@ -227,7 +237,7 @@ class Attempt:
         try:
             self.pre_score_skipped = self.framework.run_pre_score(self.state, self.pod, self._feasible())
         except PluginError as fault:
-            self._scoring_failed(fault)
+            self.errors.append(str(fault))
             return False
         return True
 
@@ -236,7 +246,7 @@ class Attempt:
         try:
             self.scores = self.framework.run_score(self.state, self.pod, self._feasible())
         except PluginError as fault:
-            self._scoring_failed(fault)
+            self.errors.append(str(fault))
             return
         self.totals = np.zeros(len(self.feasible), dtype=np.int64)
         for column in self.scores:
@@ -251,9 +261,6 @@ class Attempt:
             k = self.state.draw("node", len(self.best))
             places = self.cluster.position()[self.best]
             self.selected = int(self.best[np.argpartition(places, k)[k]])
-
-    def _scoring_failed(self, fault: PluginError) -> None:
-        self.errors.append(str(fault))
 
     def _feasible(self) -> NodeBatch:
         """The nodes that passed; a whole batch where these are all rows that there are, which saves

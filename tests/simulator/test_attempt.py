@@ -74,6 +74,16 @@ def test_a_search_that_stops_early_goes_on_from_there_next_time() -> None:
     assert record(again).verdicts.count(-1) == 200
 
 
+def test_without_a_score_plugin_the_first_node_that_fits_is_taken_and_no_other_looked_at() -> None:
+    cluster = a_cluster([a_node("n0", "1"), a_node("n1"), a_node("n2")])
+    framework = a_framework(plugins={"score": {"disabled": [{"name": "*"}]}})
+    first = record(attempt(cluster, a_pod("p", "2"), framework))
+    assert (first.selected, first.verdicts) == ("n1", [1, 0, -1])
+    assert record(attempt(cluster, a_pod("p", "2"), framework)).selected == "n2", (
+        "the search goes on from there"
+    )
+
+
 def test_every_score_of_every_plugin_is_kept_and_in_range() -> None:
     nodes = [a_node(f"n{i}", "8", labels={"disk": "ssd"} if i else {}) for i in range(3)]
     preferred = {"weight": 5, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
