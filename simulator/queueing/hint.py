@@ -50,8 +50,9 @@ def with_node_taint_updates(registered: list[Registered]) -> list[Registered]:
 def left_room(pod: Pod) -> bool:
     """Whether a pod that is gone took room on some node: by running there, or by being nominated to it.
 
-    Only NodeResourcesFit and NodePorts count nominated pods in their hints; the other plugins look at running
-    ones."""
+    Only NodeResourcesFit, NodePorts and NodeVolumeLimits count nominated pods in their hints; to the other
+    plugins only those with a node matter.
+    """
     return bool(pod.node_name or pod.nominated_node_name)
 
 

@@ -15,7 +15,7 @@ from simulator.queueing.cluster_event import (
     VOLUME_ATTACHMENT,
     ActionType,
 )
-from simulator.queueing.hint import Registered, register, same_namespace
+from simulator.queueing.hint import Registered, left_room, register, same_namespace
 from simulator.volumes import claim_names, claim_references, pod_volumes
 
 
@@ -31,7 +31,7 @@ def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:
 
 def pod_deleted(pod: Pod, old: Pod, new: None) -> bool:
     """Queue when the pod that is gone may have had a volume attached."""
-    return bool(old.node_name) and has_attachable_volumes(old)
+    return left_room(old) and has_attachable_volumes(old)
 
 
 def claim_added(pod: Pod, old: None, new: Manifest) -> bool:
