@@ -8,7 +8,7 @@ from schedviz.store import Clock
 from schedviz.web.view import board, cycle, log, nodes, preemption, queue
 from schedviz.web.view import format as fmt
 from schedviz.web.view.parts import merge
-from schedviz.web.view.picture import NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.view.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.view.priority import Ranks
 from schedviz.web.view.screen import Screen
 from simulator import trace
@@ -195,6 +195,20 @@ def test_an_attempt_is_one_mark() -> None:
 def drawn(screen: Screen, picture: Picture) -> set[str]:
     dirty, picture.dirty_nodes = picture.dirty_nodes, set()
     return set(screen.draw(picture, CLOCK, dirty))
+
+
+def test_disruption_budgets_say_what_they_allow() -> None:
+    picture, screen = Picture(), Screen("/s/x/")
+    drawn(screen, picture)
+    metadata = {"name": "shop", "namespace": "default", "resourceVersion": "2"}
+    status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2}
+    budget = {"metadata": metadata, "status": status}
+    picture.watch_event(WatchEvent("ADDED", BUDGETS, "default/shop", budget, 2))
+    assert drawn(screen, picture) == {"budgets"}
+    assert "0 disruptions allowed" in screen.whole()["budgets"]
+    picture.watch_event(WatchEvent("DELETED", BUDGETS, "default/shop", budget, 3))
+    drawn(screen, picture)
+    assert " hidden" in screen.whole()["budgets"]
 
 
 def test_only_what_changed_is_drawn_again() -> None:

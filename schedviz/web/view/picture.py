@@ -27,7 +27,8 @@ FINISHED: Final = ("Succeeded", "Failed")
 PODS: Final = "pods"
 NODES: Final = "nodes"
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
-WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES)
+BUDGETS: Final = "poddisruptionbudgets.policy"
+WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS)
 
 
 class PodRecord(msgspec.Struct, frozen=True):
@@ -50,6 +51,15 @@ class PodRecord(msgspec.Struct, frozen=True):
     preempted: bool
     """Carries the DisruptionTarget condition with reason PreemptionByScheduler."""
     version: int
+
+
+class BudgetRecord(msgspec.Struct, frozen=True):
+    """A PodDisruptionBudget's status."""
+
+    key: str
+    allowed: int
+    healthy: int
+    desired: int
 
 
 class NodeRecord(msgspec.Struct, frozen=True):
@@ -83,6 +93,16 @@ def pod_record(manifest: Manifest) -> PodRecord:
         message=conditions.get("PodScheduled", {}).get("message", ""),
         preempted=target.get("status") == "True" and target.get("reason") == "PreemptionByScheduler",
         version=pod.resource_version,
+    )
+
+
+def budget_record(manifest: Manifest) -> BudgetRecord:
+    metadata, status = manifest["metadata"], status_of(manifest)
+    return BudgetRecord(
+        key=f"{metadata.get('namespace', 'default')}/{metadata['name']}",
+        allowed=status.get("disruptionsAllowed", 0),
+        healthy=status.get("currentHealthy", 0),
+        desired=status.get("desiredHealthy", 0),
     )
 
 
@@ -126,6 +146,7 @@ class Picture:
         self.pods: dict[str, PodRecord] = {}
         self.nodes: dict[str, NodeRecord] = {}
         self.classes: dict[str, int] = {}
+        self.budgets: dict[str, BudgetRecord] = {}
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         """Unfinished pods by the node they are bound to."""
         self.nominated: dict[str, dict[str, PodRecord]] = {}
@@ -164,6 +185,9 @@ class Picture:
             self._node(node_record(manifest))
         elif resource == PRIORITY_CLASSES:
             self.classes[manifest["metadata"]["name"]] = int(manifest.get("value", 0))
+        elif resource == BUDGETS:
+            budget = budget_record(manifest)
+            self.budgets[budget.key] = budget
 
     def watch_event(self, event: WatchEvent) -> None:
         self.version = max(self.version, event.version)
@@ -176,6 +200,8 @@ class Picture:
             self.layout += self.nodes.pop(event.key, None) is not None
         elif event.resource == PRIORITY_CLASSES:
             self.classes.pop(event.key, None)
+        elif event.resource == BUDGETS:
+            self.budgets.pop(event.key, None)
 
     def _held(self, resource: str, key: str) -> int:
         """The version of an object that is in the picture; 0 for none."""

@@ -7,11 +7,13 @@ import msgspec
 from schedviz.store.model import Clock
 
 from . import cycle, log, nodes, queue
+from . import format as fmt
 from .board import PANEL, Board
 from .parts import Drawing, Parts
-from .picture import Picture
+from .picture import BudgetRecord, Picture
 from .priority import Ranks
 
+BUDGETS_AT_MOST: Final = 12
 SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
 
 
@@ -42,6 +44,7 @@ class Screen:
             ("lead", "parts/lead.html", picture.leader),
             ("transport", "parts/transport.html", Transport(clock, speeds(clock))),
             ("legend", "parts/legend.html", ranks.legend(picture.classes)),
+            ("budgets", "parts/budgets.html", budgets(picture)),
             ("pending", "parts/pending.html", sum(lane.count for lane in lanes)),
             *((f"lane-{lane.name}", "parts/lane.html", lane) for lane in lanes),
             ("summary", "parts/summary.html", nodes.summary(picture)),
@@ -59,6 +62,12 @@ class Screen:
     def whole(self) -> Parts:
         """Everything as last drawn."""
         return self._drawing.html | {PANEL: self._board.panel()}
+
+
+def budgets(picture: Picture) -> list[tuple[str, BudgetRecord]]:
+    """The first PodDisruptionBudgets by name."""
+    found = sorted(picture.budgets.items())[:BUDGETS_AT_MOST]
+    return [(fmt.pod_name(key), budget) for key, budget in found]
 
 
 def speeds(clock: Clock) -> tuple[float, ...]:
