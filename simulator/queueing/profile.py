@@ -41,11 +41,13 @@ def registered_by(plugin: Plugin, cluster: Cluster) -> list[Registered]:
     in_tree = EVENTS_TO_REGISTER.get(plugin.name)
     if in_tree is not None:
         return with_node_taint_updates(in_tree(plugin.args, cluster))
+    if not isinstance(
+        plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin
+    ):
+        return []
     if isinstance(plugin, EnqueueExtensions):
         return with_node_taint_updates(plugin.events_to_register())
-    if isinstance(plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin):
-        return everything()
-    return []
+    return everything()
 
 
 def everything() -> list[Registered]:
