@@ -8,6 +8,10 @@ from itertools import count
 from simulator.api import Micros
 
 
+SLACK = 64
+"""Cancelled entries that are tolerated, beyond one per live one, before the heap is cleared of them."""
+
+
 class Turn(IntEnum):
     """Who goes first among things due at the same time: the world before the scheduler, and of the scheduler
     what is under way before what is new."""
@@ -37,6 +41,9 @@ class Agenda:
     def cancel(self, number: int) -> None:
         """Nothing happens where it is done already."""
         self._actions.pop(number, None)
+        if len(self._heap) > 2 * len(self._actions) + SLACK:
+            self._heap = [entry for entry in self._heap if entry[2] in self._actions]
+            heapq.heapify(self._heap)
 
     def due(self) -> Micros | None:
         """When the first thing is due; None = there is nothing to do."""
