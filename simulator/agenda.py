@@ -7,7 +7,6 @@ from itertools import count
 
 from simulator.api import Micros
 
-
 SLACK = 64
 """Cancelled entries that are tolerated, beyond one per live one, before the heap is cleared of them."""
 
