@@ -10,7 +10,7 @@ from schedviz.loop.doorbell import ring
 from schedviz.loop.leader import Leader, MakeSimulation
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.store import Gone, Lease, NoSandbox, Sandbox, StaleLease, Store
+from schedviz.store import Gone, Lease, NoSandbox, Renewal, Sandbox, StaleLease, Store
 from simulator.trace import SchedulerError
 
 log = logging.getLogger(__name__)
@@ -65,9 +65,10 @@ class Driver:
     def _slice(self, name: str) -> None:
         try:
             self._began[name] = began = self._wakes.due.mark(name)
-            sandbox = self._store.sandbox(name)
-            lease = self._lease(sandbox)
-            delay = self._turn(sandbox, lease) if lease else 0.0
+            leader = self._led.get(name)
+            sandbox = leader.sandbox if leader else self._store.sandbox(name)
+            renewal = self._renew(sandbox, leader)
+            delay = self._turn(sandbox, renewal) if renewal else 0.0
             if delay == 0.0:
                 self._wakes.wake(name)
             else:
@@ -84,28 +85,26 @@ class Driver:
             log.warning("slice of %s: %s", name, error)
             self._forget(name)
 
-    def _lease(self, sandbox: Sandbox) -> Lease | None:
+    def _renew(self, sandbox: Sandbox, leader: Leader | None) -> Renewal | None:
         """The lease of the sandbox, renewed or taken; None where another worker holds it."""
         wall = time.time()
-        leader = self._led.get(sandbox.name)
         if leader:
-            lease = sandbox.renew_lease(leader.lease, wall)
-            if lease:
-                return lease
+            renewal = sandbox.renew_lease(leader.lease, wall)
+            if renewal:
+                return renewal
             self._forget(sandbox.name)
         held = sandbox.lease()
         if held and held.holder != self._presence.worker and self._presence.is_alive(held.holder):
             return None
-        return sandbox.take_lease(self._presence.worker, wall, held)
+        lease = sandbox.take_lease(self._presence.worker, wall, held)
+        return sandbox.renew_lease(lease, wall) if lease else None
 
-    def _turn(self, sandbox: Sandbox, lease: Lease) -> float | None:
+    def _turn(self, sandbox: Sandbox, renewal: Renewal) -> float | None:
         """Run the Simulation; in how many seconds the next slice is due: 0 at once, None when woken."""
         try:
-            leader = self._led.get(sandbox.name) or self._elected(sandbox, lease)
-            leader.lease = lease
+            leader = self._led.get(sandbox.name) or self._elected(sandbox, renewal.lease)
             self._led.move_to_end(sandbox.name)
-            clock = sandbox.clock()
-            more = leader.run(clock, time.time(), SLICE_SECONDS)
+            more = leader.run(renewal, time.time(), SLICE_SECONDS)
             due = leader.next_due()
         except Gone:
             self._forget(sandbox.name)
@@ -113,12 +112,12 @@ class Driver:
         except (NoSandbox, StaleLease, RedisError):
             raise
         except Exception as error:
-            return self._failed(sandbox, lease, error)
+            return self._failed(sandbox, renewal.lease, error)
         self._faults.pop(sandbox.name, None)
         ring(sandbox.name)
         if more:
             return 0.0
-        at = None if due is None else clock.wall_at(due)
+        at = None if due is None else renewal.clock.wall_at(due)
         return None if at is None else max(at - time.time(), MIN_DELAY_SECONDS)
 
     def _elected(self, sandbox: Sandbox, lease: Lease) -> Leader:

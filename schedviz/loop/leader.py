@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from schedviz.loop.doorbell import ring
-from schedviz.store import Clock, Lease, Sandbox
+from schedviz.store import Gone, Lease, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
 from simulator.simulation import Options
@@ -52,7 +52,8 @@ class Leader:
         self._decisions: list[Decision] = []
         self._lanes: dict[str, LaneEntry | None] = {}
         self._stored_seen: int | None = None
-        self._wrote = False
+        self._echoes: list[WatchEvent] = []
+        self._log_first = False
         self._rang = 0.0
 
         meta = sandbox.meta()
@@ -68,44 +69,83 @@ class Leader:
             for key, manifest in objects.items()
         ]
         self._take_in(sorted(listed, key=lambda event: event.version))
+        self._take_in_own()
         self._flush()
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
         """What the Simulation writes, with the trace that led to it. Raises :class:`simulator.api.ApiError`,
         for the component that wrote to handle."""
-        self._wrote = True
         self._collect()
         try:
-            return self._store(changes)
+            versions = self._store(changes)
         except ApiError:
             # Some of it would have been true only with this write: the Simulation knows which.
             self._simulation.give_back_trace(self._trace)
             self._trace = []
             raise
+        self._echo(changes, versions)
+        return versions
 
-    def run(self, clock: Clock, wall: float, seconds: float) -> bool:
+    def run(self, renewal: Renewal, wall: float, seconds: float) -> bool:
         """Let the Simulation come up to the clock, in about so many seconds of work; whether more is due.
 
-        A paused one takes in what others write, and does nothing. Raises Gone when the watch log was trimmed
-        beyond what was seen.
+        What is due comes first, then what others wrote: that happens when it is seen. A paused Simulation
+        takes in what others write, and does nothing. Raises Gone when the watch log was trimmed beyond what
+        was seen.
         """
-        self._now = max(self._now, clock.now(wall))
+        if renewal.version < self._seen:
+            raise Gone(self._seen)  # Redis lost its last second
+        self.lease = renewal.lease
+        self._now = max(self._now, renewal.clock.now(wall))
+        unread = renewal.version > self._seen
         deadline = time.monotonic() + seconds
         more = True
         while more and time.monotonic() < deadline:
-            self._wrote = False
-            worked = not clock.paused and self._simulation.step(self._now)
-            # Its own writes come back to it before its next step, as nobody may act on what is out of date.
-            more = self._observe() if self._wrote or not worked else True
-            more = more or worked
+            if not renewal.clock.paused and self._simulation.step(self._now):
+                self._take_in_own()
+            elif unread:
+                unread = self._read_on()
+                self._take_in_own()
+            else:
+                more = False
         self._flush()
         return more
 
     def next_due(self) -> Micros | None:
         return self._simulation.next_due()
 
-    def _observe(self) -> bool:
-        """Read on in the watch log; whether there was anything."""
+    def _echo(self, changes: Sequence[Change], versions: Sequence[int]) -> None:
+        """Note the watch events of a write of our own, to save reading them: unless others wrote in between,
+        or it deletes something, whose last state is in the log only."""
+        if (
+            not self._log_first
+            and versions[0] == self._known() + 1
+            and all(change.object for change in changes)
+        ):
+            self._echoes += [
+                _event(change, version) for change, version in zip(changes, versions, strict=True)
+            ]
+        else:
+            self._log_first = True
+
+    def _known(self) -> int:
+        """The version up to which the Simulation has everything, or will have before its next step."""
+        return self._echoes[-1].version if self._echoes else self._seen
+
+    def _take_in_own(self) -> None:
+        """What the Simulation wrote comes back to it before its next step: nobody acts on what is out of
+        date."""
+        while self._echoes or self._log_first:
+            echoes, self._echoes = self._echoes, []
+            if echoes:
+                self._seen = echoes[-1].version
+                self._take_in(echoes)
+            else:
+                self._log_first = False
+                self._read_on()
+
+    def _read_on(self) -> bool:
+        """Take in what is new in the watch log; whether there was anything."""
         events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
         if events:
             self._seen = events[-1].version
@@ -129,8 +169,9 @@ class Leader:
 
     def _store(self, changes: Sequence[Change]) -> list[int]:
         """Commit, with everything collected; without anything to say, nothing is written."""
+        seen = self._known()
         anything = changes or self._trace or self._decisions or self._lanes
-        if not anything and self._seen == self._stored_seen:
+        if not anything and seen == self._stored_seen:
             return []
         versions = self.sandbox.commit(
             changes,
@@ -141,11 +182,22 @@ class Leader:
             # What the last leader left of the queue does not count: the first commit says what there is.
             reset_lanes=self._stored_seen is None,
             now=self._now,
-            seen=self._seen,
+            seen=seen,
         )
         self._trace, self._decisions, self._lanes = [], [], {}
-        self._stored_seen = self._seen
+        own = bool(versions) and versions[0] == seen + 1
+        self._stored_seen = versions[-1] if own else seen
         if time.monotonic() - self._rang >= RING_SECONDS:
             self._rang = time.monotonic()
             ring(self.sandbox.name)
         return versions
+
+
+def _event(change: Change, version: int) -> WatchEvent:
+    """The watch event of a change that was stored."""
+    assert change.object
+    metadata = {**change.object["metadata"], "resourceVersion": str(version)}
+    stored = {**change.object, "metadata": metadata}
+    return WatchEvent(
+        "ADDED" if change.expected == 0 else "MODIFIED", change.resource, change.key, stored, version
+    )

@@ -9,7 +9,7 @@ from schedviz.store.errors import (
     StaleLease,
     StoreError,
 )
-from schedviz.store.model import Clock, Lease, Listing, Meta
+from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.store import Store
 
@@ -22,6 +22,7 @@ __all__ = [
     "Listing",
     "Meta",
     "NoSandbox",
+    "Renewal",
     "Sandbox",
     "SandboxExists",
     "StaleLease",

@@ -6,7 +6,7 @@
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
---         state       further fields of the state hash             limits     {objects, resources, log, trace, decisions}
+--         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions}
 -- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
@@ -77,7 +77,8 @@ if request.create then
   redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2])
 end
 
-local version = get('version')
+local before = get('version')
+local version = before
 for i, change in ipairs(request.changes) do
   version = version + 1
   local kind
@@ -113,7 +114,9 @@ for _, lane in ipairs(request.lanes) do
 end
 
 redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects)
-for field, value in pairs(request.state) do
-  redis.call('HSET', state, field, value)
+if request.now then redis.call('HSET', state, 'now', request.now) end
+if request.seen then
+  -- Who had seen all that was there has seen what it writes itself.
+  redis.call('HSET', state, 'seen', request.seen == before and version or request.seen)
 end
 return {'OK', version, seq}

@@ -3,7 +3,7 @@
 -- KEYS  state
 -- ARGV  what ("take", "renew", "release"), the epoch of the lease that the caller knows ("": that there is none),
 --       the holder, wall seconds
--- Reply {epoch, acquired}, or an empty list: somebody else was there first, or there is no such sandbox
+-- Reply {epoch, acquired, clock, version}, or an empty list: somebody else was there first, or there is no such sandbox
 
 local state = KEYS[1]
 local what, known, holder, wall = unpack(ARGV)
@@ -24,4 +24,4 @@ elseif what == 'renew' then
 else
   redis.call('HDEL', state, 'holder', 'acquired', 'renewed')
 end
-return {epoch, redis.call('HGET', state, 'acquired') or ''}
+return {epoch, unpack(redis.call('HMGET', state, 'acquired', 'clock', 'version'))}

@@ -73,6 +73,15 @@ class Lease(msgspec.Struct, frozen=True):
     """Wall seconds, both."""
 
 
+class Renewal(msgspec.Struct, frozen=True):
+    """What the leader needs to know at the start of a slice, in one answer."""
+
+    lease: Lease
+    clock: Clock
+    version: int
+    """The resourceVersion of the last write."""
+
+
 class Listing(msgspec.Struct, frozen=True):
     """A collection as it was at ``version``, in the order of its keys."""
 

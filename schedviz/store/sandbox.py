@@ -18,7 +18,7 @@ from schedviz.store.bounds import (
 )
 from schedviz.store.errors import CollectionChanged, Gone, LimitReached, NoSandbox, SandboxExists, StaleLease
 from schedviz.store.keys import Keys, objects_key
-from schedviz.store.model import Clock, Lease, Listing, Meta
+from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.scripts import Scripts
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
 from simulator.decision import Decision
@@ -126,7 +126,8 @@ class Sandbox:
 
         token: the lease under which the loop writes. unchanged: resource -> version at which the caller read
         that collection. reset_lanes: ``lanes`` are all there are. now, seen: how far the loop has come, in
-        simulated time and in the watch log. create: make the sandbox with this (:meth:`Store.create` does).
+        simulated time and in the watch log (these changes included, where nothing came between). create: make
+        the sandbox with this (:meth:`Store.create` does).
 
         Raises :class:`ApiError` (NotFound, AlreadyExists, Conflict) for an object's precondition,
         CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached. An object may be in it once.
@@ -141,11 +142,6 @@ class Sandbox:
             if change.resource not in positions:
                 keys.append(objects_key(self.name, change.resource))
                 positions[change.resource] = len(keys)
-        state: dict[str, str] = {}
-        if now is not None:
-            state["now"] = str(now)
-        if seen is not None:
-            state["seen"] = str(seen)
         reads = [*unchanged.items()]
         request: dict[str, Any] = {
             "unchanged": reads,
@@ -153,9 +149,12 @@ class Sandbox:
             "trace": [codec.encode(event) for event in trace],
             "decisions": [(decision.cycle, codec.encode(decision)) for decision in decisions],
             "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in lanes.items()],
-            "state": state,
             "limits": LIMITS,
         }
+        if now is not None:
+            request["now"] = str(now)  # more digits than a Lua number is printed with
+        if seen is not None:
+            request["seen"] = seen
         if reset_lanes:
             request["reset_lanes"] = True
         if token:
@@ -243,17 +242,21 @@ class Sandbox:
         taken = self._lease("take", holder, wall, over)
         return Lease(holder, taken[0], wall, wall) if taken else None
 
-    def renew_lease(self, lease: Lease, wall: float) -> Lease | None:
-        """The lease renewed; None when it is somebody else's now."""
+    def renew_lease(self, lease: Lease, wall: float) -> Renewal | None:
+        """The lease renewed, with what its holder goes on from; None when it is somebody else's now."""
         held = self._lease("renew", lease.holder, wall, lease)
-        return Lease(lease.holder, lease.epoch, lease.acquired, wall) if held else None
+        if not held:
+            return None
+        _, _, clock, version = held
+        renewed = Lease(lease.holder, lease.epoch, lease.acquired, wall)
+        return Renewal(renewed, msgspec.json.decode(clock, type=Clock), int(version or 0))
 
     def release_lease(self, lease: Lease) -> None:
         self._lease("release", lease.holder, 0, lease)
 
-    def _lease(self, what: str, holder: str, wall: float, known: Lease | None) -> Sequence[int]:
+    def _lease(self, what: str, holder: str, wall: float, known: Lease | None) -> Sequence[Any]:
         args = [what, known.epoch if known else "", holder, wall]
-        return cast("Sequence[int]", self._scripts.lease([self._keys.state], args, client=self._redis))
+        return cast("Sequence[Any]", self._scripts.lease([self._keys.state], args, client=self._redis))
 
     def _state(self, *fields: str) -> builtins.list[bytes]:
         """Fields of the state hash (b"0" for a counter not yet set, b"" for no holder). Raises NoSandbox."""
@@ -270,13 +273,10 @@ class Sandbox:
     def _read(self, stream: str, counter: str, after: int, count: int) -> tuple[Entries, int]:
         if after < 0:
             raise Gone(after)
-        with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hmget(self._keys.state, ["meta", counter])
-            pipe.xrange(stream, min=f"({after}-0", count=count)
-            (meta, head), entries = pipe.execute()
-        if meta is None:
-            raise NoSandbox(self.name)
-        return entries, int(head or 0)
+        entries = cast("Entries", self._redis.xrange(stream, min=f"({after}-0", count=count))
+        # Where there is nothing, the number that was asked for may never have been reached.
+        head = codec.number(entries[-1][0]) if entries else int(self._state(counter)[0])
+        return entries, head
 
 
 def check_continuity(entries: Sequence[codec.Entry], after: int, head: int) -> None:

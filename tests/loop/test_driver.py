@@ -12,7 +12,7 @@ from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store import sandbox as sandbox_module
-from simulator.api import SECOND, ApiError, ApiServer, Micros, WatchEvent
+from simulator.api import SECOND, ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
 from simulator.simulation import Options
 from simulator.trace import Bound, Event, LaneEntry, LeaderElected, PodRemoved, SchedulerError
@@ -30,12 +30,14 @@ class StandIn:
         self.options = options
         self.now = 0
         self.inbox: list[WatchEvent] = []
+        self.seen: list[WatchEvent] = []
         self.told: list[Event] = []
         self.lanes: dict[str, LaneEntry | None] = {}
         made.append(self)
 
     def observe(self, events: Sequence[WatchEvent]) -> None:
         self.inbox += events
+        self.seen += events
 
     def step(self, now: Micros) -> bool:
         self.now = now
@@ -173,6 +175,33 @@ def test_a_refused_write_is_not_told_and_what_led_to_it_is(
     stand_in.work = work
     run(driver, store, sandbox)
     assert [type(event) for event in told(sandbox)] == [LeaderElected, PodRemoved, SchedulerError]
+
+
+def test_a_simulation_sees_its_own_writes_before_it_acts_again_as_the_log_has_them(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
+) -> None:
+    """Whether others write in between or not, and with several writes in one step."""
+    steps: list[tuple[int, int]] = []
+
+    def work(self: StandIn) -> bool:
+        turn = len(steps)
+        steps.append((len(self.seen), sandbox.version()))
+        if turn == 4:
+            return False
+        self.api.commit([create(f"a{turn}"), create(f"b{turn}")])
+        if turn % 2:
+            sandbox.commit([create(f"of-others-{turn}")])
+        renamed = create(f"a{turn}", nodeName="n").object
+        self.api.commit([Change("pods", f"default/a{turn}", renamed)])
+        if turn > 1:
+            self.api.commit([Change("pods", f"default/b{turn}", None)])
+        return True
+
+    stand_in.work = work
+    run(driver, store, sandbox)
+    assert [seen for seen, _ in steps] == [version for _, version in steps]
+    assert made[0].seen == sandbox.events(0)
+    assert sandbox.name not in store.unseen()
 
 
 def test_a_fault_is_told_and_tried_again_later_with_a_new_simulation(

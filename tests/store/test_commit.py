@@ -125,10 +125,11 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
     assert everything(sandbox) == before
     assert sandbox.lease() == second
     assert sandbox.commit([create("a")], token=second) == [1]
-    renewed = sandbox.renew_lease(second, 30.0)
-    assert renewed is not None
-    assert sandbox.lease() == renewed
-    sandbox.release_lease(renewed)
+    renewal = sandbox.renew_lease(second, 30.0)
+    assert renewal is not None
+    assert sandbox.lease() == renewal.lease
+    assert (renewal.clock, renewal.version) == (sandbox.clock(), 1)
+    sandbox.release_lease(renewal.lease)
     assert sandbox.lease() is None
     third = sandbox.take_lease("w1", 40.0, None)
     assert third is not None
@@ -182,6 +183,19 @@ def test_the_decision_of_a_cycle_is_written_once_only(
     with pytest.raises(AssertionError, match="CycleRepeats"):
         sandbox.commit([create("a")], decisions=[make_decision(3)])
     assert everything(sandbox) == before
+
+
+def test_what_the_loop_writes_it_has_seen_unless_others_wrote_in_between(
+    sandbox: Sandbox, store: Store
+) -> None:
+    sandbox.commit([create("a")])
+    assert sandbox.name in store.unseen()
+    sandbox.commit([create("b")], seen=1, now=1_800_000_000_123_456)
+    assert sandbox.progress() == (2, 1_800_000_000_123_456, 0)
+    sandbox.commit([create("c")])
+    sandbox.commit([create("d")], seen=2)
+    assert sandbox.progress()[0] == 2
+    assert sandbox.name in store.unseen()
 
 
 def test_lanes_are_patched_or_replaced(sandbox: Sandbox) -> None:
