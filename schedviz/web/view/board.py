@@ -6,11 +6,12 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from . import nodes
-from .nodes import NO_VERDICT, Overview, Verdict
+from . import nodes, verdicts
+from .nodes import Overview
 from .parts import Drawing, Parts
 from .picture import Picture
 from .priority import Ranks
+from .verdicts import NO_VERDICT, Verdict
 
 PANEL: Final = "nodes"
 VERDICT_HERE: Final = "<!--verdict-->"
@@ -35,10 +36,10 @@ class Board:
             self._layout = picture.layout
             self._arrange(nodes.overview(picture))
             dirty = set(picture.nodes)
-        verdicts = nodes.verdicts(picture.decision, outcome_only=self._overview.dense)
-        named = verdicts.keys() | self._verdicts.keys()
-        judged = {name for name in named if verdicts.get(name) != self._verdicts.get(name)}
-        self._verdicts = verdicts
+        found = verdicts.verdicts(picture.decision, outcome_only=self._overview.dense)
+        named = found.keys() | self._verdicts.keys()
+        judged = {name for name in named if found.get(name) != self._verdicts.get(name)}
+        self._verdicts = found
         draw = self._draw_cells if self._overview.dense else self._draw_cards
         changed = draw(picture, ranks, dirty & picture.nodes.keys(), judged & picture.nodes.keys())
         return {PANEL: self.panel()} if moved else changed

@@ -3,7 +3,7 @@
 Sentences are HTML with links: built by format_html, so that every name in them is escaped.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -19,6 +19,8 @@ from .picture import Picture
 
 LINES_AT_MOST: Final = 40
 MARKS_AT_MOST: Final = 140
+NAMES_AT_MOST: Final = 3
+"""Objects that one sentence names."""
 
 MarkKind = Literal["bound", "unschedulable", "preempting", "error"]
 Tone = Literal["", "good", "bad", "warn", "quiet"]
@@ -147,8 +149,30 @@ class Words:
                 )
             case trace.PodRemoved():
                 return "quiet", format_html(gettext("{} is gone."), self.pod(event.pod))
+            case trace.ObjectsCreated():
+                return "quiet", format_html(
+                    gettext("{} creates {}."), event.controller, self.objects(event.resource, event.keys)
+                )
+            case trace.ObjectsDeleted():
+                text = gettext("{} deletes {}: {}.")
+                return "quiet", format_html(
+                    text, event.controller, self.objects(event.resource, event.keys), event.reason
+                )
+            case trace.ControllerFailed():
+                return "bad", format_html(gettext("{} gets no further: {}"), event.controller, event.message)
             case _:
                 return None
+
+    def objects(self, resource: str, keys: Sequence[str]) -> SafeString:
+        """A few of them by name, pods with a link; of many others how many."""
+        named = keys[:NAMES_AT_MOST]
+        if resource == "pods":
+            html = self.pods(named)
+        else:
+            html = format_html_join(", ", "{} {}", ((resource.partition(".")[0], key) for key in named))
+        if len(keys) > len(named):
+            return format_html(gettext("{} and {} more"), html, len(keys) - len(named))
+        return html
 
     def node_changed(self, event: trace.NodeChanged) -> tuple[Tone, SafeString]:
         text = {

@@ -8,11 +8,11 @@ from django.utils.translation import gettext, ngettext
 from msgspec.structs import replace
 
 from simulator.api import Micros
-from simulator.decision import Decision
 
 from . import format as fmt
 from .picture import NodeRecord, Picture, PodRecord
 from .priority import Ranks
+from .verdicts import Verdict
 
 CARDS_AT_MOST: Final = 60
 """Above this many nodes, cards give way to the grid: sixty fill a screen three times over."""
@@ -67,16 +67,6 @@ class Card(msgspec.Struct, frozen=True):
     more: int
     ghosts: list[Block]
     meters: list[Meter]
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """What the cycle on show said of this node."""
-
-    kind: Literal["", "fail", "candidate", "feasible", "chosen"]
-    text: str = ""
-
-
-NO_VERDICT: Final = Verdict("")
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -318,51 +308,3 @@ def cell(picture: Picture, ranks: Ranks, name: str, verdict: Verdict) -> Cell:
         verdict=verdict.kind,
         title="; ".join(word for word in words if word),
     )
-
-
-def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str, Verdict]:
-    """By node, for the cycle on show; nodes that it did not look at are left out.
-
-    ``outcome_only``: the candidates and the chosen node alone. With thousands of nodes, nearly all would
-    change with each cycle, and the filter matrix counts them anyway.
-    """
-    if decision is None:
-        return {}
-    found = {} if outcome_only else looked_at(decision)
-    if decision.preemption is not None:
-        for candidate in decision.preemption.candidates:
-            text = victims_text(len(candidate.victims), candidate.pdb_violations)
-            found[candidate.node] = Verdict("candidate", text)
-        if decision.preemption.chosen:
-            found[decision.preemption.chosen] = Verdict("chosen", gettext("nominated"))
-    if decision.selected:
-        found[decision.selected] = Verdict("chosen", gettext("selected"))
-    return found
-
-
-def looked_at(decision: Decision) -> dict[str, Verdict]:
-    found: dict[str, Verdict] = {}
-    for name, code in zip(decision.nodes, decision.verdicts, strict=True):
-        if code > 0:
-            failure = decision.failures[code - 1]
-            text = short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
-            found[name] = Verdict("fail", text)
-    for place, index in enumerate(decision.feasible):
-        found[decision.nodes[index]] = Verdict("feasible", feasible_text(decision, place))
-    return found
-
-
-def feasible_text(decision: Decision, place: int) -> str:
-    if not decision.totals:
-        return gettext("fits")
-    return gettext("score %(total)s") % {"total": decision.totals[place]}
-
-
-def victims_text(victims: int, pdb_violations: int) -> str:
-    text = ngettext("%(n)s victim", "%(n)s victims", victims) % {"n": victims}
-    return gettext("%(victims)s, breaks a PDB") % {"victims": text} if pdb_violations else text
-
-
-def short_reason(reason: str) -> str:
-    """The scheduler's reason without the words that the badge's place says already."""
-    return reason.removeprefix("node(s) ").removeprefix("had ").removeprefix("were ")
