@@ -116,7 +116,7 @@ class EventHandlers:
             return []
         added_or_updated = ActionType.ADD if old is None else ActionType.UPDATE
         event = ClusterEvent(kind, ActionType.DELETE if new is None else added_or_updated)
-        return self._move(event, old, new) if self._queue.interested_in(event) else []
+        return self._move(event, old, new) if self._queue.hints.interested_in(event) else []
 
     def _move(self, event: ClusterEvent, old: object, new: object) -> list[ClusterEvent]:
         self._queue.move_all(event, old, new)

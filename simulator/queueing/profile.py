@@ -13,10 +13,11 @@ from simulator.framework.interface import (
     ReservePlugin,
 )
 from simulator.framework.runtime import Framework
+from simulator.pod import Pod
 from simulator.queueing.cluster_event import ALL_RESOURCES, ActionType
 from simulator.queueing.hint import EnqueueExtensions, Registered, register, with_node_taint_updates
+from simulator.queueing.hint_map import PreEnqueue, QueueProfile
 from simulator.queueing.hints import EVENTS_TO_REGISTER, dynamic_resources
-from simulator.queueing.scheduling_queue import PreEnqueue, QueueProfile
 
 
 def queue_profile(framework: Framework, cluster: Cluster, preempting: Container[str]) -> QueueProfile:
@@ -55,4 +56,11 @@ def everything() -> list[Registered]:
 
 
 def _admits(plugin: PreEnqueuePlugin) -> PreEnqueue:
-    return lambda pod: plugin.pre_enqueue(pod) is None
+    def admits(pod: Pod) -> bool:
+        """A plugin that fails admits nothing, as upstream: an Error is no Success."""
+        try:
+            return plugin.pre_enqueue(pod) is None
+        except Exception:  # whatever it is: see above
+            return False
+
+    return admits

@@ -8,7 +8,6 @@ Feature gates are at their defaults: SchedulerQueueingHints and SchedulerPopFrom
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -18,17 +17,13 @@ from simulator.queueing import cluster_event
 from simulator.queueing.active_queue import ActiveQueue
 from simulator.queueing.backoff_queue import BackoffQueue
 from simulator.queueing.cluster_event import ClusterEvent
-from simulator.queueing.hint import Registered
+from simulator.queueing.hint_map import HintMap, QueueProfile, Strategy
 from simulator.queueing.nominator import Nominator
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.trace import Lane
 
 MAX_IN_UNSCHEDULABLE_PODS: Micros = 300 * SECOND
 """How long a pod may wait for an event before it is tried again all the same."""
-
-PreEnqueue = Callable[[Pod], bool]
-"""Whether the pod may enter activeQ or backoffQ."""
-
 
 SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
 """What the QueueSort plugin orders pods by, smallest first, given the pod and its timestamp in the queue."""
@@ -39,13 +34,6 @@ def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:
     return -pod.priority, timestamp
 
 
-class QueueProfile(NamedTuple):
-    """What one profile's plugins have to say to the queue, by the plugin's name."""
-
-    registered: Mapping[str, list[Registered]]
-    pre_enqueue: Mapping[str, PreEnqueue]
-
-
 class Move(NamedTuple):
     """A pod went from one place to another; "" is outside of the queue. ``plugin``: whose hint said so."""
 
@@ -54,14 +42,6 @@ class Move(NamedTuple):
     target: Lane | None
     event: str
     plugin: str
-
-
-class Strategy(Enum):
-    """How to requeue a pod (queueingStrategy)."""
-
-    SKIP = 0
-    AFTER_BACKOFF = 1
-    IMMEDIATELY = 2
 
 
 class SchedulingQueue:
@@ -81,7 +61,7 @@ class SchedulingQueue:
         max_in_unschedulable_pods: Micros = MAX_IN_UNSCHEDULABLE_PODS,
     ) -> None:
         self._clock = clock
-        self._profiles = profiles
+        self.hints = HintMap(profiles)
         self._moved = moved
         self._max_in_unschedulable_pods = max_in_unschedulable_pods
         self._sequence = count()
@@ -90,7 +70,6 @@ class SchedulingQueue:
         self.active_q = ActiveQueue(self._order, self.backoff_q)
         self.unschedulable_pods: dict[str, QueuedPod] = {}
         self.nominator = Nominator(lister)
-        self._events = {r.event for p in profiles.values() for rs in p.registered.values() for r in rs}
 
     def _order(self, info: QueuedPod) -> tuple[Any, ...]:
         return *self._sort_key(info.pod, info.timestamp), info.sequence
@@ -131,7 +110,7 @@ class SchedulingQueue:
         info.pod = new
         self.nominator.update(old or new, new)
         for event in events:
-            strategy, plugin = self._worth_requeuing(info, event, old, new)
+            strategy, plugin = self.hints.worth_requeuing(info, event, old, new)
             if self._requeue(info, strategy, event.label, plugin):
                 break
         return events
@@ -214,22 +193,14 @@ class SchedulingQueue:
         self._move(infos, event, old, new)
 
     def _move(self, infos: list[QueuedPod], event: ClusterEvent, old: Any, new: Any) -> None:
-        if not event.wildcard and not self.interested_in(event):
+        if not event.wildcard and not self.hints.interested_in(event):
             return
         for info in infos:
-            if info.gated and not self._interests_gating_plugin(info, event):
+            if info.gated and not self.hints.interest_gating_plugin(info, event):
                 continue
-            strategy, plugin = self._worth_requeuing(info, event, old, new)
+            strategy, plugin = self.hints.worth_requeuing(info, event, old, new)
             self._requeue(info, strategy, event.label, plugin)
         self.active_q.record(event, old, new)
-
-    def interested_in(self, event: ClusterEvent) -> bool:
-        """Whether some plugin registered the event: others move nothing and are not recorded."""
-        return any(registered.matches(event) for registered in self._events)
-
-    def _interests_gating_plugin(self, info: QueuedPod, event: ClusterEvent) -> bool:
-        registered = self._profiles[info.pod.scheduler_name].registered.get(info.gating_plugin, ())
-        return any(r.event.matches(event) for r in registered)
 
     # What time does
 
@@ -252,27 +223,6 @@ class SchedulingQueue:
 
     # Hints
 
-    def _worth_requeuing(
-        self, info: QueuedPod, event: ClusterEvent, old: Any, new: Any
-    ) -> tuple[Strategy, str]:
-        """isPodWorthRequeuing; with the plugin that said so. Queue from a plugin on which the pod is pending
-        needs no backoff: it was not the pod that failed."""
-        if info.failed_by_error:
-            return Strategy.AFTER_BACKOFF, ""
-        if event.wildcard:
-            meant = new is None or (isinstance(new, Pod) and new.uid == info.pod.uid)
-            return (Strategy.AFTER_BACKOFF if meant else Strategy.SKIP), ""
-        by = ""
-        for plugin, registered in self._profiles[info.pod.scheduler_name].registered.items():
-            pending = plugin in info.pending_plugins
-            if not pending and (by or plugin not in info.unschedulable_plugins):
-                continue
-            if any(r.event.matches(event) and r.hint(info.pod, old, new) for r in registered):
-                if pending:
-                    return Strategy.IMMEDIATELY, plugin
-                by = plugin
-        return (Strategy.AFTER_BACKOFF, by) if by else (Strategy.SKIP, "")
-
     def _hint_for_in_flight_pod(self, info: QueuedPod) -> tuple[Strategy, str, str]:
         """What happened while the pod was in flight may have helped it: the best that any of it gives, with
         the event and the plugin."""
@@ -280,7 +230,7 @@ class SchedulingQueue:
         if info.failed_by_error or not self.active_q.in_flight(info.pod.uid):
             return Strategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
         for event, old, new in self.active_q.events_since_pop(info.pod):
-            strategy, plugin = self._worth_requeuing(info, event, old, new)
+            strategy, plugin = self.hints.worth_requeuing(info, event, old, new)
             if strategy is Strategy.IMMEDIATELY:
                 return strategy, event.label, plugin
             if strategy is Strategy.AFTER_BACKOFF and best[0] is Strategy.SKIP:
@@ -301,7 +251,7 @@ class SchedulingQueue:
     def _move_to_active_q(
         self, info: QueuedPod, event: str, plugin: str = "", *, from_backoff_q: bool = False
     ) -> bool:
-        if not from_backoff_q and self._gate(info):
+        if not from_backoff_q and self.hints.gate(info):
             self._keep_unschedulable(info, event, plugin)
             return False
         key = info.pod.key
@@ -314,7 +264,7 @@ class SchedulingQueue:
         return True
 
     def _move_to_backoff_q(self, info: QueuedPod, event: str, plugin: str) -> bool:
-        if self._gate(info):
+        if self.hints.gate(info):
             self._keep_unschedulable(info, event, plugin)
             return False
         self.unschedulable_pods.pop(info.pod.key, None)
@@ -328,17 +278,6 @@ class SchedulingQueue:
             return
         self.unschedulable_pods[key] = info
         self._report(info, "gated" if info.gated else "unschedulable", event, plugin)
-
-    def _gate(self, info: QueuedPod) -> bool:
-        """Run the PreEnqueue plugins, first the one that gated the pod last time; whether one objects."""
-        plugins = self._profiles[info.pod.scheduler_name].pre_enqueue
-        for name in sorted(plugins, key=lambda name: name != info.gating_plugin):
-            if not plugins[name](info.pod):
-                info.unschedulable_plugins.add(name)
-                info.gating_plugin = name
-                return True
-        info.gating_plugin = ""
-        return False
 
     def _report(self, info: QueuedPod, target: Lane | None, event: str, plugin: str = "") -> None:
         if info.lane != target:
