@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.columns import Bools, ColumnCache, Interned, Ints, Rows, grown
+from simulator.columns import Bools, ColumnCache, Interned, Ints, Rows, grown, shift
 from simulator.host_ports import HostPorts
 from simulator.node import Node, Taint
 from simulator.node_images import NodeImages
@@ -287,10 +287,9 @@ class Cluster:
         self.row_clock[row] = self._row_generation = self.generation
         for name, amount in pod.requests.items():
             line = self.resource(name)
-            self.requested[line, row] += sign * amount
-        cpu, memory = pod.non_zero
-        self.non_zero[0, row] += sign * cpu
-        self.non_zero[1, row] += sign * memory
+            shift(self.requested[line], row, sign * amount)
+        for line, amount in enumerate(pod.non_zero):
+            shift(self.non_zero[line], row, sign * amount)
         self.pod_count[row] += sign
         for port in pod.host_ports:
             self.ports.count(row, port, sign)

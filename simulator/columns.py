@@ -30,6 +30,12 @@ def grown(column: Column, capacity: int, fill: int = 0) -> Column:
     return wider
 
 
+def shift(column: Ints, index: int, by: int) -> None:
+    """Add to one entry; beyond int64 it wraps around, as upstream's sums do (an array does so silently, where
+    a NumPy scalar warns)."""
+    column[index : index + 1] += by
+
+
 class Interned(Generic[V]):
     """Small numbers for values that many rows share: ``ids[row]`` is the number of the row's value, -1 for
     none.

@@ -58,7 +58,10 @@ def amounts(requests: Mapping[str, Nanos]) -> dict[str, int]:
 
 
 def amount(name: str, nanos: Nanos) -> int:
-    return quantity.milli_value(nanos) if name == CPU else quantity.value(nanos)
+    """Within int64, even where a sum of quantities is not."""
+    if name == CPU:
+        return quantity.milli_value(nanos)
+    return max(-quantity.MAX_INT64, min(quantity.MAX_INT64, quantity.value(nanos)))
 
 
 def parse_list(manifest: Mapping[str, Any] | None) -> Requests:
@@ -137,7 +140,7 @@ def non_zero_requests(manifest: Mapping[str, Any], requests: Requests) -> tuple[
         missing = {name: nanos for name, nanos in DEFAULT_REQUESTS.items() if not requests.get(name)}
     if missing and (statuses(manifest) or not _all_stated(manifest["spec"], missing)):
         requests = pod_requests(manifest, use_status=True, missing=missing)
-    return quantity.milli_value(requests.get(CPU, 0)), quantity.value(requests.get(MEMORY, 0))
+    return amount(CPU, requests.get(CPU, 0)), amount(MEMORY, requests.get(MEMORY, 0))
 
 
 def _all_stated(spec: Mapping[str, Any], names: Collection[str]) -> bool:

@@ -94,6 +94,7 @@ def answer_all(lines: Any, transport: Transport | None = None) -> int:
             LookupError,
             TypeError,
             AttributeError,
+            ArithmeticError,
             RecursionError,
         ) as failure:
             # Whatever shape a stranger's manifests have, the other lines are still answered.

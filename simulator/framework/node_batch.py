@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.cluster import Cluster
-from simulator.columns import Ints, Rows
+from simulator.columns import Ints, Rows, shift
 from simulator.node import Node
 from simulator.pod import Pod
 
@@ -142,9 +142,9 @@ class SupposedNodes(NodeBatch):
         for name, amount in pod.requests.items():
             line = self.cluster.resources.get(name)
             if line is not None:  # else no node has it, and it is not asked for
-                self._requested[line, i] += sign * amount
-        self._non_zero[0, i] += sign * pod.non_zero[0]
-        self._non_zero[1, i] += sign * pod.non_zero[1]
+                shift(self._requested[line], i, sign * amount)
+        for line, amount in enumerate(pod.non_zero):
+            shift(self._non_zero[line], i, sign * amount)
         self._pod_count[i] += sign
 
 

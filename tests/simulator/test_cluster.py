@@ -167,6 +167,23 @@ def test_a_cached_column_is_worked_out_again_only_where_something_changed() -> N
     assert asked == [*range(10), 3, *range(10)], "a pod does not change the node object"
 
 
+def test_quantities_beyond_int64_are_capped_and_their_sums_wrap_around_as_upstreams_do() -> None:
+    cluster = Cluster()
+    cluster.add_node(Node.parse({"metadata": {"name": "n"}, "status": {"allocatable": {"memory": "99E"}}}))
+    huge = [{"name": f"c{i}", "resources": {"requests": {"memory": "9E"}}} for i in range(2)]
+    pods = [
+        Pod.parse({"metadata": {"name": f"p{i}"}, "spec": {"nodeName": "n", "containers": huge}})
+        for i in range(2)
+    ]
+    for pod in pods:
+        cluster.add_pod(pod)
+    assert cluster.allocatable[1, 0] == (1 << 63) - 1
+    assert cluster.requested[1, 0] == -2
+    for pod in pods:
+        cluster.remove_pod(pod)
+    assert cluster.requested[1, 0] == 0
+
+
 def test_nodes_are_listed_by_zone_in_turn_whatever_order_they_came_in() -> None:
     tree = NodeTree()
     for name, zone in [("n10", "a"), ("n2", "a"), ("n1", "b"), ("n3", "a"), ("n4", "c")]:
