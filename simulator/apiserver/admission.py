@@ -15,8 +15,9 @@ import msgspec
 
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver import priority, resources, schema
-from simulator.apiserver.defaults import GRACE_SECONDS, complete, qos_class, set_defaults
+from simulator.apiserver.defaults import complete, qos_class, set_defaults
 from simulator.apiserver.overlay import NewCluster, Overlay, Reader
+from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -118,6 +119,8 @@ def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, name
         metadata.setdefault("namespace", namespace)
     _generate_name(resource, metadata, overlay, source)
     name = metadata.get("name", "")
+    key = resource.key(metadata.get("namespace", ""), name)
+    metadata["uid"] = str(uuid.uuid5(_UIDS, f"{source}/{resource.id}/{key}"))
     set_defaults(resource, manifest)
     complete(resource, manifest, timestamp(now))
     if resource == PODS:
@@ -132,10 +135,8 @@ def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, name
         _check_namespace(resource, metadata, overlay)
     if resource == PRIORITY_CLASSES:
         priority.check_global_default(manifest, overlay)
-    key = resource.key(metadata.get("namespace", ""), name)
     if (resource.id, key) in overlay.changed:
         raise AlreadyExists(resource.id, name)
-    metadata["uid"] = str(uuid.uuid5(_UIDS, f"{source}/{resource.id}/{key}"))
     metadata["creationTimestamp"] = timestamp(now)
     overlay.put(Change(resource.id, key, manifest, expected=0))
 

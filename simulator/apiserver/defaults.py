@@ -11,11 +11,11 @@ from typing import Any
 
 from simulator import quantity
 from simulator.api import Manifest
+from simulator.apiserver.pod_defaults import containers, pod_spec
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.workload_defaults import WORKLOAD_DEFAULTS, select_own_pods
 from simulator.pod_requests import pod_requests, supported_at_pod_level
 
-GRACE_SECONDS = 30
-"""terminationGracePeriodSeconds where a pod says none."""
 UNREACHABLE_SECONDS = 300
 """How long a pod stays on a node that is not ready or unreachable
 (--default-not-ready-toleration-seconds)."""
@@ -36,19 +36,15 @@ def complete(resource: Resource, manifest: Manifest, now: str) -> None:
         _merge_all_label_keys(manifest)
     elif resource.id == "nodes":
         _report_node(manifest, now)
+    elif resource.id == "jobs.batch":
+        select_own_pods(manifest)
 
 
 def _pod(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
-    # Without any, validation says so.
-    spec.setdefault("containers", [])
-    spec.setdefault("restartPolicy", "Always")
-    spec.setdefault("dnsPolicy", "ClusterFirst")
-    spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
-    spec.setdefault("schedulerName", "default-scheduler")
-    for container in _containers(spec):
+    pod_spec(spec)
+    for container in containers(spec):
         for port in container.get("ports", ()):
-            port.setdefault("protocol", "TCP")
             if spec.get("hostNetwork"):
                 port.setdefault("hostPort", port["containerPort"])
         _requests_from_limits(container.get("resources"))
@@ -68,10 +64,6 @@ def _merge_all_label_keys(manifest: Manifest) -> None:
             _merge_label_keys(weighted["podAffinityTerm"], labels)
     for constraint in spec.get("topologySpreadConstraints", ()):
         _merge_label_keys(constraint, labels)
-
-
-def _containers(spec: Manifest) -> list[Manifest]:
-    return [*spec.get("initContainers", ()), *spec.get("containers", ())]
 
 
 def _requests_from_limits(resources: Manifest | None) -> None:
@@ -211,6 +203,7 @@ _DEFAULTS: dict[str, Callable[[Any], None]] = {
     "persistentvolumes": _persistent_volume,
     "persistentvolumeclaims": _persistent_volume_claim,
     "storageclasses.storage.k8s.io": _storage_class,
+    **WORKLOAD_DEFAULTS,
 }
 
 
@@ -218,7 +211,7 @@ def qos_class(manifest: Manifest) -> str:
     """A pod's quality-of-service class. Upstream: pkg/apis/core/v1/helper/qos/qos.go, v1.34."""
     spec = manifest["spec"]
     parts = (
-        [spec["resources"]] if spec.get("resources") else [c.get("resources", {}) for c in _containers(spec)]
+        [spec["resources"]] if spec.get("resources") else [c.get("resources", {}) for c in containers(spec)]
     )
     counted = [
         {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from simulator.api import Manifest
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause, forbidden, invalid
+from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, validate_workload_update
 
 POD_UPDATE = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -129,4 +130,5 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "priorityclasses.scheduling.k8s.io": _priority_class,
     "storageclasses.storage.k8s.io": _storage_class,
     "persistentvolumeclaims": _claim,
+    **dict.fromkeys(WORKLOAD_CHECKS, validate_workload_update),
 }

@@ -13,6 +13,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names, pod_validation, resource_validation, selector_validation
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.workload_validation import WORKLOAD_CHECKS
 
 MAX_USER_PRIORITY = 1_000_000_000
 """HighestUserDefinablePriority: what is above belongs to the system classes."""
@@ -202,4 +203,5 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "storageclasses.storage.k8s.io": _storage_class,
     "customresourcedefinitions.apiextensions.k8s.io": _definition,
     "timetables.schedviz": _timetable,
+    **WORKLOAD_CHECKS,
 }

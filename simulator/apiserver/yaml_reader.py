@@ -37,7 +37,7 @@ def yaml_documents(text: str) -> list[Any]:
 class _Open:
     """A list or mapping under construction."""
 
-    __slots__ = ("anchor", "key", "keyed", "line", "nodes", "value")
+    __slots__ = ("anchor", "key", "keyed", "line", "merges", "nodes", "value")
 
     def __init__(self, value: dict[str, Any] | list[Any], anchor: str | None, line: int, nodes: int) -> None:
         self.value = value
@@ -47,6 +47,8 @@ class _Open:
         """How many nodes had been built before this one."""
         self.key = ""
         self.keyed = False
+        self.merges = False
+        """Whether a mapping has a merge key, ``<<``."""
 
 
 class _Builder:
@@ -97,7 +99,7 @@ class _Builder:
 
     def end(self, event: yaml.Event) -> None:
         top = self.stack.pop()
-        if isinstance(top.value, dict) and "<<" in top.value:
+        if isinstance(top.value, dict) and top.merges:
             top.value = _merged(top.value, top.line)
         if top.anchor:
             self.anchors[top.anchor] = (top.value, self.nodes - top.nodes)
@@ -123,6 +125,8 @@ class _Builder:
         if event.anchor:
             self.anchors[event.anchor] = (event.value, 1)
         top.key, top.keyed = event.value, True
+        # In quotes it is a key like any other.
+        top.merges = top.merges or (event.value == "<<" and event.implicit[0])
 
     def alias(self, event: yaml.AliasEvent) -> None:
         if event.anchor not in self.anchors:
