@@ -1,8 +1,8 @@
 """One scheduling attempt over all nodes: schedulePod and what leads up to it (pkg/scheduler/schedule_one.go,
 v1.34).
 
-An :class:`Attempt` keeps everything that it found as columns; :mod:`simulator.schedule_pod` makes the record
-of it.
+An :class:`Attempt` keeps everything that it found as columns; :mod:`simulator.attempt_record` makes the
+record of it.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from simulator import trace
 from simulator.api import Micros
 from simulator.attempt import NO_NODES, Attempt
+from simulator.attempt_record import record
 from simulator.binding_cycle import BindingCycle, message_for_one_node
 from simulator.decision import Decision
 from simulator.evict import prepare_candidate
@@ -20,7 +21,6 @@ from simulator.framework.binding import run_permit, run_reserve, run_unreserve
 from simulator.framework.interface import Status
 from simulator.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
 from simulator.queueing.queued_pod import QueuedPod
-from simulator.schedule_pod import record
 
 if TYPE_CHECKING:
     from simulator.scheduler import Scheduler

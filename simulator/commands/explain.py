@@ -23,12 +23,12 @@ from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
 from simulator.attempt import Attempt
+from simulator.attempt_record import record
 from simulator.config import ConfigError, load
 from simulator.decision import Decision
 from simulator.extender import Transport
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
-from simulator.schedule_pod import record
 
 MAX_CLUSTER_BYTES = 1 << 30
 """Some hundred thousand pods; more than this machine should be asked to hold."""

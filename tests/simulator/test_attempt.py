@@ -1,11 +1,13 @@
 from collections import Counter
+from typing import Any
 
 import pytest
 
-from simulator.attempt import nodes_to_find
+from simulator.attempt import Attempt, nodes_to_find
+from simulator.attempt_record import record
+from simulator.cluster import Cluster
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.pod import Pod
-from simulator.schedule_pod import record, schedule_pod
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 
@@ -13,15 +15,13 @@ def test_the_steps_of_an_attempt_are_the_extension_points_that_are_run() -> None
     cluster = a_cluster([a_node("n0"), a_node("n1")])
     framework = a_framework()
 
-    def steps(pod: Pod) -> list[str]:
-        return list(schedule_pod(framework, cluster, pod, {}))
+    def steps(cluster: Cluster, **spec: Any) -> list[str]:
+        return list(Attempt(framework, cluster, Pod.parse(a_pod("p", **spec)), {}).run())
 
-    assert steps(Pod.parse(a_pod("p"))) == ["PreFilter", "Filter", "PreScore", "Score"]
-    assert steps(Pod.parse(a_pod("p", "9"))) == ["PreFilter", "Filter", "PostFilter"]
-    only = {"kubernetes.io/hostname": "nowhere"}
-    one_node = a_cluster([a_node("n0")])
-    assert list(schedule_pod(framework, one_node, Pod.parse(a_pod("p")), {})) == ["PreFilter", "Filter"]
-    assert steps(Pod.parse(a_pod("p", nodeSelector=only))) == ["PreFilter", "Filter", "PostFilter"]
+    assert steps(cluster) == ["PreFilter", "Filter", "PreScore", "Score"]
+    assert steps(cluster, cpu="9") == ["PreFilter", "Filter", "PostFilter"]
+    assert steps(cluster, nodeSelector={"disk": "none"}) == ["PreFilter", "Filter", "PostFilter"]
+    assert steps(a_cluster([a_node("n0")])) == ["PreFilter", "Filter"], "there is nothing to choose"
 
 
 def test_without_nodes_nothing_is_run() -> None:

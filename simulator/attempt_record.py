@@ -1,6 +1,5 @@
-"""Schedule one pod: an attempt in steps, and the record of what it decided."""
+"""The record of a scheduling attempt: its columns as plain data, for the store and for people."""
 
-from collections.abc import Generator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -9,39 +8,8 @@ import numpy as np
 from simulator import decision
 from simulator.api import Micros
 from simulator.attempt import Attempt
-from simulator.cluster import Cluster
 from simulator.columns import Ints
 from simulator.decision import Decision, Failure, PluginScores
-from simulator.framework.runtime import Framework
-from simulator.pod import Pod
-
-
-def schedule_pod(
-    framework: Framework,
-    cluster: Cluster,
-    pod: Pod,
-    nominated: Mapping[str, Sequence[Pod]],
-    *,
-    seed: int = 0,
-    cycle: int = 0,
-    now: Micros = 0,
-    attempt: int = 1,
-) -> Generator[str, None, Decision]:
-    """Look for a node for ``pod``; yields the name of each extension point just before it is run, returns the
-    decision. Nothing is written anywhere: binding, evicting and nominating are the caller's.
-
-    ``nominated`` maps node names to the pods nominated to them. ``seed`` and ``cycle`` settle ties.
-    """
-    search = Attempt(
-        framework,
-        cluster,
-        pod,
-        nominated,
-        seed=seed,
-        cycle=cycle,
-    )
-    yield from search.run()
-    return record(search, now=now, attempt=attempt)
 
 
 def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
