@@ -30,7 +30,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
 from schedviz.celery import WORKER_ARGUMENTS  # noqa: E402 (as above)
 from schedviz.loop.presence import WORKERS  # noqa: E402
 from schedviz.store import Meta, Sandbox, Store  # noqa: E402
-from schedviz.up.management.commands.up import SERVER  # noqa: E402
+from schedviz.up.parts import SERVER  # noqa: E402
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, WebSocketRoute, expect
 from schedviz.api import write
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.up.management.commands.up import SERVER
+from schedviz.up.parts import SERVER
 from simulator.api import Manifest
 from tests.conftest import answers
 from tests.processes import Process

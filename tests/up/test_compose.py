@@ -10,7 +10,7 @@ import yaml
 from schedviz import environment, settings
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.embedded_redis import config
-from schedviz.up.management.commands.up import SERVER
+from schedviz.up.parts import SERVER
 from tests.processes import ROOT
 
 WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]

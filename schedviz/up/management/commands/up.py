@@ -13,22 +13,12 @@ from django.core.management.base import BaseCommand
 from schedviz import environment
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
-from schedviz.up.management.commands import demo
+from schedviz.up.parts import DEMO, SERVER
 from schedviz.up.preflight import NotReady, check_port, check_redis
 from schedviz.up.supervisor import Supervisor
 
 READY_SECONDS = 60.0
 """After this without an answer something is wrong; a start takes three."""
-
-SERVER = [
-    "uvicorn",
-    "schedviz.asgi:application",
-    "--log-level=warning",
-    "--no-access-log",
-    # Open pages hold sockets and streams, and would hold up the end: they reconnect by themselves.
-    "--timeout-graceful-shutdown=1",
-]
-"""The ASGI server, without its address."""
 
 
 class Command(BaseCommand):
@@ -86,7 +76,7 @@ class Command(BaseCommand):
         url = f"http://{_for_browsers(settings.HOST)}:{settings.PORT}/"
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            if _answers(f"{url}readyz") and _answers(f"{url}s/{demo.NAME}/trace"):
+            if _answers(f"{url}readyz") and _answers(f"{url}s/{DEMO}/trace"):
                 supervisor.call(lambda: self._say(f"schedviz is at {url} (Ctrl-C stops it)"))
                 return
             time.sleep(0.1)
