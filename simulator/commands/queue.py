@@ -6,7 +6,6 @@ operation the clock moves by ``config.tickMillis``. The operations are those of 
 handlers, of its cycle and of its failure handling, each done at the moment that the history says.
 """
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -16,6 +15,7 @@ from simulator.cache import Cache
 from simulator.config import load
 from simulator.event_handlers import EventHandlers
 from simulator.failure_handler import Requeued, binding_failed, scheduling_failed
+from simulator.json_lines import answer_lines
 from simulator.node import Node
 from simulator.plugins.registry import IN_TREE, profiles
 from simulator.pod import Pod
@@ -49,12 +49,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    for line in sys.stdin:
-        asked = json.loads(line)
-        history = History(asked["config"])
-        steps = [history.run(step["op"]) for step in asked["steps"]]
-        print(json.dumps({"name": asked["name"], "steps": steps}), flush=True)
-    return 0
+    return answer_lines(sys.stdin.buffer, sys.stdout.buffer, answer)
+
+
+def answer(asked: Manifest) -> Result:
+    history = History(asked["config"])
+    return {"name": asked["name"], "steps": [history.run(step["op"]) for step in asked["steps"]]}
 
 
 class History:

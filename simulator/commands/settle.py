@@ -5,7 +5,6 @@ Reads JSON Lines from standard input, ``{"name", "config", "steps": [{"apply": [
 the only one that acts: there are no kubelets and no controllers, evicted pods are gone at once. The clock
 stands almost still within a step, so that no backoff ends there; between two steps every backoff ends."""
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.admission import timestamp
 from simulator.apiserver.resources import plural_of
+from simulator.json_lines import answer_lines
 from simulator.memory import MemoryApi
 from simulator.pod_status import condition
 from simulator.simulation import Options, Simulation
@@ -33,12 +33,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    for line in sys.stdin:
-        asked = json.loads(line)
-        history = History(asked.get("config"))
-        steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in asked["steps"]]
-        print(json.dumps({"name": asked["name"], "steps": steps}, ensure_ascii=False), flush=True)
-    return 0
+    return answer_lines(sys.stdin.buffer, sys.stdout.buffer, answer)
+
+
+def answer(asked: Manifest) -> Manifest:
+    history = History(asked.get("config"))
+    steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in asked["steps"]]
+    return {"name": asked["name"], "steps": steps}
 
 
 class StillApi(MemoryApi):

@@ -1,0 +1,78 @@
+"""The simulator from the command line."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from simulator.__main__ import main
+from simulator.commands import queue, settle
+from simulator.json_lines import answer_lines
+
+SCENARIO = """
+apiVersion: schedviz/v1
+kind: Scenario
+metadata: {name: lesson}
+spec: {pace: 250ms}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "1", memory: 1Gi}}
+---
+at: 2s
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: main, image: web:1}]}
+"""
+
+
+@pytest.mark.parametrize("command", [queue, settle], ids=["queue", "settle"])
+def test_a_line_that_cannot_be_answered_says_so_and_the_others_are_answered(command: object) -> None:
+    config = {
+        "podInitialBackoffSeconds": 1,
+        "podMaxBackoffSeconds": 10,
+        "podMaxInUnschedulablePodsSeconds": 300,
+        "tickMillis": 1,
+    }
+    fine = {"name": "fine", "config": config if command is queue else None, "steps": []}
+    bad = [b"{", b"[]", b'"text"', b'{"name": "x"}', b'{"name": "x", "config": 5, "steps": 7}']
+    lines = io.BytesIO(b"\n".join([*bad, json.dumps(fine).encode()]))
+    out = io.BytesIO()
+    assert answer_lines(lines, out, command.answer) == 1  # type: ignore[attr-defined]  # both have it
+    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [answer.get("line") for answer in answers] == [1, 2, 3, 4, 5, None]
+    assert answers[-1] == {"name": "fine", "steps": []}
+
+
+def test_a_scenario_is_run_and_its_trace_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "lesson.yaml"
+    path.write_text(SCENARIO)
+    assert main(["run", str(path), "--until", "10s", "--seed", "3"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["type"] for event in events] == [
+        "QueueMoved", "QueueMoved", "CycleStarted", "Filtered", "Scored", "Bound", "QueueMoved", "PodStarted",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "problem"),
+    [
+        ("kind: Pod", [], "the first document must be of kind Scenario"),
+        (SCENARIO.replace("status:", "statsu:"), [], "statsu"),
+        (SCENARIO, ["--until", "soon"], "is not a duration"),
+        ("[" * 40_000, [], "nested"),
+    ],
+)
+def test_a_scenario_that_cannot_be_run_gets_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, arguments: list[str], problem: str
+) -> None:
+    path = tmp_path / "lesson.yaml"
+    path.write_text(text)
+    assert main(["run", str(path), *arguments]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert problem in said.err
+    assert said.err.count("\n") == 1
