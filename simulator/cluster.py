@@ -152,8 +152,6 @@ class Cluster:
         else:
             self._write_node(row, self.nodes[row], node)
 
-    update_node = add_node
-
     def remove_node(self, name: str) -> None:
         """Its pods stay known and count again when a node of this name comes back."""
         row = self.rows.pop(name)

@@ -40,14 +40,13 @@ class Interned(Generic[V]):
     """Small numbers for values that many rows share: ``ids[row]`` is the number of the row's value, -1 for
     none.
 
-    A question about values is asked once per distinct value and spread over the rows by :meth:`spread`.
+    A question about values is asked once per distinct value (:meth:`table`) and spread over the rows by their
+    ids.
     """
 
     def __init__(self, capacity: int) -> None:
         self.ids: Ints = np.full(capacity, -1, dtype=np.int64)
         self.values: list[V | None] = []
-        self.version = 0
-        """Goes up whenever a number gets a new meaning."""
         self._numbers: dict[V, int] = {}
         self._uses: list[int] = []
         self._free: list[int] = []
@@ -72,15 +71,9 @@ class Interned(Generic[V]):
         answers.append(absent)
         return np.array(answers, dtype=dtype)
 
-    def spread(self, ask: Callable[[V], Any], absent: Any, dtype: Any, width: int) -> Column:
-        """The answer per row."""
-        found: Column = self.table(ask, absent, dtype)[self.ids[:width]]
-        return found
-
     def _take(self, value: V) -> int:
         number = self._numbers.get(value)
         if number is None:
-            self.version += 1
             if self._free:
                 number = self._free.pop()
                 self.values[number] = value

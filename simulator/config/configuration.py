@@ -135,9 +135,6 @@ class Configuration(msgspec.Struct, frozen=True):
     extenders: list[ExtenderConfig]
     """In the order in which they are called."""
 
-    def profile(self, scheduler_name: str) -> Profile | None:
-        return next((p for p in self.profiles if p.scheduler_name == scheduler_name), None)
-
 
 def load(manifest: Manifest | None) -> Configuration:
     """The configuration that a manifest describes; None = all defaults. Raises :class:`ConfigError`."""

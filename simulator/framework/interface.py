@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
-MAX_TOTAL_SCORE = (1 << 63) - 1
 
 
 class PluginError(Exception):

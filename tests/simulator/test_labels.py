@@ -98,5 +98,5 @@ def test_a_node_selector_over_columns_selects_what_it_selects_node_by_node(
         cluster.add_node(node)
     assert cluster.selected(selector).tolist() == [matches(selector, n.name, n.labels) for n in nodes]
     nodes[1] = Node.parse({"metadata": {"name": "n1", "labels": later}})
-    cluster.update_node(nodes[1])
+    cluster.add_node(nodes[1])
     assert cluster.selected(selector).tolist() == [matches(selector, n.name, n.labels) for n in nodes]
