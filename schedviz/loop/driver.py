@@ -56,9 +56,14 @@ class Driver:
         """
         self.idle_since = None
         try:
+            self._wakes.taken(name)
             # Where the clocks are not right yet, it will be asked for again.
             if asked > self._began.get(name, -1) and self._presence.is_current():
                 self._slice(name)
+        except RedisError as error:
+            # Whether the last commit was stored is unknown: the next leader reads what is there.
+            log.warning("slice of %s: %s", name, error)
+            self._forget(name)
         finally:
             self.idle_since = time.monotonic()
 
@@ -79,10 +84,6 @@ class Driver:
         except StaleLease as error:
             # Somebody took over: what is in memory here is of no use, and the sandbox is in good hands.
             log.info("%s", error)
-            self._forget(name)
-        except RedisError as error:
-            # Whether the last commit was stored is unknown: the next leader reads what is there.
-            log.warning("slice of %s: %s", name, error)
             self._forget(name)
 
     def _renew(self, sandbox: Sandbox, leader: Leader | None) -> Renewal | None:

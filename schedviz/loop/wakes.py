@@ -1,6 +1,7 @@
 """Asking for a slice of a sandbox."""
 
 import logging
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -10,13 +11,18 @@ from redis.exceptions import RedisError
 from schedviz.celery import app, own_queue
 from schedviz.loop.due import Due
 from schedviz.loop.presence import heartbeat_key
-from schedviz.store import NoSandbox, Store
+from schedviz.store import Store
 from schedviz.store.default import default_store
+from schedviz.store.keys import PREFIX
 
 log = logging.getLogger(__name__)
 
 TASK = "schedviz.loop.slice"
 """The task's name: who only asks for slices need not load what runs them."""
+
+WAITING_SECONDS = 10
+"""A message that waits for longer in the queue of a worker that lives is taken for lost. On a busy worker
+they do wait for seconds, and sent again and again they would be most of its work."""
 
 
 def wake(name: str) -> None:
@@ -38,26 +44,43 @@ class Wakes:
     def wake(self, name: str) -> None:
         """As above. The wake is marked in the store before its message is sent: a lost message is sent
         again."""
-        self.send(name, self.due.mark(name))
+        self._send([name], self.due.mark(name))
 
     def claim(self) -> None:
         """Send the messages of the sandboxes whose time has come."""
         now, names = self.due.claim()
-        for name in names:
-            self.send(name, now)
+        if names:
+            self._send(names, now)
 
-    def send(self, name: str, asked: int) -> None:
-        """Send the message of a slice: to the sandbox's leader where one is alive, else to any worker."""
-        try:
-            lease = self._store.sandbox(name).lease()
-        except NoSandbox:
-            self.due.forget(name)
-            return
-        if lease and self._store.redis.exists(heartbeat_key(lease.holder)):
-            queue: Any = own_queue(lease.holder)  # a Queue is taken too, whatever the type stubs say
-            app.send_task(TASK, (name, asked), queue=queue)
-        else:
-            app.send_task(TASK, (name, asked))
+    def taken(self, name: str) -> None:
+        """A message of the sandbox has been taken from its queue: the next one is to be sent."""
+        self._store.redis.delete(_waiting_key(name))
+
+    def _send(self, names: Sequence[str], asked: int) -> None:
+        """Send a message for each: to the sandbox's leader where one is alive and none waits there already,
+        else to any worker."""
+        holders = self._store.holders(names)
+        for name in names:
+            if name not in holders:
+                self.due.forget(name)
+        with self._store.redis.pipeline(transaction=False) as pipe:
+            for name, holder in holders.items():
+                pipe.exists(heartbeat_key(holder))
+                pipe.get(_waiting_key(name))
+            replies = pipe.execute()
+        for (name, holder), alive, waits_at in zip(holders.items(), replies[::2], replies[1::2], strict=True):
+            if not alive:
+                app.send_task(TASK, (name, asked))
+            elif waits_at != holder.encode():
+                # Noted first: the message may be taken at once.
+                self._store.redis.set(_waiting_key(name), holder, ex=WAITING_SECONDS)
+                queue: Any = own_queue(holder)  # a Queue is taken too, whatever the type stubs say
+                app.send_task(TASK, (name, asked), queue=queue)
+
+
+def _waiting_key(name: str) -> str:
+    """Holds the worker in whose queue a message of the sandbox waits."""
+    return f"{PREFIX}:waiting:{name}"
 
 
 @cache

@@ -45,6 +45,18 @@ class Store:
             metas = [msgspec.json.decode(meta, type=Meta) for meta in pipe.execute() if meta is not None]
         return sorted(metas, key=lambda meta: (meta.created, meta.name))
 
+    def holders(self, names: Sequence[str]) -> dict[str, str]:
+        """Who holds the lease of each sandbox, "" = nobody; without those that do not exist."""
+        with self.redis.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.hmget(Keys.of(name).state, ["meta", "holder"])
+            states = pipe.execute()
+        return {
+            name: (holder or b"").decode()
+            for name, (meta, holder) in zip(names, states, strict=True)
+            if meta is not None
+        }
+
     def unseen(self) -> list[str]:
         """The sandboxes whose last writes the loop has not seen yet."""
         names = sorted(name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY)))

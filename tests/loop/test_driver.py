@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from schedviz.celery import KEY_PREFIX, own_queue
 from schedviz.loop import driver as module
 from schedviz.loop.driver import Driver
 from schedviz.loop.due import KEY, RETRY_SECONDS
@@ -127,6 +128,24 @@ def test_an_asking_from_before_the_last_slice_is_left(driver: Driver, store: Sto
     sandbox.commit([create("a")])
     driver.slice(sandbox.name, asked)
     assert store.unseen().count(sandbox.name) == 1
+
+
+def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
+    driver: Driver, store: Store, sandbox: Sandbox
+) -> None:
+    run(driver, store, sandbox)
+    lease = sandbox.lease()
+    assert lease
+    queue = f"{KEY_PREFIX}{own_queue(lease.holder).name}"
+    wakes = Wakes(store)
+    for _ in range(5):
+        wakes.wake(sandbox.name)
+    assert store.redis.llen(queue) == 1
+    run(driver, store, sandbox)  # takes one
+    for _ in range(5):
+        wakes.wake(sandbox.name)
+    assert store.redis.llen(queue) == 2
+    store.redis.delete(queue)
 
 
 def test_a_paused_sandbox_takes_in_what_is_written_and_does_nothing(
