@@ -121,7 +121,7 @@ def admitted(manifest: Manifest, items: Iterable[Item]) -> Pod:
     """The pod as the API server of that cluster would store it. Raises StatusError or ExplainError."""
     decoded, causes = schema.decode(PODS, manifest)
     if not causes:
-        decoded["metadata"].setdefault("namespace", "default")
+        _name(decoded.setdefault("metadata", {}))
         set_defaults(PODS, decoded)
         complete(PODS, decoded, "")
         priority.resolve(decoded, Overlay(_Dump(items)))
@@ -129,6 +129,14 @@ def admitted(manifest: Manifest, items: Iterable[Item]) -> Pod:
     if causes:
         raise ExplainError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
     return Pod.parse(decoded)
+
+
+def _name(metadata: dict[str, Any]) -> None:
+    metadata.setdefault("namespace", "default")
+    if "name" not in metadata:
+        if not metadata.get("generateName"):
+            raise ExplainError("metadata.name: name or generateName is required")
+        metadata["name"] = metadata["generateName"] + "xxxxx"
 
 
 class _Dump:

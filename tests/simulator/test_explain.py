@@ -94,6 +94,11 @@ def test_a_pod_that_must_preempt_is_shown_with_its_victims_and_the_rule_that_dec
     assert (decision.outcome, decision.preemption.chosen) == ("preempting", "n0")
 
 
+def test_a_pod_may_leave_its_name_to_the_api_server(explain: Asked) -> None:
+    status, out, _ = explain(nodes(), pod=POD_YAML.replace("name: web", "generateName: web-"))
+    assert (status, out.partition(",")[0]) == (0, "Pod default/web-xxxxx")
+
+
 def test_the_configuration_is_the_one_that_is_given(explain: Asked) -> None:
     config = """
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -115,6 +120,7 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
         (nodes(), POD_YAML.replace("2500m", "-1"), "limits"),
         (nodes(), POD_YAML + "---" + POD_YAML, "expected one Pod, found 2 in 2 documents"),
         (nodes(), "kind: [", "line"),
+        (nodes(), POD_YAML.replace("metadata: {name: web}", ""), "metadata.name: name or generateName"),
         (nodes(), POD_YAML + "  schedulerName: other", "no profile has the schedulerName 'other'"),
         (nodes(), POD_YAML.replace("spec:", "spec:\n  schedulingGates: [{name: wait}]"), "not even queued"),
         ([NODE | {"metadata": {}}, CLASS], POD_YAML, "KeyError"),
