@@ -8,6 +8,7 @@ from functools import partial
 
 from simulator.agenda import Turn
 from simulator.api import Manifest
+from simulator.controllers.shares import rounded_up
 from simulator.labels import label_selector
 from simulator.pod import Pod
 from simulator.pod_status import condition
@@ -66,9 +67,9 @@ def status(budget: Manifest, pods: list[Pod]) -> dict[str, int]:
     current = sum(healthy(pod) for pod in matching)
     spec = budget["spec"]
     if spec.get("maxUnavailable") is not None:
-        desired = max(0, expected - scaled(spec["maxUnavailable"], expected))
+        desired = max(0, expected - rounded_up(spec["maxUnavailable"], expected))
     else:
-        desired = scaled(spec.get("minAvailable", 0), expected)
+        desired = rounded_up(spec.get("minAvailable", 0), expected)
     # Nothing may be disrupted while no pod is there: this controller may not have counted the first ones yet.
     allowed = max(0, current - desired) if expected else 0
     return {
@@ -77,13 +78,6 @@ def status(budget: Manifest, pods: list[Pod]) -> dict[str, int]:
         "disruptionsAllowed": allowed,
         "expectedPods": expected,
     }
-
-
-def scaled(value: int | str, total: int) -> int:
-    """A number, or a share of ``total`` rounded up ("50%")."""
-    if isinstance(value, int):
-        return value
-    return -(-int(value.removesuffix("%")) * total // 100)
 
 
 def _with_counts(budget: Manifest, counts: dict[str, int]) -> Manifest:

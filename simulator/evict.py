@@ -11,7 +11,7 @@ from simulator import trace
 from simulator.agenda import Turn
 from simulator.api import Manifest
 from simulator.apiserver.admission import admit_delete
-from simulator.apiserver.defaults import GRACE_SECONDS
+from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import PODS
 from simulator.pod import Pod
 from simulator.pod_status import with_condition, with_status

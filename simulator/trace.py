@@ -142,6 +142,41 @@ class CreateRefused(Event, frozen=True, tag=True):
     message: str
 
 
+class ObjectsCreated(Event, frozen=True, tag=True):
+    """A controller made objects of one kind."""
+
+    controller: str
+    """Kind and key of the object that it did this for: ``ReplicaSet default/web``."""
+    resource: str
+    keys: list[str]
+
+
+class ObjectsDeleted(Event, frozen=True, tag=True):
+    """A controller had objects deleted; pods go when their grace period is over."""
+
+    controller: str
+    resource: str
+    keys: list[str]
+    reason: str
+
+
+class ReplicaSetScaled(Event, frozen=True, tag=True):
+    """A Deployment changed how many pods one of its ReplicaSets has."""
+
+    controller: str
+    replica_set: str
+    before: int
+    after: int
+
+
+class ControllerFailed(Event, frozen=True, tag=True):
+    """What a controller wanted to do was refused. It tries again, ever more slowly, and says no more until
+    it got on."""
+
+    controller: str
+    message: str
+
+
 class LaneEntry(msgspec.Struct, frozen=True):
     """A pending pod's place in the queue, as the page shows it (not a trace event: the state that moves lead
     to)."""
@@ -180,4 +215,8 @@ AnyEvent = (
     | PodFinished
     | PodRemoved
     | CreateRefused
+    | ObjectsCreated
+    | ObjectsDeleted
+    | ReplicaSetScaled
+    | ControllerFailed
 )

@@ -43,9 +43,18 @@ class World:
     def emit(self, event: Event) -> None:
         self.trace.append(event)
 
-    def commit(self, changes: Sequence[Change]) -> None:
-        """Write. Raises ApiError."""
-        self._own.update(self._api.commit(changes))
+    def commit(self, changes: Sequence[Change], told: Sequence[Event] = ()) -> None:
+        """Write. Raises ApiError.
+
+        ``told`` says what the write means. It is in the trace before the write, so that a store which keeps
+        both keeps both or neither, and out of it again where the write is refused."""
+        self.trace += told
+        try:
+            self._own.update(self._api.commit(changes))
+        except ApiError:
+            for refused in told:
+                self.trace.remove(refused)
+            raise
 
     def is_own(self, version: int) -> bool:
         """Whether one of the components wrote this version; asked once, when it is observed."""
@@ -68,8 +77,7 @@ class World:
         """Change an object as a patch does: what others change meanwhile stands.
 
         Where somebody else was quicker, it is done again upon the newer version as soon as that is observed.
-        ``event`` says what the write means. It is in the trace before the write, so that a store which keeps
-        both keeps both or neither, and out of it again where the write is refused.
+        ``event`` says what the write means; it is in the trace even where there was nothing to change.
         """
         current = self.informer.get(resource, key)
         if current is None or current["metadata"].get("uid", "") != uid:
@@ -77,15 +85,13 @@ class World:
             return
         try:
             new = mutate(current)
+            version = int(current["metadata"]["resourceVersion"])
+            changes = [] if new is current else [Change(resource, key, new, version)]
             told = [event()] if event else []
-            self.trace += told
-            try:
-                if new is not current:
-                    self.commit([Change(resource, key, new, int(current["metadata"]["resourceVersion"]))])
-            except ApiError:
-                for refused in told:
-                    self.trace.remove(refused)
-                raise
+            if changes:
+                self.commit(changes, told)
+            else:
+                self.trace += told
         except Refused as refusal:
             done(str(refusal))
         except ApiError as error:

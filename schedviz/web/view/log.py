@@ -158,6 +158,10 @@ class Words:
                 return "quiet", format_html(
                     text, event.controller, self.objects(event.resource, event.keys), event.reason
                 )
+            case trace.ReplicaSetScaled():
+                text = gettext("{} scales {} from {} to {}.")
+                name = fmt.pod_name(event.replica_set)
+                return "quiet", format_html(text, event.controller, name, event.before, event.after)
             case trace.ControllerFailed():
                 return "bad", format_html(gettext("{} gets no further: {}"), event.controller, event.message)
             case _:
