@@ -56,10 +56,11 @@ class Driver:
         """
         self.idle_since = None
         try:
-            self._wakes.taken(name)
-            # Where the clocks are not right yet, it will be asked for again.
-            if asked > self._began.get(name, -1) and self._presence.is_current():
-                self._slice(name)
+            if asked > self._began.get(name, -1):
+                began = self._began[name] = self._wakes.due.begin(name)
+                # Where the clocks are not right yet, it will be asked for again.
+                if self._presence.is_current():
+                    self._slice(name, began)
         except RedisError as error:
             # Whether the last commit was stored is unknown: the next leader reads what is there.
             log.warning("slice of %s: %s", name, error)
@@ -67,9 +68,8 @@ class Driver:
         finally:
             self.idle_since = time.monotonic()
 
-    def _slice(self, name: str) -> None:
+    def _slice(self, name: str, began: int) -> None:
         try:
-            self._began[name] = began = self._wakes.due.mark(name)
             leader = self._led.get(name)
             sandbox = leader.sandbox if leader else self._store.sandbox(name)
             renewal = self._renew(sandbox, leader)

@@ -19,12 +19,18 @@ RETRY_SECONDS = 1.5
 makes 3.5 s from a worker's death to its takeover; shorter, and a crowd of waiting sandboxes is sent too many
 messages."""
 
+WAITING_SECONDS = 5
+"""A message that waits for longer in the queue of a worker that lives is taken for lost. On a busy worker
+they do wait for seconds, and sent again and again they would be most of its work."""
+
 CLAIM_BATCH = 50
 """Sandboxes claimed at once; the rest stays for other workers, or for the next turn 50 ms later."""
 
 _NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
 
 _MARK = _NOW + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return now"
+
+_BEGIN = "redis.call('DEL', KEYS[2])\n" + _MARK
 
 _CLAIM = (
     _NOW
@@ -49,16 +55,26 @@ return 1
 )
 
 
+def waiting_key(name: str) -> str:
+    """Holds the worker in whose queue a message of the sandbox waits."""
+    return f"{PREFIX}:waiting:{name}"
+
+
 class Due:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._mark = redis.register_script(_MARK)
+        self._begin = redis.register_script(_BEGIN)
         self._claim = redis.register_script(_CLAIM)
         self._settle = redis.register_script(_SETTLE)
 
     def mark(self, name: str) -> int:
-        """A slice of the sandbox is asked for, or begins, now; the time of that, in ms."""
+        """A slice of the sandbox is asked for now; the time of that, in ms."""
         return cast("int", self._mark([KEY], [name, _ms(RETRY_SECONDS)]))
+
+    def begin(self, name: str) -> int:
+        """A slice of the sandbox begins now, and its message waits no longer; the time of that, in ms."""
+        return cast("int", self._begin([KEY, waiting_key(name)], [name, _ms(RETRY_SECONDS)]))
 
     def claim(self) -> tuple[int, list[str]]:
         """Take the sandboxes whose time has come, to send their messages; with the time of that, in ms."""
@@ -66,7 +82,7 @@ class Due:
         return now, [name.decode() for name in names]
 
     def settle(self, name: str, began: int, delay: float | None) -> bool:
-        """The slice that began at ``began`` (what :meth:`mark` gave) has ended; the next is due in ``delay``
+        """The slice that began at ``began`` (what :meth:`begin` gave) has ended; the next is due in ``delay``
         seconds, None = only a wake brings one. False, and nothing changes, when it was asked for again in the
         meantime."""
         args: list[str | int] = [

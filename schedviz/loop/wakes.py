@@ -9,20 +9,15 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from schedviz.celery import app, own_queue
-from schedviz.loop.due import Due
+from schedviz.loop.due import WAITING_SECONDS, Due, waiting_key
 from schedviz.loop.presence import heartbeat_key
 from schedviz.store import Store
 from schedviz.store.default import default_store
-from schedviz.store.keys import PREFIX
 
 log = logging.getLogger(__name__)
 
 TASK = "schedviz.loop.slice"
 """The task's name: who only asks for slices need not load what runs them."""
-
-WAITING_SECONDS = 10
-"""A message that waits for longer in the queue of a worker that lives is taken for lost. On a busy worker
-they do wait for seconds, and sent again and again they would be most of its work."""
 
 
 def wake(name: str) -> None:
@@ -52,10 +47,6 @@ class Wakes:
         if names:
             self._send(names, now)
 
-    def taken(self, name: str) -> None:
-        """A message of the sandbox has been taken from its queue: the next one is to be sent."""
-        self._store.redis.delete(_waiting_key(name))
-
     def _send(self, names: Sequence[str], asked: int) -> None:
         """Send a message for each: to the sandbox's leader where one is alive and none waits there already,
         else to any worker."""
@@ -66,21 +57,16 @@ class Wakes:
         with self._store.redis.pipeline(transaction=False) as pipe:
             for name, holder in holders.items():
                 pipe.exists(heartbeat_key(holder))
-                pipe.get(_waiting_key(name))
+                pipe.get(waiting_key(name))
             replies = pipe.execute()
         for (name, holder), alive, waits_at in zip(holders.items(), replies[::2], replies[1::2], strict=True):
             if not alive:
                 app.send_task(TASK, (name, asked))
             elif waits_at != holder.encode():
                 # Noted first: the message may be taken at once.
-                self._store.redis.set(_waiting_key(name), holder, ex=WAITING_SECONDS)
+                self._store.redis.set(waiting_key(name), holder, ex=WAITING_SECONDS)
                 queue: Any = own_queue(holder)  # a Queue is taken too, whatever the type stubs say
                 app.send_task(TASK, (name, asked), queue=queue)
-
-
-def _waiting_key(name: str) -> str:
-    """Holds the worker in whose queue a message of the sandbox waits."""
-    return f"{PREFIX}:waiting:{name}"
 
 
 @cache
