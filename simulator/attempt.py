@@ -244,13 +244,10 @@ class Attempt:
     def _score(self) -> None:
         """prioritizeNodes and selectHost."""
         try:
-            self.scores = self.framework.run_score(self.state, self.pod, self._feasible())
+            self.scores, self.totals = self.framework.run_score(self.state, self.pod, self._feasible())
         except PluginError as fault:
             self.errors.append(str(fault))
             return
-        self.totals = np.zeros(len(self.feasible), dtype=np.int64)
-        for column in self.scores:
-            self.totals += column.weighted()
         if self.selected is None:
             extenders = self.framework.extenders
             for column in extender_calls.scores(extenders, self.cluster, self.pod, self.feasible):

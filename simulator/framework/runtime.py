@@ -330,9 +330,10 @@ class Framework:
         state.skip_score = frozenset(skipped)
         return sorted(skipped)
 
-    def run_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> list[ScoreColumns]:
-        """Raises PluginError."""
+    def run_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> tuple[list[ScoreColumns], Ints]:
+        """Every plugin's scores, and the weighted totals. Raises PluginError."""
         columns = []
+        totals = np.zeros(len(nodes), dtype=np.int64)
         for plugin in self.score_plugins:
             if plugin.name in state.skip_score:
                 continue
@@ -344,10 +345,12 @@ class Framework:
                     f'running Score plugins: plugin "{plugin.name}" failed with: {fault}'
                 ) from None
             _check_range(plugin.name, normalized)
+            weight = self.weights[plugin.name]
+            totals += normalized * weight
             small = normalized.astype(np.int8)
             kept = small if raw is normalized else narrowed(raw)
-            columns.append(ScoreColumns(plugin.name, self.weights[plugin.name], kept, small))
-        return columns
+            columns.append(ScoreColumns(plugin.name, weight, kept, small))
+        return columns, totals
 
 
 def _check_range(plugin: str, scores: Ints) -> None:
