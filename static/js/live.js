@@ -8,6 +8,7 @@ import "./keys.js";
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first
 let focus = null;
+let opened = []; // what the reader unfolded, by id
 let closing = null; // the socket that we ourselves gave up
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
@@ -34,17 +35,29 @@ document.addEventListener("htmx:wsBeforeMessage", (event) => {
   }
   last = frame.seq;
   focus = focusKey(document.activeElement);
+  opened = [...document.querySelectorAll("main details[id][open]")].map((each) => each.id);
   remember();
 });
 
 document.addEventListener("htmx:wsAfterMessage", () => {
   say("live");
   setServerClock();
+  unfold();
   restoreFocus();
   animate();
   tick();
   document.body.dispatchEvent(new CustomEvent("frame"));
 });
+
+// A panel that is drawn anew, too, keeps what the reader unfolded.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  opened = [...event.detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
+});
+document.addEventListener("htmx:afterSwap", unfold);
+
+function unfold() {
+  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+}
 
 document.addEventListener("htmx:wsOpen", () => { last = 0; });
 document.addEventListener("htmx:wsClose", (event) => {

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.view import board, cycle, log, nodes, preemption, queue
+from schedviz.web.view import board, cycle, log, nodes, preemption, queue, reasons
 from schedviz.web.view import format as fmt
 from schedviz.web.view.parts import merge
 from schedviz.web.view.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
@@ -246,3 +246,19 @@ def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:
     assert merge(older, {"nodes": "all", "log": "l2"}) == {"cycle": "c1", "nodes": "all", "log": "l2"}
     assert merge({"nodes": "all"}, {"nodes/a": "a2"}) == {"nodes": "all", "nodes/a": "a2"}
     assert list(merge({"log": "l1", "nodes": "n1"}, {"nodes": "n2"})) == ["log", "nodes"]
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (
+            "0/6 nodes are available: 5 Insufficient cpu, 1 node(s) had untolerated taint {gpu: a, b}. no",
+            "5 lack cpu, 1 is tainted {gpu: a, b}",
+        ),
+        ("0/1 nodes are available: 1 Insufficient example.com/gpu.", "1 lacks example.com/gpu"),
+        ("0/2 nodes are available: 2 something new.", "2 something new"),
+        ("no nodes available to schedule pods", "no nodes available to schedule pods"),
+    ],
+)
+def test_the_schedulers_message_is_told_short(message: str, text: str) -> None:
+    assert reasons.short(message) == text

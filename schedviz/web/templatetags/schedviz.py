@@ -6,6 +6,8 @@ from schedviz.web.view import format as fmt
 
 register = template.Library()
 register.filter("clock", fmt.clock)
+register.filter("stem", fmt.stem)
+register.filter("tail", fmt.tail)
 
 
 @register.filter

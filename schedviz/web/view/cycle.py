@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from simulator.decision import Decision, Failure
 
 from . import format as fmt
-from . import preemption
+from . import preemption, reasons
 from .picture import Picture
 from .priority import Ranks
 
@@ -156,7 +156,7 @@ def headline(decision: Decision) -> str:
         }
     if decision.outcome == "error":
         return gettext("The attempt for %(pod)s failed with an error.") % {"pod": pod}
-    return gettext("%(pod)s fits no node.") % {"pod": pod}
+    return reasons.fits_no_node(pod, decision.message)
 
 
 def steps(decision: Decision) -> list[Step]:

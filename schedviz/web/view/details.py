@@ -12,7 +12,7 @@ from simulator.trace import LaneEntry
 
 from . import format as fmt
 from . import load, nodes, queue
-from .log import Line, Words
+from .log import Line, Words, verbatim
 from .nodes import Card
 from .picture import NODES, PODS, Picture, pod_record
 from .queue import Chip
@@ -134,4 +134,4 @@ def lines_with(sandbox: Sandbox, words: Words, link: str) -> Iterable[Line]:
     for seq, event in reversed(sandbox.trace_tail(TRACE_READ)):
         told = words.tell(event)
         if told is not None and link in told[1]:
-            yield Line(seq, fmt.clock(event.t), told[0], told[1])
+            yield Line(seq, fmt.clock(event.t), told[0], told[1], verbatim(event))

@@ -67,3 +67,14 @@ def parse_time(text: str) -> Micros:
 def pod_name(key: str) -> str:
     """A pod's key for the reader: the namespace is left out where it is "default"."""
     return key.removeprefix("default/")
+
+
+def stem(label: str) -> str:
+    """Up to the last hyphen: what pods of one maker have in common; all of a name that has none."""
+    head, hyphen, _ = label.rpartition("-")
+    return head + hyphen or label
+
+
+def tail(label: str) -> str:
+    """Behind the last hyphen: what tells pods of one maker apart; empty for a name that has none."""
+    return label[len(stem(label)) :]

@@ -15,6 +15,7 @@ from simulator import trace
 from simulator.trace import Event
 
 from . import format as fmt
+from . import reasons
 from .picture import Picture
 
 LINES_AT_MOST: Final = 40
@@ -31,6 +32,8 @@ class Line(msgspec.Struct, frozen=True):
     time: str
     tone: Tone
     html: str
+    verbatim: str = ""
+    """The scheduler's own words, where the sentence is shorter than they are."""
 
 
 class MarkView(msgspec.Struct, frozen=True):
@@ -58,7 +61,7 @@ def lines(picture: Picture, base: str) -> list[Line]:
         told = words.tell(event)
         if told is not None:
             tone, html = told
-            found.append(Line(seq, fmt.clock(event.t), tone, html))
+            found.append(Line(seq, fmt.clock(event.t), tone, html, verbatim(event)))
             if len(found) == LINES_AT_MOST:
                 break
     return found
@@ -100,8 +103,11 @@ class Words:
                     fmt.number(event.priority),
                     event.attempt,
                 )
+            case trace.Filtered(feasible=0):
+                return None  # what comes of it says why
             case trace.Filtered():
-                return self.filtered(event)
+                text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
+                return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))
             case trace.Scored(total=0):
                 return None  # one node fits, and scores are not asked for
             case trace.Scored():
@@ -118,9 +124,8 @@ class Words:
                 text = gettext("Binding {} to {} failed: {}")
                 return "bad", format_html(text, self.pod(event.pod), self.node(event.node), event.message)
             case trace.Unschedulable():
-                return "bad", format_html(
-                    gettext("{} is unschedulable: {}"), self.pod(event.pod), event.message
-                )
+                text = gettext("{} fits no node: {}.")
+                return "bad", format_html(text, self.pod(event.pod), reasons.short(event.message).rstrip("."))
             case trace.SchedulerError():
                 return "bad", format_html(
                     gettext("Scheduling {} failed: {}"), self.pod(event.pod), event.message
@@ -140,6 +145,17 @@ class Words:
                 return "quiet", format_html(
                     gettext("{} runs on {}."), self.pod(event.pod), self.node(event.node)
                 )
+            case trace.PodReady():
+                return "quiet", format_html(
+                    gettext("{} is ready on {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.ContainersFailed():
+                text = gettext("{} fails on {}; it is started again at {}.")
+                time = fmt.clock(event.restart_at)
+                return "bad", format_html(text, self.pod(event.pod), self.node(event.node), time)
+            case trace.ContainersRestarted():
+                text = gettext("{} runs on {} again (restart {}).")
+                return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.restarts)
             case trace.PodFinished():
                 text = gettext("{} finished on {}: {}.")
                 return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.phase)
@@ -199,16 +215,6 @@ class Words:
             gettext("{} moves from {} to {} ({})."), pod, event.source, target, event.event
         )
 
-    def filtered(self, event: trace.Filtered) -> tuple[Tone, SafeString]:
-        if event.feasible:
-            text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
-            return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))
-        reasons = ", ".join(f"{count} {reason}" for reason, count in event.reasons.items())
-        text = ngettext(
-            "Filter: the one node does not fit: {1}.", "Filter: none of {0} nodes fits: {1}.", event.nodes
-        )
-        return "", format_html(text, fmt.number(event.nodes), reasons)
-
     def nominated(self, event: trace.Nominated) -> tuple[Tone, SafeString]:
         text = ngettext(
             "Preemption: {} nominated to {}, the only candidate; victims: {}.",
@@ -221,6 +227,10 @@ class Words:
         return "warn", format_html(
             text, self.pod(event.pod), self.node(event.node), event.candidates, victims
         )
+
+
+def verbatim(event: Event) -> str:
+    return event.message if isinstance(event, trace.Unschedulable) else ""
 
 
 def timeline(picture: Picture) -> Timeline:

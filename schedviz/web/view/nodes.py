@@ -196,13 +196,12 @@ def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> B
     state = pod_state(picture, pod)
     words = state_words(picture, pod, state)
     label = fmt.pod_name(pod.key)
-    stem, hyphen, tail = label.rpartition("-")
     return Block(
         key=pod.key,
         uid=pod.uid,
         label=label,
-        stem=stem + hyphen or tail,
-        tail=tail if stem else "",
+        stem=fmt.stem(label),
+        tail=fmt.tail(label),
         priority=fmt.compact(pod.priority),
         rank=ranks.rank(pod.priority),
         share=dominant_share(node, pod),

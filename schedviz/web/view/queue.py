@@ -9,6 +9,7 @@ from simulator.api import Micros
 from simulator.trace import Lane, LaneEntry
 
 from . import format as fmt
+from . import reasons
 from .picture import Picture, PodRecord
 from .priority import Ranks
 
@@ -35,6 +36,8 @@ class Chip(msgspec.Struct, frozen=True):
     until: Micros
     """When its backoff is over; 0 elsewhere."""
     note: str
+    verbatim: str
+    """The scheduler's own words for it, where they are longer."""
     waits: list[str]
     """The plugins of which one must see a helpful event."""
     nominated: str
@@ -104,6 +107,7 @@ def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
         since=entry.since,
         until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else 0,
         note=note(entry),
+        verbatim=entry.message if entry.lane == "unschedulable" else "",
         waits=entry.plugins if entry.lane == "unschedulable" else [],
         nominated=entry.nominated_node,
     )
@@ -112,7 +116,7 @@ def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
 def note(entry: LaneEntry) -> str:
     if entry.lane == "gated":
         return entry.gate
-    return entry.message if entry.lane == "unschedulable" else ""
+    return reasons.short(entry.message) if entry.lane == "unschedulable" else ""
 
 
 def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
@@ -126,6 +130,7 @@ def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
         since=pod.created,
         until=0,
         note="",
+        verbatim="",
         waits=[],
         nominated="",
     )
