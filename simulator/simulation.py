@@ -20,12 +20,14 @@ from simulator.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.kubelet import Kubelet
 from simulator.node import Node
+from simulator.node_conditions import is_silent
 from simulator.pod import Pod
 from simulator.pod_gc import PodGarbageCollector
 from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
 from simulator.scheduler import Scheduler
 from simulator.timetable import TIMETABLES, TimetableController
 from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved
+from simulator.volumes import PVCS
 from simulator.world import World
 
 EVENTS_AT_ONCE = 200
@@ -152,6 +154,8 @@ class Simulation:
                 self._timetable.timetable_changed(event.key, new)
             elif self._acting and event.resource == BUDGETS:
                 self._disruption.budget_changed(event.object)
+            elif self._acting and event.resource == PVCS:
+                self._kubelet.claim_changed(event.key, self._pods.values())
         if self._acting:
             current = None if event.type == "DELETED" else event.object
             self._controllers.changed(event.resource, event.key, old, current)
@@ -190,8 +194,8 @@ class Simulation:
         else:
             self._node_event(event.key, "updated", node_scheduling_properties_change(new, old))
         self._scheduler.handlers.node_changed(old, new)
-        if self._acting and old is None:
-            self._kubelet.node_added(new.name, self._pods)
+        if self._acting and (old is None or is_silent(old.manifest) != is_silent(new.manifest)):
+            self._kubelet.node_changed(new.name, self._pods.values())
 
     def _node_event(
         self,

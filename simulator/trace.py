@@ -120,6 +120,27 @@ class PodStarted(Event, frozen=True, tag=True):
     node: str
 
 
+class PodReady(Event, frozen=True, tag=True):
+    """A running pod became ready later than it started, or is again."""
+
+    pod: str
+    node: str
+
+
+class ContainersFailed(Event, frozen=True, tag=True):
+    """A pod's containers failed; they are started again at ``restart_at``."""
+
+    pod: str
+    node: str
+    restart_at: int
+
+
+class ContainersRestarted(Event, frozen=True, tag=True):
+    pod: str
+    node: str
+    restarts: int
+
+
 class PodFinished(Event, frozen=True, tag=True):
     pod: str
     node: str
@@ -169,6 +190,12 @@ class ReplicaSetScaled(Event, frozen=True, tag=True):
     after: int
 
 
+class JobFinished(Event, frozen=True, tag=True):
+    job: str
+    succeeded: bool
+    reason: str
+
+
 class ControllerFailed(Event, frozen=True, tag=True):
     """What a controller wanted to do was refused. It tries again, ever more slowly, and says no more until
     it got on."""
@@ -190,6 +217,8 @@ class LaneEntry(msgspec.Struct, frozen=True):
     queued: int
     """The queue's own timestamp, which orders pods of equal priority."""
     attempts: int
+    place: int = 0
+    """Its place in the line of a queue that knows no priority: the smallest is next. 0 in the others."""
     backoff_until: int | None = None
     message: str = ""
     plugins: list[str] = []
@@ -212,11 +241,15 @@ AnyEvent = (
     | Nominated
     | VictimDeleted
     | PodStarted
+    | PodReady
+    | ContainersFailed
+    | ContainersRestarted
     | PodFinished
     | PodRemoved
     | CreateRefused
     | ObjectsCreated
     | ObjectsDeleted
     | ReplicaSetScaled
+    | JobFinished
     | ControllerFailed
 )

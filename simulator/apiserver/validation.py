@@ -23,7 +23,13 @@ MAX_ANNOTATIONS_BYTES = 256 * 1024
 """TotalAnnotationSizeLimitB."""
 GENERATED_SUFFIX = 5
 """Characters that generateName gets appended."""
-SECONDS_ANNOTATIONS = ("schedviz/run-seconds", "schedviz/ttl-seconds-after-finished")
+SECONDS_ANNOTATIONS = (
+    "schedviz/run-seconds",
+    "schedviz/fail-after-seconds",
+    "schedviz/ready-after-seconds",
+    "schedviz/stop-seconds",
+    "schedviz/ttl-seconds-after-finished",
+)
 """Our own, read by the simulated kubelet."""
 
 _NAME_RULES: dict[str, Callable[[str], str | None]] = {

@@ -4,11 +4,12 @@ from simulator.api import Manifest
 from simulator.controllers.controller import Controller
 from simulator.controllers.deployment import DeploymentController
 from simulator.controllers.garbage_collector import GarbageCollector
+from simulator.controllers.job import JobController
 from simulator.controllers.ownership import Ownership, Place
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.world import World
 
-CONTROLLERS: tuple[type[Controller], ...] = (DeploymentController, ReplicaSetController)
+CONTROLLERS: tuple[type[Controller], ...] = (DeploymentController, ReplicaSetController, JobController)
 """In the order in which they hear of a change."""
 
 

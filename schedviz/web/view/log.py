@@ -178,6 +178,9 @@ class Words:
                 text = gettext("{} scales {} from {} to {}.")
                 name = fmt.pod_name(event.replica_set)
                 return "quiet", format_html(text, event.controller, name, event.before, event.after)
+            case trace.JobFinished():
+                text = gettext("Job {} is complete.") if event.succeeded else gettext("Job {} failed: {}.")
+                return "good" if event.succeeded else "bad", format_html(text, event.job, event.reason)
             case trace.ControllerFailed():
                 return "bad", format_html(gettext("{} gets no further: {}"), event.controller, event.message)
             case _:

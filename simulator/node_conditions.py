@@ -1,0 +1,49 @@
+"""What a node says of itself, and whether anybody is there to say it."""
+
+from simulator.api import Manifest, Micros
+from simulator.apiserver.admission import timestamp
+
+FAILED = "schedviz/failed"
+"""The annotation by which a node is broken ("true") and mended (anything else, or none)."""
+
+
+def node_condition(node: Manifest, kind: str) -> Manifest | None:
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return next((c for c in conditions if c["type"] == kind), None)
+
+
+def condition_status(node: Manifest, kind: str) -> str:
+    """True, False or Unknown; "" where nothing is said of it."""
+    found = node_condition(node, kind)
+    return str(found["status"]) if found else ""
+
+
+def is_broken(node: Manifest) -> bool:
+    return bool((node["metadata"].get("annotations") or {}).get(FAILED) == "true")
+
+
+def is_silent(node: Manifest) -> bool:
+    """Its kubelet is not heard: nothing starts, ends or goes there."""
+    return is_broken(node) or condition_status(node, "Ready") == "Unknown"
+
+
+def with_node_condition(
+    node: Manifest, now: Micros, kind: str, status: str, *, reason: str, message: str
+) -> Manifest:
+    """The node itself where it says so already."""
+    old = node_condition(node, kind)
+    if old is not None and (old["status"], old.get("reason")) == (status, reason):
+        return node
+    stamp = timestamp(now)
+    since = old.get("lastTransitionTime", stamp) if old and old["status"] == status else stamp
+    new = {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastHeartbeatTime": stamp,
+        "lastTransitionTime": since,
+    }
+    old_status = node.get("status") or {}
+    conditions = [c for c in old_status.get("conditions") or () if c["type"] != kind]
+    return {**node, "status": {**old_status, "conditions": [*conditions, new]}}

@@ -1,0 +1,125 @@
+"""Jobs: so many pods that end well, so many at a time."""
+
+from typing import Any
+
+import pytest
+
+from simulator import trace
+from simulator.api import Manifest
+from tests.simulator.controllers.workloads import heir, names, pods, status, template
+from tests.simulator.lab import START, Lab, node
+
+JOBS = "jobs.batch"
+
+
+def job(annotations: dict[str, str], *, policy: str = "Never", **spec: Any) -> Manifest:
+    made = template("sum", annotations=annotations, restartPolicy=policy)
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "sum"},
+        "spec": {"template": made, **spec},
+    }
+
+
+def begun(manifest: Manifest) -> Lab:
+    lab = Lab()
+    lab.create(node("n1"), manifest)
+    return lab.run(2)
+
+
+RUNS, FAILS = {"schedviz/run-seconds": "10"}, {"schedviz/fail-after-seconds": "5"}
+
+
+def conditions(lab: Lab) -> list[tuple[str, str]]:
+    return [(c["type"], c["reason"]) for c in status(lab, JOBS, "sum").get("conditions", ())]
+
+
+def test_a_job_runs_its_pods_a_few_at_a_time_until_enough_have_ended_well() -> None:
+    lab = begun(job(RUNS, completions=5, parallelism=2))
+    for running, succeeded in ((2, 0), (2, 2), (1, 4)):
+        assert len(names(lab)) == running
+        assert status(lab, JOBS, "sum").get("succeeded", 0) == succeeded
+        lab.run(11)
+    assert conditions(lab) == [("Complete", "CompletionsReached")]
+    found = status(lab, JOBS, "sum")
+    assert (found["succeeded"], found["failed"], found["active"]) == (5, 0, 0)
+    assert [(e.job, e.succeeded) for e in lab.of(trace.JobFinished)] == [("default/sum", True)]
+    assert not any(pod["metadata"]["finalizers"] for pod in pods(lab, alive=False))
+
+
+def test_failed_pods_are_followed_by_others_ever_later_until_the_limit() -> None:
+    lab = begun(job(FAILS, backoffLimit=2)).run(300)
+    started = [(e.t - START) / 1e6 for e in lab.of(trace.PodStarted)]
+    assert started == [1, 17, 43], "6 s of life, and 10 and 20 s of waiting"
+    assert conditions(lab) == [("Failed", "BackoffLimitExceeded")]
+    assert status(lab, JOBS, "sum")["failed"] == 3
+    assert [pod["status"]["phase"] for pod in pods(lab, alive=False)] == ["Failed"] * 3
+
+
+def test_restarts_within_a_pod_count_where_its_policy_is_on_failure() -> None:
+    lab = begun(job(FAILS, policy="OnFailure", backoffLimit=2)).run(300)
+    assert [e.restarts for e in lab.of(trace.ContainersRestarted)] == [1, 2]
+    assert conditions(lab) == [("Failed", "BackoffLimitExceeded")]
+    assert names(lab, alive=False) == []
+
+
+def test_a_pod_that_is_deleted_before_its_end_counts_as_failed_and_is_followed() -> None:
+    lab = begun(job(RUNS))
+    [first] = names(lab)
+    lab.delete_pod(first)
+    lab.run(120)
+    assert conditions(lab) == [("Complete", "CompletionsReached")]
+    assert status(lab, JOBS, "sum")["failed"] == 1
+    assert first not in names(lab, alive=False)
+
+
+def test_an_indexed_job_completes_each_index_once() -> None:
+    lab = begun(job(RUNS, completions=4, parallelism=2, completionMode="Indexed")).run(12)
+    assert status(lab, JOBS, "sum")["completedIndexes"] == "0,1"
+    lab.run(30)
+    assert status(lab, JOBS, "sum")["completedIndexes"] == "0-3"
+    assert [name[:6] for name in names(lab, alive=False)] == ["sum-0-", "sum-1-", "sum-2-", "sum-3-"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "left"), [({"ttlSecondsAfterFinished": 20}, None), ({"activeDeadlineSeconds": 5}, "Failed")]
+)
+def test_a_job_has_a_deadline_and_a_time_to_live(spec: dict[str, Any], left: str | None) -> None:
+    lab = begun(job(RUNS, **spec)).run(60)
+    assert names(lab, alive=False) == []
+    if left:
+        assert conditions(lab) == [(left, "DeadlineExceeded")]
+    else:
+        assert not lab.api.objects[JOBS]
+
+
+def test_a_suspended_job_gives_up_its_pods_until_it_goes_on() -> None:
+    lab = begun(job(RUNS))
+
+    def suspended(value: bool) -> Any:
+        return lambda m: {**m, "spec": {**m["spec"], "suspend": value}}
+
+    lab.update(JOBS, "default/sum", suspended(True))
+    lab.run(60)
+    assert names(lab, alive=False) == []
+    lab.update(JOBS, "default/sum", suspended(False))
+    lab.run(60)
+    assert conditions(lab) == [("Complete", "CompletionsReached")]
+
+
+def test_the_pods_of_a_deleted_job_go_though_nobody_counts_them() -> None:
+    lab = begun(job(RUNS, parallelism=2, completions=4)).run(10)
+    lab.delete(JOBS, "default/sum")
+    lab.run(60)
+    assert names(lab, alive=False) == []
+
+
+def test_a_successor_counts_no_pod_twice_and_waits_as_long() -> None:
+    lab = begun(job(FAILS, backoffLimit=2))
+    for _ in range(30):
+        lab = heir(lab.run(2))
+    assert status(lab, JOBS, "sum")["failed"] == 3
+    version = lab.api.version
+    heir(lab).run(60)
+    assert lab.api.version == version
