@@ -6,6 +6,7 @@ from enum import IntEnum
 from itertools import count
 
 from simulator.api import Micros
+from simulator.points import Points
 
 SLACK = 64
 """Cancelled entries that are tolerated, beyond one per live one, before the heap is cleared of them."""
@@ -22,15 +23,19 @@ class Turn(IntEnum):
     EVICTION = 4
 
 
+Action = Callable[[], Points | None]
+"""A thing to do; a cycle is handed back, for the simulation to go through its points."""
+
+
 class Agenda:
     """Things to be done, by time, turn, and order of entry, so that no two are ever due alike."""
 
     def __init__(self) -> None:
         self._counter = count()
         self._heap: list[tuple[Micros, Turn, int]] = []
-        self._actions: dict[int, Callable[[], None]] = {}
+        self._actions: dict[int, Action] = {}
 
-    def add(self, time: Micros, turn: Turn, action: Callable[[], None]) -> int:
+    def add(self, time: Micros, turn: Turn, action: Action) -> int:
         """Have something done at a time; the number by which it can be cancelled."""
         number = next(self._counter)
         self._actions[number] = action
@@ -50,9 +55,9 @@ class Agenda:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
-    def run_first(self) -> None:
-        """Do the first thing. Raises KeyError where there is none."""
+    def run_first(self) -> Points | None:
+        """Do the first thing; the cycle that begins with it. Raises KeyError where there is none."""
         if self.due() is None:
             raise KeyError("nothing is due")
         _, _, number = heapq.heappop(self._heap)
-        self._actions.pop(number)()
+        return self._actions.pop(number)()

@@ -12,8 +12,8 @@ from simulator.columns import Ints
 from simulator.decision import Decision, Failure, PluginScores
 
 
-def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
-    """The whole attempt as plain data."""
+def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: bool = False) -> Decision:
+    """The whole attempt as plain data; or, ``under_way``, as much of it as is known."""
     cluster = search.cluster
     names = cluster.names()
     verdicts, failures = _verdicts(search)
@@ -47,7 +47,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1) -> Decision:
         preemption=preemption(search),
         unschedulable_plugins=sorted(search.diagnosis.unschedulable_plugins),
         message=message(search),
-        outcome=_outcome(search),
+        outcome="" if under_way else _outcome(search),
     )
 
 

@@ -19,6 +19,7 @@ from simulator.framework.interface import CycleState, Status, error
 from simulator.framework.runtime import Framework
 from simulator.pod import Pod
 from simulator.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
+from simulator.points import Point, Points
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
 from simulator.world import Refused
@@ -63,20 +64,25 @@ class BindingCycle:
     def _go_on(self, status: Status | None) -> None:
         for timer in self._timers:
             self._world.agenda.cancel(timer)
-        self._world.agenda.add(self._world.now, Turn.BINDING, lambda: self._permitted(status))
+        self._world.agenda.add(self._world.now, Turn.BINDING, partial(self._permitted, status))
 
-    def _permitted(self, status: Status | None) -> None:
+    def _permitted(self, status: Status | None) -> Points | None:
         if status is None:
-            self._bind()
-        else:
-            self._failed(status, on_permit=True)
+            return self._bind()
+        self._failed(status, on_permit=True)
+        return None
 
-    def _bind(self) -> None:
+    def _bind(self) -> Points:
         """What fails from here on is an error, no verdict: events that came meanwhile matter no more."""
         self._scheduler.queue.done(self._assumed.uid)
         pod, node = self._assumed, self._assumed.node_name
-        status = run_pre_bind(self._framework, self._state, pod, node)
-        status = status or self._extenders() or run_bind(self._framework, self._state, pod, node)
+        status: Status | None = None
+        if self._framework.pre_bind_plugins:
+            yield self._point("PreBind")
+            status = run_pre_bind(self._framework, self._state, pod, node)
+        if status is None:
+            yield self._point("Bind")
+            status = self._extenders() or run_bind(self._framework, self._state, pod, node)
         if status is not None:
             self._failed(status)
             return
@@ -105,8 +111,15 @@ class BindingCycle:
     def _written(self, problem: str) -> None:
         if problem:
             self._failed(error(f'running Bind plugin "{self._framework.bind_plugins[0].name}": {problem}'))
-        else:
-            run_post_bind(self._framework, self._state, self._assumed, self._assumed.node_name)
+        elif self._framework.post_bind_plugins:
+            self._world.agenda.add(self._world.now, Turn.BINDING, self._post_bind)
+
+    def _post_bind(self) -> Points:
+        yield self._point("PostBind")
+        run_post_bind(self._framework, self._state, self._assumed, self._assumed.node_name)
+
+    def _point(self, name: str) -> Point:
+        return Point(name, self._cycle, self._assumed.key)
 
     def _failed(self, status: Status, *, on_permit: bool = False) -> None:
         """handleBindingCycleError. Only what a plugin says on Permit is a verdict on the pod."""

@@ -109,4 +109,17 @@ class Decision(msgspec.Struct, frozen=True):
     unschedulable_plugins: list[str]
     message: str
     """The PodScheduled condition's message: empty when the pod fits."""
-    outcome: Literal["scheduled", "unschedulable", "preempting", "error"]
+    outcome: Literal["scheduled", "unschedulable", "preempting", "error", ""]
+    """Empty while the attempt is under way."""
+
+
+class UnderWay(msgspec.Struct, frozen=True):
+    """A scheduling or binding cycle that stands between two extension points (not a trace event: what happens
+    there is traced by what comes of it)."""
+
+    point: str
+    """The one that runs next."""
+    cycle: int
+    pod: str
+    decision: Decision | None
+    """What is known so far; None once the cycle's own Decision is there."""

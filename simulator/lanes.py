@@ -50,6 +50,11 @@ class Lanes:
             )
         )
 
+    @property
+    def only_gated(self) -> bool:
+        """No pod is pending but those whose gates keep them from it."""
+        return all(lane == "gated" for _, lane, _ in self._places.values())
+
     def bound(self, key: str, uid: str) -> None:
         self._left(key, uid, ASSIGNED_POD_ADD.label)
 
@@ -89,6 +94,7 @@ class Lanes:
             since=since,
             queued=info.timestamp,
             attempts=info.attempts,
+            place=info.place,
             backoff_until=self._expiration(info) if lane == "backoffQ" else None,
             message=scheduled.get("message", ""),
             plugins=sorted(info.unschedulable_plugins | info.pending_plugins),

@@ -1,12 +1,11 @@
 """One pod through the scheduling cycle, and what follows when it fails (pkg/scheduler/schedule_one.go,
 v1.34).
 
-The cycle is a generator that yields the name of each extension point just before it is run, so that it can be
-stepped; nothing is written before it ends.
+The cycle is a generator that yields each extension point just before it is run, so that it can be stepped;
+nothing is written before it ends.
 """
 
 from collections import Counter
-from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from simulator import trace
@@ -20,13 +19,14 @@ from simulator.failure_handler import scheduling_failed
 from simulator.framework.binding import run_permit, run_reserve, run_unreserve
 from simulator.framework.interface import Status
 from simulator.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
+from simulator.points import Point, Points
 from simulator.queueing.queued_pod import QueuedPod
 
 if TYPE_CHECKING:
     from simulator.scheduler import Scheduler
 
 
-def schedule_one(scheduler: "Scheduler", info: QueuedPod, cycle: int) -> Generator[str, None, None]:
+def schedule_one(scheduler: "Scheduler", info: QueuedPod, cycle: int) -> Points:
     """The scheduling cycle of a pod that was popped (schedulingCycle): choose a node and assume it, or choose
     victims, or send the pod back into the queue. A plugin that raises fails this attempt only."""
     attempt = Attempt(
@@ -37,8 +37,13 @@ def schedule_one(scheduler: "Scheduler", info: QueuedPod, cycle: int) -> Generat
         seed=scheduler.seed,
         cycle=cycle,
     )
+
+    def so_far() -> Decision:
+        return record(attempt, now=scheduler.world.now, attempt=info.attempts, under_way=True)
+
     try:
-        yield from attempt.run()
+        for point in attempt.run():
+            yield Point(point, cycle, info.pod.key, so_far)
         decision = record(attempt, now=scheduler.world.now, attempt=info.attempts)
     except Exception as fault:  # a plugin's fault, whatever it is, must not end the loop
         message = f"{type(fault).__name__}: {fault}"
@@ -84,9 +89,7 @@ def _trace_search(scheduler: "Scheduler", decision: Decision) -> None:
 # Success: assume, reserve, permit
 
 
-def _assume(
-    scheduler: "Scheduler", info: QueuedPod, attempt: Attempt, decision: Decision
-) -> Generator[str, None, None]:
+def _assume(scheduler: "Scheduler", info: QueuedPod, attempt: Attempt, decision: Decision) -> Points:
     """From now on the pod counts on its node; binding goes on beside the next scheduling cycle."""
     framework, state, node = attempt.framework, attempt.state, decision.selected
     assumed = scheduler.cache.assume(info.pod, node)
@@ -95,10 +98,10 @@ def _assume(
     status: Status | None = None
     waits: dict[str, Micros] = {}
     if framework.reserve_plugins:
-        yield "Reserve"
+        yield Point("Reserve", decision.cycle, decision.pod)
         status = run_reserve(framework, state, assumed, node)
     if status is None and framework.permit_plugins:
-        yield "Permit"
+        yield Point("Permit", decision.cycle, decision.pod)
         status, waits = run_permit(framework, state, assumed, node)
     if status is None:
         BindingCycle(scheduler, info, assumed, state, decision.cycle).start(waits)

@@ -1,7 +1,7 @@
 """The scheduler: its queue and cache, fed by the watch, and what is due in it (pkg/scheduler/scheduler.go,
 v1.34)."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 
 from simulator.api import SECOND, Micros
 from simulator.cache import Cache
@@ -14,6 +14,7 @@ from simulator.framework.waiting_pods import WaitingPod
 from simulator.lanes import Lanes
 from simulator.plugins.registry import profiles
 from simulator.pod import Pod
+from simulator.points import Points
 from simulator.queueing.profile import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move, SchedulingQueue
@@ -63,7 +64,7 @@ class Scheduler:
         self.lanes = Lanes(world, self.queue.backoff_q.expiration, self.queue.nominator.node_of)
         self.handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._reject_waiting_pod)
         self.decisions: list[Decision] = []
-        self._cycle: Generator[str, None, None] | None = None
+        self._cycle: Points | None = None
         self._cycle_ends: Micros = 0
         self._leftover: Micros | None = None
 
@@ -78,8 +79,16 @@ class Scheduler:
             times.append(self.world.now)
         return min((time for time in times if time is not None), default=None)
 
-    def step(self) -> None:
-        """Do what is due by now: the flushes of the queue before the next attempt."""
+    @property
+    def rests(self) -> bool:
+        """Nothing is due by now, but to pop the next pod."""
+        times = [self.queue.backoff_q.next_completion(), self._next_leftover_flush()]
+        if self._cycle is not None:
+            times.append(self._cycle_ends)
+        return all(time is None or time > self.world.now for time in times)
+
+    def step(self) -> Points | None:
+        """Do what is due by now: the flushes of the queue before the next attempt, which is handed back."""
         now = self.world.now
         completion, leftover = self.queue.backoff_q.next_completion(), self._next_leftover_flush()
         if completion is not None and completion <= now:
@@ -90,9 +99,10 @@ class Scheduler:
         elif self._cycle is None:
             self._start_cycle()
             if self.pace == 0:
-                self._finish_cycle()
+                return self._take_cycle()
         elif self._cycle_ends <= now:
-            self._finish_cycle()
+            return self._take_cycle()
+        return None
 
     def _start_cycle(self) -> None:
         """ScheduleOne, up to where the search begins."""
@@ -116,11 +126,9 @@ class Scheduler:
         self._cycle = schedule_one(self, info, cycle)
         self._cycle_ends = self.world.now + self.pace
 
-    def _finish_cycle(self) -> None:
-        if self._cycle is not None:
-            for _ in self._cycle:
-                pass
-            self._cycle = None
+    def _take_cycle(self) -> Points | None:
+        cycle, self._cycle = self._cycle, None
+        return cycle
 
     def _skip(self, info: QueuedPod) -> bool:
         """skipPodSchedule: a pod that is being deleted, or that was updated after it had been assumed."""

@@ -14,7 +14,7 @@ import msgspec
 from simulator.api import ApiServer, Manifest, Micros, WatchEvent
 from simulator.config import load
 from simulator.controllers.manager import ControllerManager
-from simulator.decision import Decision
+from simulator.decision import Decision, UnderWay
 from simulator.disruption import BUDGETS, DisruptionController
 from simulator.extender import Transport
 from simulator.framework.interface import Plugin
@@ -23,6 +23,7 @@ from simulator.node import Node
 from simulator.node_conditions import is_silent
 from simulator.pod import Pod
 from simulator.pod_gc import PodGarbageCollector
+from simulator.points import Point, Points
 from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
 from simulator.scheduler import Scheduler
 from simulator.timetable import TIMETABLES, TimetableController
@@ -81,6 +82,10 @@ class Simulation:
         self._kubelet = Kubelet(self._world)
         self._disruption = DisruptionController(self._world, self._pods)
         self._pod_gc = PodGarbageCollector(self._world, self._pods)
+        self._cycle: Points | None = None
+        self._point: Point | None = None
+        self.cycles = 0
+        """How many scheduling and binding cycles have begun."""
         self._timetable = TimetableController(self._world)
         self._controllers = ControllerManager(self._world)
 
@@ -91,23 +96,76 @@ class Simulation:
 
     def next_due(self) -> Micros | None:
         """When there is something to do; None = only an event can bring work."""
-        if self._inbox:
+        if self._inbox or self._cycle is not None:
             return self._world.now
         times = (self._world.agenda.due(), self._scheduler.due())
         return min((time for time in times if time is not None), default=None)
 
-    def step(self, now: Micros) -> bool:
-        """Do one thing that is due at ``now``; False = nothing is.
+    @property
+    def now(self) -> Micros:
+        """When the last thing happened."""
+        return self._world.now
+
+    @property
+    def rests(self) -> bool:
+        """Nothing is left to do at this time, but to pop the next pod."""
+        planned = self._world.agenda.due()
+        quiet = not self._inbox and self._cycle is None and (planned is None or planned > self._world.now)
+        return quiet and self._scheduler.rests
+
+    @property
+    def in_cycle(self) -> bool:
+        """Whether a cycle stands between two extension points; only steps by points leave one there."""
+        return self._cycle is not None
+
+    @property
+    def under_way(self) -> UnderWay | None:
+        """Where that cycle stands, with what it knows so far."""
+        if self._point is None:
+            return None
+        so_far = self._point.so_far
+        return UnderWay(
+            point=self._point.name,
+            cycle=self._point.cycle,
+            pod=self._point.pod,
+            decision=so_far() if so_far else None,
+        )
+
+    @property
+    def nothing_pending(self) -> bool:
+        """No pod is on its way to a node; gated ones have not set out."""
+        return not self._inbox and self._scheduler.lanes.only_gated
+
+    def is_bound(self, pod: str) -> bool:
+        """Whether a pod, ``namespace/name``, has been seen to have a node."""
+        return pod in self._pods and bool(self._pods[pod].node_name)
+
+    def take_in(self, now: Micros) -> bool:
+        """Take in some of what was observed, and do nothing else; whether there was anything.
+
+        A cycle that is under way works on what it saw when it began, as upstream's does on its snapshot: all
+        that comes meanwhile waits until it is over."""
+        if self._cycle is not None or not self._inbox:
+            return False
+        for _ in range(min(EVENTS_AT_ONCE, len(self._inbox))):
+            event = self._inbox.popleft()
+            if not self._world.is_own(event.version):
+                self._world.now = max(self._world.now, now)
+            self._take_in(event)
+        self._started = self._started or not self._inbox
+        return True
+
+    def step(self, now: Micros, *, by_point: bool = False) -> bool:
+        """Do one thing that is due at ``now``; False = nothing is. A cycle is one thing; ``by_point``, each of
+        its extension points: the same happens in the same order, and nothing comes between them.
 
         It is done at its own time, however late the call: only events from outside happen when they are seen.
         Exceptions are the API server's (a lost lease, say) or faults of the simulation: it is of no use after
         one."""
-        if self._inbox:
-            for _ in range(min(EVENTS_AT_ONCE, len(self._inbox))):
-                event = self._inbox.popleft()
-                if not self._world.is_own(event.version):
-                    self._world.now = max(self._world.now, now)
-                self._take_in(event)
+        if self._cycle is not None:
+            self._go_on(by_point)
+            return True
+        if self.take_in(now):
             return True
         self._started = True
         planned, scheduler = self._world.agenda.due(), self._scheduler.due()
@@ -116,15 +174,27 @@ class Simulation:
             return False
         self._world.now = max(self._world.now, due)
         if planned is not None and planned <= due:
-            self._world.agenda.run_first()
+            self._cycle = self._world.agenda.run_first()
         else:
-            self._scheduler.step()
+            self._cycle = self._scheduler.step()
+        if self._cycle is not None:
+            self.cycles += 1
+            self._go_on(by_point)
         return True
 
     def take_trace(self) -> list[Event]:
         """The trace since last asked."""
         trace, self._world.trace = self._world.trace, []
         return trace
+    def _go_on(self, by_point: bool) -> None:
+        """On with the cycle that is under way, to its next extension point or to its end."""
+        assert self._cycle is not None, "a cycle is under way"
+        self._point = next(self._cycle, None)
+        while self._point is not None and not by_point:
+            self._point = next(self._cycle, None)
+        if self._point is None:
+            self._cycle = None
+
 
     def give_back_trace(self, trace: list[Event]) -> None:
         """The commit that it was taken for was refused: it is still to be told, but for what that write would

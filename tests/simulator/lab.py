@@ -89,7 +89,7 @@ class Lab:
         end = self.now + round(seconds * SECOND)
         for _ in range(MAX_STEPS):
             if self.simulation.step(self.now):
-                self._collect()
+                self.collect()
                 continue
             due = self.simulation.next_due()
             if due is None or due > end:
@@ -98,7 +98,8 @@ class Lab:
             self.now = max(self.now, due)
         raise AssertionError("the simulation goes round in circles")
 
-    def _collect(self) -> None:
+    def collect(self) -> None:
+        """Take what the simulation has to say, and bring it what was written."""
         self.trace += self.simulation.take_trace()
         self.decisions += self.simulation.take_decisions()
         for key, entry in self.simulation.take_lanes().items():

@@ -1,0 +1,64 @@
+"""Steps that people ask for, and where a run is to stop: what to do next, and whether it is enough. Whoever
+drives the simulation asks :class:`Stride` and :class:`Until` between its steps."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from simulator.api import SECOND, Micros
+from simulator.decision import Decision
+from simulator.simulation import Simulation
+
+Unit = Literal["point", "cycle"]
+
+FAR: Micros = 3600 * SECOND
+"""A step looks no further ahead for a cycle than this: where only clocks tick there may never be one."""
+
+
+class Stride:
+    """One step: an extension point, or a whole cycle.
+
+    It does what is due, letting time jump to it, until a cycle begins; runs its next point, or all of them;
+    and then whatever else is due at that time, up to the next cycle. For a point, "begins" is a step of its
+    own: it shows the pod before its first point. For a cycle, the binding that follows at once belongs to it.
+    """
+
+    def __init__(self, simulation: Simulation, unit: Unit, now: Micros) -> None:
+        self._simulation = simulation
+        self.by_point = unit == "point"
+        self._until = now + FAR
+        self._cycles = simulation.cycles
+        self._ran = False
+
+    def next(self) -> Micros | None:
+        """The time at which to call ``simulation.step``, with ``by_point`` as here; None = that was it."""
+        simulation = self._simulation
+        if not self._ran and simulation.cycles == self._cycles:
+            if simulation.in_cycle:
+                self._ran = True
+                return simulation.now
+            due = simulation.next_due()
+            return None if due is None or due > self._until else due
+        self._ran = True
+        return None if simulation.in_cycle or simulation.rests else simulation.now
+
+
+class Until:
+    """A condition to run until: ``nothing-pending``, ``preemption`` (the next one), or ``bound
+    <namespace>/<name>``. Raises ValueError for another."""
+
+    def __init__(self, condition: str) -> None:
+        kind, _, self._pod = condition.partition(" ")
+        if kind not in ("nothing-pending", "preemption", "bound"):
+            raise ValueError(f"{condition!r}: nothing-pending, preemption or bound is wanted")
+        if (kind == "bound") != (self._pod.count("/") == 1):
+            raise ValueError(f"{condition!r}: bound, and no other, is followed by <namespace>/<name>")
+        self.condition = condition
+        self._preempted = False
+
+    def saw(self, decisions: Iterable[Decision]) -> None:
+        self._preempted = self._preempted or any(d.outcome == "preempting" for d in decisions)
+
+    def holds(self, simulation: Simulation) -> bool:
+        if self._pod:
+            return simulation.is_bound(self._pod)
+        return self._preempted or (self.condition == "nothing-pending" and simulation.nothing_pending)
