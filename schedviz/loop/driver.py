@@ -103,7 +103,11 @@ class Driver:
     def _turn(self, sandbox: Sandbox, renewal: Renewal) -> float | None:
         """Run the Simulation; in how many seconds the next slice is due: 0 at once, None when woken."""
         try:
-            leader = self._led.get(sandbox.name) or self._elected(sandbox, renewal.lease)
+            leader = self._led.get(sandbox.name)
+            if leader is None:
+                leader = self._elected(sandbox, renewal.lease)
+            elif renewal.version < leader.seen:
+                raise Gone(leader.seen)  # Redis came back without its last second
             self._led.move_to_end(sandbox.name)
             more = leader.run(renewal, time.time(), SLICE_SECONDS)
             due = leader.next_due()

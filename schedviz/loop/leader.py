@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from schedviz.loop.doorbell import ring
-from schedviz.store import Gone, Lease, Renewal, Sandbox
+from schedviz.store import Lease, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
 from simulator.simulation import Options
@@ -23,6 +23,7 @@ class Simulation(Protocol):
     """What the loop needs of :class:`simulator.simulation.Simulation`."""
 
     def observe(self, events: Sequence[WatchEvent]) -> None: ...
+    def take_in(self, now: Micros) -> bool: ...
     def step(self, now: Micros) -> bool: ...
     def next_due(self) -> Micros | None: ...
     def take_trace(self) -> list[Event]: ...
@@ -93,8 +94,6 @@ class Leader:
         takes in what others write, and does nothing. Raises Gone when the watch log was trimmed beyond what
         was seen.
         """
-        if renewal.version < self._seen:
-            raise Gone(self._seen)  # Redis lost its last second
         self.lease = renewal.lease
         self._now = max(self._now, renewal.clock.now(wall))
         unread = renewal.version > self._seen
@@ -110,6 +109,11 @@ class Leader:
                 more = False
         self._flush()
         return more
+
+    @property
+    def seen(self) -> int:
+        """How far in the watch log."""
+        return self._seen
 
     def next_due(self) -> Micros | None:
         return self._simulation.next_due()
@@ -153,10 +157,10 @@ class Leader:
         return bool(events)
 
     def _take_in(self, events: Sequence[WatchEvent]) -> None:
-        """Each event is one step of the Simulation, before any other work: a paused one takes them in too."""
+        """Before any other work, and without any: a paused Simulation takes them in too."""
         self._simulation.observe(events)
-        for _ in events:
-            self._simulation.step(self._now)
+        while self._simulation.take_in(self._now):
+            pass
 
     def _flush(self) -> None:
         self._collect()

@@ -13,6 +13,7 @@ from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store import sandbox as sandbox_module
+from schedviz.store.keys import Keys
 from simulator.api import SECOND, ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
 from simulator.simulation import Options
@@ -21,7 +22,7 @@ from tests.store.test_commit import create
 
 
 class StandIn:
-    """Takes in one event a step, and tells of it; then does ``work``, which says whether there was any."""
+    """Takes in event by event, and tells of it; then does ``work``, which says whether there was any."""
 
     work: Callable[["StandIn"], bool] = lambda self: False
     due: Micros | None = None
@@ -40,12 +41,15 @@ class StandIn:
         self.inbox += events
         self.seen += events
 
-    def step(self, now: Micros) -> bool:
-        self.now = now
+    def take_in(self, now: Micros) -> bool:
         if self.inbox:
             self.told.append(PodRemoved(now, self.inbox.pop(0).key, ""))
             return True
-        return type(self).work(self)
+        return False
+
+    def step(self, now: Micros) -> bool:
+        self.now = now
+        return self.take_in(now) or type(self).work(self)
 
     def next_due(self) -> Micros | None:
         return self.due
@@ -283,6 +287,17 @@ def test_a_trimmed_watch_log_is_answered_by_listing_anew(
     assert len(made) == 2
     assert len([event for event in told(sandbox) if isinstance(event, PodRemoved)]) == 500
     assert sandbox.name not in store.unseen()
+
+
+def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_anew(
+    driver: Driver, store: Store, sandbox: Sandbox
+) -> None:
+    sandbox.commit([create("a"), create("b")])
+    run(driver, store, sandbox)
+    store.redis.hset(Keys.of(sandbox.name).state, "version", 1)
+    run(driver, store, sandbox)
+    run(driver, store, sandbox)
+    assert len(made) == 2
 
 
 def test_of_too_many_led_sandboxes_the_least_lately_used_is_let_go(
