@@ -2,14 +2,22 @@
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller
+from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
 from simulator.controllers.garbage_collector import GarbageCollector
 from simulator.controllers.job import JobController
 from simulator.controllers.ownership import Ownership, Place
 from simulator.controllers.replica_set import ReplicaSetController
+from simulator.controllers.stateful_set import StatefulSetController
 from simulator.world import World
 
-CONTROLLERS: tuple[type[Controller], ...] = (DeploymentController, ReplicaSetController, JobController)
+CONTROLLERS: tuple[type[Controller], ...] = (
+    DeploymentController,
+    ReplicaSetController,
+    StatefulSetController,
+    DaemonSetController,
+    JobController,
+)
 """In the order in which they hear of a change."""
 
 

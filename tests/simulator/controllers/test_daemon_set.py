@@ -1,0 +1,105 @@
+"""DaemonSets: a pod on every node that will have it."""
+
+import copy
+from typing import Any
+
+from simulator.api import Manifest
+from tests.simulator.controllers.workloads import heir, names, pods, status, workload
+from tests.simulator.lab import Lab, node, pod, priority_class
+
+SETS = "daemonsets.apps"
+
+
+def where(lab: Lab) -> list[str]:
+    return sorted(made["spec"].get("nodeName", "") for made in pods(lab))
+
+
+def changed(**fields: Any) -> Any:
+    """In the container of its template."""
+
+    def edit(manifest: Manifest) -> Manifest:
+        new = copy.deepcopy(manifest)
+        new["spec"]["template"]["spec"]["containers"][0].update(fields)
+        return new
+
+    return edit
+
+
+def test_every_node_gets_a_pod_through_the_scheduler_whenever_it_comes() -> None:
+    lab = Lab()
+    lab.create(node("a"), node("b"), workload("DaemonSet"))
+    lab.run(5)
+    assert where(lab) == ["a", "b"]
+    assert [decision.selected for decision in lab.decisions] == ["a", "b"]
+    lab.create(node("c"))
+    lab.run(5)
+    assert where(lab) == ["a", "b", "c"]
+    found = status(lab, SETS)
+    assert (found["desiredNumberScheduled"], found["numberReady"], found["numberMisscheduled"]) == (3, 3, 0)
+
+
+def test_taints_and_selectors_say_where_and_a_cordon_does_not_matter() -> None:
+    lab = Lab()
+    taint = {"key": "team", "value": "b", "effect": "NoSchedule"}
+    arm = node("arm")
+    arm["metadata"]["labels"] = {"arch": "arm"}
+    lab.create(node("plain"), node("tainted", taints=[taint]), node("closed", unschedulable=True), arm)
+    lab.create(workload("DaemonSet"), workload("DaemonSet", "arm", pod={"nodeSelector": {"arch": "arm"}}))
+    lab.run(5)
+    assert where(lab) == ["arm", "arm", "closed", "plain"]
+    evicting = {"key": "x", "effect": "NoExecute"}
+    lab.update("nodes", "plain", lambda m: {**m, "spec": {**m["spec"], "taints": [evicting]}})
+    lab.run(60)
+    assert where(lab) == ["arm", "arm", "closed"]
+
+
+def test_a_daemon_without_room_waits_for_its_own_node_and_may_preempt_there() -> None:
+    lab = Lab()
+    lab.create(priority_class("high", 1000), node("a", cpu="1"), node("b", cpu="4"))
+    lab.create(pod("big", cpu="1", nodeName="a", terminationGracePeriodSeconds=1))
+    lab.run(2)
+    lab.create(workload("DaemonSet", pod={"priorityClassName": "high"}))
+    lab.run(20)
+    assert where(lab) == ["a", "b"]
+    assert not lab.exists("big")
+
+
+def test_an_update_replaces_one_pod_at_a_time() -> None:
+    lab = Lab()
+    lab.create(*(node(name) for name in "abc"), workload("DaemonSet"))
+    lab.run(5)
+    lab.update(SETS, "default/web", changed(image="app:2"))
+    for _ in range(200):
+        lab.run(1)
+        assert len(where(lab)) >= 2
+    assert {made["spec"]["containers"][0]["image"] for made in pods(lab)} == {"app:2"}
+    assert where(lab) == ["a", "b", "c"]
+    assert len(lab.api.objects["controllerrevisions.apps"]) == 2
+
+
+def test_a_daemon_that_fails_is_replaced_and_nothing_is_left_of_a_deleted_set() -> None:
+    lab = Lab()
+    lab.create(node("a"), workload("DaemonSet"))
+    lab.run(5)
+    [first] = names(lab)
+
+    def failed(manifest: Manifest) -> Manifest:
+        return {**manifest, "status": {**manifest["status"], "phase": "Failed"}}
+
+    lab.update("pods", f"default/{first}", failed)
+    lab.run(5)
+    [second] = names(lab, alive=False)
+    assert second != first
+    lab.delete(SETS, "default/web")
+    lab.run(60)
+    assert names(lab, alive=False) == []
+    assert not lab.api.objects["controllerrevisions.apps"]
+
+
+def test_a_successor_finds_everything_in_order() -> None:
+    lab = Lab()
+    lab.create(node("a"), node("b"), workload("DaemonSet"))
+    lab.run(5)
+    version = lab.api.version
+    heir(lab).run(60)
+    assert lab.api.version == version

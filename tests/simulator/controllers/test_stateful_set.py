@@ -1,0 +1,104 @@
+"""StatefulSets: numbered pods, in order."""
+
+import copy
+from typing import Any
+
+from simulator import trace
+from simulator.api import Manifest
+from tests.simulator.controllers.workloads import heir, names, pods, scaled, status, workload
+from tests.simulator.lab import Lab, node
+
+SETS = "statefulsets.apps"
+SLOW = {"schedviz/ready-after-seconds": "10", "schedviz/stop-seconds": "2"}
+
+
+def running(replicas: int = 3, seconds: float = 60, **spec: Any) -> Lab:
+    lab = Lab()
+    lab.create(node("n1"), workload("StatefulSet", annotations=SLOW, replicas=replicas, **spec))
+    return lab.run(seconds)
+
+
+def image(version: str, partition: int = 0) -> Any:
+    def changed(manifest: Manifest) -> Manifest:
+        new = copy.deepcopy(manifest)
+        new["spec"]["template"]["spec"]["containers"][0]["image"] = version
+        new["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition
+        return new
+
+    return changed
+
+
+def images(lab: Lab) -> dict[str, str]:
+    return {p["metadata"]["name"]: p["spec"]["containers"][0]["image"][-1] for p in pods(lab)}
+
+
+def test_each_pod_waits_until_the_one_before_it_is_ready() -> None:
+    lab = running(seconds=5)
+    assert names(lab) == ["web-0"]
+    lab.run(11)
+    assert names(lab) == ["web-0", "web-1"]
+    lab.run(60)
+    assert names(lab) == ["web-0", "web-1", "web-2"]
+    assert status(lab, SETS)["readyReplicas"] == 3
+    labels = lab.pod("web-1")["metadata"]["labels"]
+    assert labels["statefulset.kubernetes.io/pod-name"] == "web-1"
+    assert labels["apps.kubernetes.io/pod-index"] == "1"
+
+
+def test_in_parallel_nobody_waits() -> None:
+    assert names(running(seconds=0.5, podManagementPolicy="Parallel")) == ["web-0", "web-1", "web-2"]
+
+
+def test_the_highest_goes_first_and_a_deleted_pod_comes_again_under_its_name() -> None:
+    lab = running()
+    before = lab.pod("web-1")["metadata"]["uid"]
+    lab.delete_pod("web-1")
+    lab.run(60)
+    assert lab.pod("web-1")["metadata"]["uid"] != before
+    lab.update(SETS, "default/web", scaled(1))
+    lab.trace.clear()
+    lab.run(60)
+    assert [event.pod for event in lab.of(trace.PodRemoved)] == ["default/web-2", "default/web-1"]
+    assert names(lab, alive=False) == ["web-0"]
+
+
+def test_an_update_goes_from_the_highest_down_to_the_partition() -> None:
+    lab = running()
+    lab.update(SETS, "default/web", image("app:2", partition=1))
+    lab.run(10)
+    assert images(lab)["web-1"] == "1", "web-2 is not ready yet"
+    lab.run(60)
+    assert images(lab) == {"web-0": "1", "web-1": "2", "web-2": "2"}
+    lab.delete_pod("web-0")
+    lab.run(60)
+    assert images(lab)["web-0"] == "1", "below the partition the old template stays"
+    lab.update(SETS, "default/web", image("app:2"))
+    lab.run(60)
+    assert set(images(lab).values()) == {"2"}
+    assert status(lab, SETS)["currentRevision"] == status(lab, SETS)["updateRevision"]
+
+
+def test_an_update_goes_on_under_a_successor_which_then_finds_everything_in_order() -> None:
+    lab = running()
+    lab.update(SETS, "default/web", image("app:2"))
+    for _ in range(30):
+        lab = heir(lab.run(3))
+    assert set(images(lab).values()) == {"2"}
+    version = lab.api.version
+    heir(lab).run(60)
+    assert lab.api.version == version
+
+
+def test_claims_of_its_own_are_made_for_each_pod_and_outlive_it() -> None:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    lab = running(1, volumeClaimTemplates=[claim])
+    assert list(lab.api.objects["persistentvolumeclaims"]) == ["default/data-web-0"]
+    [volume] = lab.pod("web-0")["spec"]["volumes"]
+    assert volume["persistentVolumeClaim"]["claimName"] == "data-web-0"
+    lab.delete(SETS, "default/web")
+    lab.run(60)
+    assert names(lab, alive=False) == []
+    assert list(lab.api.objects["persistentvolumeclaims"]) == ["default/data-web-0"]
