@@ -11,6 +11,7 @@ import msgspec
 from simulator import durations
 from simulator.api import Manifest, Micros
 from simulator.apiserver.manifest import documents
+from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
 
 API_VERSION = "schedviz/v1"
 TIMES = ("at", "every", "until")
@@ -30,6 +31,7 @@ class Scenario(msgspec.Struct, frozen=True):
     pace: Micros
     config: Manifest | None
     """A KubeSchedulerConfiguration; None = the default one."""
+    queue: QueueVersion
     manifests: list[Manifest]
     """What there is from the start, the Timetable last."""
 
@@ -45,6 +47,9 @@ def load(text: str) -> Scenario:
     seed = spec.get("seed", 0)
     if not isinstance(seed, int):
         raise ScenarioError("spec.seed: a whole number is wanted")
+    queue = spec.get("queue", TODAY)
+    if queue not in QUEUES:
+        raise ScenarioError(f"spec.queue: one of {', '.join(QUEUES)} is wanted")
     manifests, entries = [], []
     for number, document in enumerate(found[1:], start=2):
         times = {field: document[field] for field in TIMES if field in document}
@@ -63,6 +68,7 @@ def load(text: str) -> Scenario:
         seed=seed,
         pace=durations.parse(spec["pace"]) if "pace" in spec else DEFAULT_PACE,
         config=spec.get("config"),
+        queue=queue,
         manifests=manifests,
     )
 

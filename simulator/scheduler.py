@@ -17,7 +17,8 @@ from simulator.pod import Pod
 from simulator.points import Points
 from simulator.queueing.profile import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
-from simulator.queueing.scheduling_queue import Move, SchedulingQueue
+from simulator.queueing.scheduling_queue import Move
+from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
 from simulator.schedule_one import schedule_one
 from simulator.trace import CycleStarted
 from simulator.world import World
@@ -40,6 +41,7 @@ class Scheduler:
         first_cycle: int,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
+        queue: QueueVersion = TODAY,
     ) -> None:
         self.world = world
         self.seed = seed
@@ -49,7 +51,7 @@ class Scheduler:
         self.preempting: set[str] = set()
         """Uids of pods whose victims are still being told to go."""
         self.frameworks = profiles(configuration, plugins, transport)
-        self.queue = SchedulingQueue(
+        self.queue = QUEUES[queue](
             world.clock,
             {
                 name: queue_profile(framework, self.cache.cluster, self.preempting)

@@ -25,6 +25,7 @@ from simulator.pod import Pod
 from simulator.pod_gc import PodGarbageCollector
 from simulator.points import Point, Points
 from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
+from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler import Scheduler
 from simulator.timetable import TIMETABLES, TimetableController
 from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved
@@ -44,6 +45,8 @@ class Options(msgspec.Struct, frozen=True):
     """KubeSchedulerConfiguration; None = the default one."""
     first_cycle: int = 1
     """The number of the first scheduling cycle: a successor goes on counting."""
+    queue: QueueVersion = TODAY
+    """The scheduler's queue: today's, or an older one."""
     controllers: bool = True
     """Whether kubelets, the disruption controller and timetables act; without them the scheduler is alone."""
 
@@ -73,6 +76,7 @@ class Simulation:
             first_cycle=options.first_cycle,
             plugins=plugins,
             transport=transport,
+            queue=options.queue,
         )
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}

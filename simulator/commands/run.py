@@ -17,6 +17,7 @@ from simulator.apiserver.status import StatusError
 from simulator.config import ConfigError
 from simulator.extender import Transport
 from simulator.memory import MemoryApi
+from simulator.queueing.versions import QUEUES
 from simulator.scenario import Scenario, ScenarioError, load
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event
@@ -30,6 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
     extender_http.add_argument(parser)
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
+    parser.add_argument("--queue", choices=QUEUES, help="the scheduling queue; by default the scenario's own")
 
 
 def run(options: Namespace) -> int:
@@ -37,6 +39,8 @@ def run(options: Namespace) -> int:
         scenario = load(options.file.read_text())
         if options.seed is not None:
             scenario = msgspec.structs.replace(scenario, seed=options.seed)
+        if options.queue is not None:
+            scenario = msgspec.structs.replace(scenario, queue=options.queue)
         transport = extender_http.HttpTransport(options.allow_extender_host)
         for event in run_scenario(scenario, durations.parse(options.until), transport):
             sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
@@ -51,7 +55,9 @@ def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | No
     refuses."""
     api = MemoryApi()
     api.commit(new_cluster(scenario.manifests, START))
-    options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config)
+    options = Options(
+        seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue
+    )
     simulation = Simulation(api, options, transport=transport)
     return drive(simulation, api, START, START + duration)
 

@@ -14,6 +14,8 @@ class QueuedPod:
     """When it was added, or last failed: orders pods of equal priority. Moves do not change it."""
     sequence: int
     """Orders pods of equal timestamp, which upstream leaves to its heap: simulated time may stand still."""
+    place: int = 0
+    """Its place in the line of a queue that knows no priority; 0 in the others."""
     attempts: int = 0
     unschedulable_count: int = 0
     """How often it was rejected, over its whole life."""

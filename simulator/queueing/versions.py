@@ -1,0 +1,15 @@
+"""The queues that a cluster may be run with: today's, and two older ones that show why it is as it is."""
+
+from typing import Final, Literal
+
+from simulator.queueing.fifo import Fifo
+from simulator.queueing.priority_queue_v1_10 import PriorityQueueV1_10
+from simulator.queueing.scheduling_queue import SchedulingQueue
+
+QueueVersion = Literal["v1.34", "v1.10", "fifo"]
+TODAY: Final = "v1.34"
+QUEUES: Final[dict[QueueVersion, type[SchedulingQueue]]] = {
+    "v1.34": SchedulingQueue,
+    "v1.10": PriorityQueueV1_10,
+    "fifo": Fifo,
+}
