@@ -17,7 +17,9 @@ from tests.simulator.lab import Lab, node, pod, priority_class
 NODE_CPUS = {"n0": 2, "n1": 3, "n2": 4, "n3": 8}
 NAMES = [f"p{i}" for i in range(8)]
 CLASSES = {"low": 10, "middle": 100, "high": 1000}
-OPTIONS = Options(seed=3, pace=SECOND // 4)
+TODAY = Options(seed=3, pace=SECOND // 4)
+FIFO = msgspec.structs.replace(TODAY, queue="fifo")
+V1_10 = msgspec.structs.replace(TODAY, queue="v1.10")
 
 Operation = tuple[str, tuple[Any, ...]]
 
@@ -25,8 +27,9 @@ Operation = tuple[str, tuple[Any, ...]]
 class Story:
     """Operations on a lab that can be told again."""
 
-    def __init__(self) -> None:
-        self.lab = Lab(OPTIONS)
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.lab = Lab(options)
         self.lab.create(*(priority_class(name, value) for name, value in CLASSES.items()))
         self.told: list[Operation] = []
         self.trace: list[bytes] = []
@@ -80,7 +83,7 @@ class Story:
     def take_over(self) -> None:
         """The worker dies; another one takes over what is stored."""
         self.trace.append(msgspec.json.encode(self.lab.trace))
-        self.lab = Lab(OPTIONS, api=self.lab.api, now=self.lab.now)
+        self.lab = Lab(self.options, api=self.lab.api, now=self.lab.now)
 
     def pods(self) -> list[Manifest]:
         return [*self.lab.api.objects.get("pods", {}).values()]
@@ -118,9 +121,11 @@ def pods(draw: st.DrawFn) -> tuple[str, Manifest]:
 
 
 class Cluster(RuleBasedStateMachine):
+    options = TODAY
+
     def __init__(self) -> None:
         super().__init__()
-        self.story = Story()
+        self.story = Story(self.options)
 
     @initialize(names=st.sets(st.sampled_from([*NODE_CPUS]), min_size=1))
     def nodes_are_there(self, names: set[str]) -> None:
@@ -193,14 +198,29 @@ class Cluster(RuleBasedStateMachine):
         assert not bound or max(bound.values()) == 1
 
     def teardown(self) -> None:
-        again = Story()
+        again = Story(self.options)
         for operation, arguments in self.story.told:
             again.tell(operation, *arguments)
         assert again.trace == self.story.trace
         assert msgspec.json.encode(again.lab.trace) == msgspec.json.encode(self.story.lab.trace)
 
 
-Cluster.TestCase.settings = settings(
-    max_examples=150, stateful_step_count=40, deadline=None, derandomize=True, print_blob=False
-)
+class ClusterWithFifo(Cluster):
+    options = FIFO
+
+
+class ClusterWithV1_10(Cluster):  # noqa: N801  # the version's own name
+    options = V1_10
+
+
+def examples(number: int) -> settings:
+    return settings(
+        max_examples=number, stateful_step_count=40, deadline=None, derandomize=True, print_blob=False
+    )
+
+
+Cluster.TestCase.settings = examples(150)
+ClusterWithFifo.TestCase.settings = ClusterWithV1_10.TestCase.settings = examples(50)
 TestWhateverHappens = Cluster.TestCase
+TestWhateverHappensToTheFifo = ClusterWithFifo.TestCase
+TestWhateverHappensToTheQueueOf1_10 = ClusterWithV1_10.TestCase

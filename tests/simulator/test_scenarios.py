@@ -1,13 +1,16 @@
 """Each bundled scenario tells the story that its summary promises."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 import pytest
 
 from simulator.api import SECOND
 from simulator.commands.run import START, run_scenario
+from simulator.queueing.versions import QueueVersion
 from simulator.scenario import load
 from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
 
@@ -74,6 +77,28 @@ def test_budgets_are_honoured_while_possible_and_then_broken() -> None:
     assert all(victim != "default/scratch-1" for n in nominations[1:] for victim in n.victims)
     assert {event.pod for event in of(Bound, trace)} == {n.pod for n in nominations}
     assert {v for n in nominations for v in n.victims} == {event.pod for event in of(PodRemoved, trace)}
+
+
+def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_room_it_made() -> None:
+    trace = play("queue-starvation", 600)
+    urgent = "default/urgent"
+    nominations = [event for event in of(Nominated, trace) if event.pod == urgent]
+    assert len(nominations) > 5, "it makes room again and again"
+    bound = of(Bound, trace)
+    assert urgent not in {event.pod for event in bound}
+    for nomination, following in pairwise(nominations):
+        taken = [event for event in bound if nomination.t < event.t <= following.t]
+        assert len(taken) == len(nomination.victims), "batch pods take all of it"
+
+
+@pytest.mark.parametrize("queue", ["v1.10", "v1.34"])
+def test_a_preemptor_gets_the_room_it_made_where_the_queue_knows_priorities(queue: QueueVersion) -> None:
+    scenario = load((SCENARIOS / "queue-starvation.yaml").read_text())
+    trace = run_scenario(msgspec.structs.replace(scenario, queue=queue), 600 * SECOND)
+    [nomination] = of(Nominated, trace)
+    [bound] = [event for event in of(Bound, trace) if event.pod == "default/urgent"]
+    assert bound.node == nomination.node
+    assert seconds(bound) - seconds(nomination) < 5
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
