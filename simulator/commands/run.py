@@ -55,9 +55,7 @@ def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | No
     refuses."""
     api = MemoryApi()
     api.commit(new_cluster(scenario.manifests, START))
-    options = Options(
-        seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue
-    )
+    options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue)
     simulation = Simulation(api, options, transport=transport)
     return drive(simulation, api, START, START + duration)
 
