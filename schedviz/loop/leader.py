@@ -61,7 +61,9 @@ class Leader:
         _, last, cycle = sandbox.progress()
         self._now = max(last, sandbox.clock().now(time.time()))
         collections, self._seen = sandbox.list_all()
-        options = Options(seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1)
+        options = Options(
+            seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1, queue=meta.queue
+        )
         self._simulation = make(self, options)
         self._trace.append(LeaderElected(t=self._now, holder=lease.holder, epoch=lease.epoch))
         listed = [

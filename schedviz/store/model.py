@@ -3,6 +3,7 @@
 import msgspec
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.queueing.versions import TODAY, QueueVersion
 
 
 class Meta(msgspec.Struct, frozen=True):
@@ -21,6 +22,8 @@ class Meta(msgspec.Struct, frozen=True):
     """Simulated time that one scheduling cycle takes."""
     config: Manifest | None = None
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
+    queue: QueueVersion = TODAY
+    """The scheduler's queue: today's, or an older one."""
 
 
 class Clock(msgspec.Struct, frozen=True):

@@ -8,13 +8,14 @@ from typing import Final
 
 from schedviz.api.write import create_sandbox
 from schedviz.store import Meta, Sandbox, Store
+from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scenario import DEFAULT_PACE, Scenario, load
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "scenarios"
 FIRST: Final = "online-vs-offline"
 """The one to begin with stands first."""
 EMPTY: Final = Scenario(
-    name="sandbox", title="", summary="", seed=1, pace=DEFAULT_PACE, config=None, manifests=[]
+    name="sandbox", title="", summary="", seed=1, pace=DEFAULT_PACE, config=None, queue=TODAY, manifests=[]
 )
 
 
@@ -25,8 +26,8 @@ def scenarios() -> dict[str, Scenario]:
     return {each.name: each for each in sorted(found, key=lambda each: each.name != FIRST)}
 
 
-def create(store: Store, scenario: str, name: str = "") -> Sandbox:
-    """A new sandbox, of a scenario or (with "") empty.
+def create(store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None) -> Sandbox:
+    """A new sandbox, of a scenario or (with "") empty; ``queue`` None is the scenario's own.
 
     Without a name it gets a free one: the scenario's, numbered where that is taken. Raises KeyError for an
     unknown scenario, StatusError, ValueError for a name that is none.
@@ -41,6 +42,7 @@ def create(store: Store, scenario: str, name: str = "") -> Sandbox:
         seed=made.seed,
         pace=made.pace,
         config=made.config,
+        queue=queue or made.queue,
     )
     return create_sandbox(store, meta, made.manifests)
 

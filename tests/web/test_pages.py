@@ -69,6 +69,19 @@ def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(
     assert client.post(f"/s/{sandbox_name}/delete/").status_code == 302
 
 
+def test_a_sandbox_may_have_an_older_queue_and_says_so(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    assert 'value="fifo" selected' in text(client.get("/").content), "a scenario's own queue is proposed"
+    scenario = {"scenario": "queue-starvation", "name": sandbox_name}
+    path = client.post("/sandboxes/", scenario).headers["Location"]
+    assert "queue: a plain line" in text(client.get(path).content)
+    store.delete(sandbox_name)
+    client.post("/sandboxes/", {**scenario, "queue": "v1.34"})
+    assert store.sandbox(sandbox_name).meta().queue == "v1.34"
+    assert "about older" not in text(client.get(path).content)
+
+
 @pytest.mark.parametrize("name", ["Has Space", "-x", "x" * 64, "../x"])
 def test_a_sandbox_needs_a_name_that_can_stand_in_a_path(client: Client, name: str) -> None:
     answer = client.post("/sandboxes/", {"name": name})

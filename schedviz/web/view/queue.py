@@ -89,11 +89,12 @@ def view(name: LaneName, chips: list[Chip], count: int) -> LaneView:
     return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
 
 
-def sort_key(entry: LaneEntry) -> tuple[int, int, str]:
-    """activeQ's pop order (PrioritySort: higher priority, then earlier queued); backoffQ by its end."""
+def sort_key(entry: LaneEntry) -> tuple[int, int, int, str]:
+    """activeQ's pop order (PrioritySort: higher priority, then earlier queued; before 1.9: the place in the
+    line); backoffQ by its end."""
     if entry.lane == "backoffQ":
-        return entry.backoff_until or 0, 0, entry.pod
-    return -entry.priority, entry.queued, entry.pod
+        return entry.backoff_until or 0, 0, 0, entry.pod
+    return entry.place, -entry.priority, entry.queued, entry.pod
 
 
 def chip(ranks: Ranks, entry: LaneEntry) -> Chip:

@@ -11,7 +11,9 @@ from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import scenarios
 from schedviz.web.cards import cards
+from schedviz.web.queues import QUEUES
 from simulator.apiserver.status import StatusError
+from simulator.queueing.versions import TODAY
 
 
 @require_safe
@@ -21,10 +23,13 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def create(request: HttpRequest) -> HttpResponse:
-    """``scenario``: which, or empty for an empty sandbox; ``name``: its name, proposed where it is empty."""
+    """``scenario``: which, or empty for an empty sandbox; ``name``: its name, proposed where it is empty;
+    ``queue``: the scheduling queue's version, the scenario's own where none of that version is known."""
     scenario, name = request.POST.get("scenario", ""), request.POST.get("name", "").strip()
+    chosen = request.POST.get("queue", "")
+    queue = next((each.version for each in QUEUES if each.version == chosen), None)
     try:
-        sandbox = scenarios.create(default_store(), scenario, name)
+        sandbox = scenarios.create(default_store(), scenario, name, queue)
     except KeyError:
         raise Http404 from None
     except StatusError as refused:
@@ -47,6 +52,8 @@ def show(request: HttpRequest, error: str = "", name: str = "", status: int = HT
     context = {
         "sandboxes": cards(default_store()),
         "scenarios": scenarios.scenarios().values(),
+        "queues": QUEUES,
+        "today": TODAY,
         "error": error,
         "name": name,
     }

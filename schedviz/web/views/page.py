@@ -13,6 +13,7 @@ from django.utils.translation import get_language, gettext
 
 from schedviz.store import NoSandbox, Sandbox
 from schedviz.store.default import default_store
+from schedviz.web.queues import older
 from schedviz.web.stage import Stage
 
 
@@ -35,8 +36,10 @@ def live_page(request: HttpRequest, sandbox: Sandbox, detail: str = "", status: 
     language = get_language() or "en"
     stage.draw([language])
     parts = stage.whole(language)
+    meta = sandbox.meta()
     context = {
-        "meta": sandbox.meta(),
+        "meta": meta,
+        "older": older(meta.queue),
         "base": reverse("sandbox", args=[sandbox.name]),
         "parts": parts,
         "lanes": [html for name, html in parts.items() if name.startswith("lane-")],

@@ -1,0 +1,47 @@
+"""The scheduling queues that a sandbox may have, in plain words."""
+
+from typing import Final, NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from simulator.queueing.versions import QueueVersion
+
+
+class Queue(NamedTuple):
+    version: QueueVersion
+    label: str | Promise
+    tag: str | Promise
+    """For the top bar; empty for today's queue, which needs no mention."""
+    help: str | Promise
+
+
+QUEUES: Final = (
+    Queue("v1.34", _("today's queue"), "", ""),
+    Queue(
+        "v1.10",
+        _("the queue of 1.10"),
+        _("queue of 1.10"),
+        _(
+            "This sandbox has the scheduling queue of Kubernetes 1.10: pods in order of priority, and those "
+            "that found no room wait until any event that might help sends them all back at once. There is "
+            "no backoff yet, and no hint which event helps whom: backoffQ holds only pods that a fault sent "
+            "back."
+        ),
+    ),
+    Queue(
+        "fifo",
+        _("the line of before 1.9"),
+        _("queue: a plain line"),
+        _(
+            "This sandbox has the scheduling queue of before Kubernetes 1.9: a plain line in which priority "
+            "means nothing. activeQ is the line. Pods that found no room go to its end, some after a sleep "
+            "in backoffQ; nobody keeps the room that a preemptor has made."
+        ),
+    ),
+)
+
+
+def older(version: QueueVersion) -> Queue | None:
+    """What there is to say of a sandbox's queue; None where it is today's."""
+    return next((queue for queue in QUEUES if queue.version == version and queue.tag), None)
