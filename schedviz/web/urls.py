@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from schedviz.web.views import forms, home, objects, sandbox
+from schedviz.web.views import forms, home, leader, objects, sandbox
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -10,6 +10,8 @@ urlpatterns = [
     path("s/<slug:name>/", sandbox.page, name="sandbox"),
     path("s/<slug:name>/delete/", home.delete, name="delete-sandbox"),
     path("s/<slug:name>/clock/", sandbox.clock, name="clock"),
+    path("s/<slug:name>/leader/", leader.show, name="leader"),
+    path("s/<slug:name>/leader/kill/", leader.kill, name="kill-leader"),
     path("s/<slug:name>/cycles/<int:number>/", sandbox.cycle, name="cycle"),
     path("s/<slug:name>/new/yaml/", forms.paste, name="paste"),
     path("s/<slug:name>/new/<slug:kind>/", forms.new, name="new"),

@@ -1,0 +1,74 @@
+"""Leader election: who leads a sandbox, who else could, and how that came."""
+
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from schedviz.loop.leadership import living_workers
+from schedviz.loop.presence import BEAT_SECONDS, TTL_SECONDS
+from schedviz.store import Sandbox, Store
+from simulator import trace
+
+from . import format as fmt
+
+TRACE_READ: Final = 2000
+ELECTIONS_AT_MOST: Final = 10
+
+
+class WorkerView(msgspec.Struct, frozen=True):
+    name: str
+    leads: bool
+    beat_age: float
+    """Seconds since its last heartbeat."""
+    left: int
+    """Percent of the time that is left until it would be taken for dead."""
+
+
+class Election(msgspec.Struct, frozen=True):
+    time: str
+    holder: str
+    epoch: int
+
+
+class LeaderView(msgspec.Struct, frozen=True):
+    """Ages in wall seconds: workers do not live in simulated time."""
+
+    holder: str
+    epoch: int
+    since: str
+    held: int
+    renewed_age: float
+    alive: bool
+    workers: list[WorkerView]
+    elections: list[Election]
+    """The latest first."""
+    beat_seconds: float = BEAT_SECONDS
+    ttl_seconds: float = TTL_SECONDS
+
+
+def leader(store: Store, sandbox: Sandbox) -> LeaderView:
+    """Raises NoSandbox."""
+    lease, beats, now = sandbox.lease(), living_workers(store), time.time()
+    holder = lease.holder if lease else ""
+    elections = [
+        Election(fmt.clock(event.t), event.holder, event.epoch)
+        for _, event in reversed(sandbox.trace_tail(TRACE_READ))
+        if isinstance(event, trace.LeaderElected)
+    ]
+    return LeaderView(
+        holder=holder,
+        epoch=lease.epoch if lease else 0,
+        since=f"{datetime.fromtimestamp(lease.acquired, UTC):%H:%M:%S}" if lease else "",
+        held=round(max(0.0, now - lease.acquired)) if lease else 0,
+        renewed_age=round(max(0.0, now - lease.renewed), 1) if lease else 0.0,
+        alive=holder in beats,
+        workers=[worker(name, name == holder, now - beat) for name, beat in beats.items()],
+        elections=elections[:ELECTIONS_AT_MOST],
+    )
+
+
+def worker(name: str, leads: bool, age: float) -> WorkerView:
+    left = round(100 * (1 - age / TTL_SECONDS))
+    return WorkerView(name, leads, round(max(0.0, age), 1), max(0, min(100, left)))

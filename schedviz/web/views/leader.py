@@ -1,0 +1,27 @@
+"""Leader election: the panel, and the button that ends the leader's hold."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST, require_safe
+
+from schedviz.loop.leadership import end_hold
+from schedviz.store import Sandbox
+from schedviz.store.default import default_store
+from schedviz.web.view import leader as leader_view
+from schedviz.web.views.page import find, panel
+
+
+@require_safe
+def show(request: HttpRequest, name: str) -> HttpResponse:
+    return show_leader(request, find(name))
+
+
+@require_POST
+def kill(request: HttpRequest, name: str) -> HttpResponse:
+    sandbox = find(name)
+    end_hold(default_store(), sandbox)
+    return show_leader(request, sandbox)
+
+
+def show_leader(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
+    view = leader_view.leader(default_store(), sandbox)
+    return panel(request, sandbox, "panels/leader.html", {"view": view})

@@ -1,0 +1,51 @@
+"""Leader election, seen and upset from the page, with two real workers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.loop.leadership import living_workers
+from schedviz.store import Store
+from tests.processes import Process
+from tests.waiting import eventually
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def second_worker(stack: str, store: Store, tmp_path: Path) -> Iterator[Process]:
+    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], tmp_path / "log")
+    eventually(lambda: process.alive() and len(living_workers(store)) >= 2, "a second worker lives")
+    yield process
+    process.stop()
+
+
+def test_killing_the_leader_hands_the_sandbox_to_another_worker(
+    screen: Page, live: Open, store: Store, second_worker: Process
+) -> None:
+    sandbox = live(node("node-1", "2"), pod("big", "3"))
+    expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
+    before = sandbox.lease()
+    assert before
+    screen.locator("#lead").click()
+    panel = screen.locator("#leader-panel")
+    expect(panel.locator(".subject")).to_contain_text(before.holder)
+    expect(panel).to_contain_text("stands by")
+    expect(panel.locator(".story li")).to_have_count(1)
+
+    panel.get_by_role("button", name="Kill the leader").click()
+
+    expect(panel.locator(".story li")).to_have_count(2)
+    after = sandbox.lease()
+    assert after
+    assert after.holder != before.holder
+    assert after.epoch > before.epoch
+    expect(panel.locator(".subject")).to_contain_text(after.holder)
+    expect(screen.locator("#lead")).to_have_text(f"{after.holder} leads")
+    expect(screen.locator("#log")).to_contain_text(f"{after.holder} leads (epoch {after.epoch}).")
+    expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)

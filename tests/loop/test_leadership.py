@@ -1,0 +1,45 @@
+"""The hold of a leader that lives is ended from outside: another real worker goes on."""
+
+from schedviz.api.write import create
+from schedviz.loop.leadership import end_hold, living_workers
+from simulator.trace import LeaderElected
+from tests.loop.conftest import Arena, bound, node, pod, until_bound
+from tests.loop.test_workers import assert_each_pod_was_bound_once
+from tests.waiting import eventually
+
+BATCH = 60
+
+
+def test_the_leaders_hold_is_ended_and_another_worker_rebuilds_the_queue(arena: Arena) -> None:
+    sandbox = arena.make("deposed", [node("n1"), node("n2"), pod("big", cpu="64")])
+    eventually(lambda: sandbox.lanes().get("default/big"), "the pod waits in the queue")
+    waiting = sandbox.lanes()["default/big"].lane
+    holders = []
+    for turn in range(3):
+        create(sandbox, [pod(f"p-{turn}-{i}", cpu="10m") for i in range(BATCH)])
+        arena.wake(sandbox.name)
+        eventually(until_bound(sandbox, turn * BATCH + 5), "some are bound")
+        over = end_hold(arena.store, sandbox)
+        arena.wake(sandbox.name)
+        assert over
+        holders.append(over.holder)
+        elected = eventually(
+            lambda epoch=over.epoch: next(
+                (
+                    event
+                    for _, event in sandbox.trace(0, 100_000)
+                    if isinstance(event, LeaderElected) and event.epoch > epoch
+                ),
+                None,
+            ),
+            "another is elected",
+        )
+        assert elected.holder != over.holder
+        assert elected.holder in living_workers(arena.store)
+        eventually(until_bound(sandbox, (turn + 1) * BATCH), "all are bound")
+        eventually(lambda: sandbox.lanes().keys() == {"default/big"}, "the queue is as it was")
+        assert sandbox.lanes()["default/big"].lane == waiting
+    assert len(set(holders)) == 2
+    assert "big" not in bound(sandbox)
+    assert_each_pod_was_bound_once(sandbox, 3 * BATCH)
+    assert all(worker.popen.poll() is None for worker in arena.workers)
