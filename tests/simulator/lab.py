@@ -79,7 +79,7 @@ class Lab:
         """As ``kubectl delete pod`` does: with the pod's grace period."""
         change = admit_delete(PODS, self.pod(name), self.now)
         if change is not None:
-            self.api.commit([change])
+            self.api.commit([Change(change.resource, change.key, change.object)])
         self.simulation.observe(self.api.take_events())
 
     # What time does

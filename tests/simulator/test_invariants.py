@@ -1,6 +1,7 @@
 """What must stay true whatever happens to the simulated cluster, in whatever order."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from simulator import quantity
-from simulator.api import SECOND, Manifest
+from simulator.api import SECOND, ApiError, Change, Manifest
+from simulator.memory import MemoryApi
 from simulator.simulation import Options
 from simulator.trace import Bound, QueueMoved
 from tests.simulator.lab import Lab, node, pod, priority_class
@@ -27,9 +29,9 @@ Operation = tuple[str, tuple[Any, ...]]
 class Story:
     """Operations on a lab that can be told again."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, api: MemoryApi) -> None:
         self.options = options
-        self.lab = Lab(options)
+        self.lab = Lab(options, api=api)
         self.lab.create(*(priority_class(name, value) for name, value in CLASSES.items()))
         self.told: list[Operation] = []
         self.trace: list[bytes] = []
@@ -122,10 +124,11 @@ def pods(draw: st.DrawFn) -> tuple[str, Manifest]:
 
 class Cluster(RuleBasedStateMachine):
     options = TODAY
+    api: type[MemoryApi] = MemoryApi
 
     def __init__(self) -> None:
         super().__init__()
-        self.story = Story(self.options)
+        self.story = Story(self.options, self.api())
 
     @initialize(names=st.sets(st.sampled_from([*NODE_CPUS]), min_size=1))
     def nodes_are_there(self, names: set[str]) -> None:
@@ -198,11 +201,38 @@ class Cluster(RuleBasedStateMachine):
         assert not bound or max(bound.values()) == 1
 
     def teardown(self) -> None:
-        again = Story(self.options)
+        again = Story(self.options, self.api())
         for operation, arguments in self.story.told:
             again.tell(operation, *arguments)
         assert again.trace == self.story.trace
         assert msgspec.json.encode(again.lab.trace) == msgspec.json.encode(self.story.lab.trace)
+
+
+class ContestedApi(MemoryApi):
+    """Every third write of a pod finds that somebody else was quicker, every ninth that the pod is gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = 0
+
+    def commit(self, changes: Sequence[Change]) -> list[int]:
+        [change, *others] = changes
+        current = self.get(change.resource, change.key)
+        if change.resource == "pods" and change.expected and not others and current is not None:
+            self.writes += 1
+            if self.writes % 9 == 0 and not current["spec"].get("nodeName"):
+                super().commit([Change("pods", change.key, None)])
+            elif self.writes % 3 == 0:
+                annotations = {**current["metadata"].get("annotations", {}), "writes": str(self.writes)}
+                metadata = {**current["metadata"], "annotations": annotations}
+                super().commit([Change("pods", change.key, {**current, "metadata": metadata})])
+            if self.writes % 3 == 0:
+                raise ApiError("Conflict", "pods", change.key)
+        return super().commit(changes)
+
+
+class ContestedCluster(Cluster):
+    api = ContestedApi
 
 
 class ClusterWithFifo(Cluster):
@@ -220,7 +250,9 @@ def examples(number: int) -> settings:
 
 
 Cluster.TestCase.settings = examples(150)
+ContestedCluster.TestCase.settings = examples(50)
 ClusterWithFifo.TestCase.settings = ClusterWithV1_10.TestCase.settings = examples(50)
 TestWhateverHappens = Cluster.TestCase
+TestWhateverHappensAndWhoeverWrites = ContestedCluster.TestCase
 TestWhateverHappensToTheFifo = ClusterWithFifo.TestCase
 TestWhateverHappensToTheQueueOf1_10 = ClusterWithV1_10.TestCase
