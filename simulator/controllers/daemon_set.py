@@ -109,11 +109,10 @@ class DaemonSetController(Controller):
         if strategy["type"] != "RollingUpdate":
             return
         spare = max(1, rounded_up(strategy["rollingUpdate"]["maxUnavailable"], len(seen.wanted)))
-        useless, useful = [], []
-        for name in self._world.informer.of("nodes"):
-            if name not in wanted:
-                continue
-            alive = [pod for pod in by_node.get(name, ()) if "deletionTimestamp" not in pod["metadata"]]
+        useless: list[Manifest] = []
+        useful: list[Manifest] = []
+        for name in seen.wanted:
+            alive = [pod for pod in seen.pods.get(name, ()) if "deletionTimestamp" not in pod["metadata"]]
             available = [pod for pod in alive if self._is_available(manifest, pod)]
             spare -= not available
             for pod in alive:
