@@ -160,8 +160,9 @@ class Simulation:
         return True
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
-        """Do one thing that is due at ``now``; False = nothing is. A cycle is one thing; ``by_point``, each of
-        its extension points: the same happens in the same order, and nothing comes between them.
+        """Do one thing that is due at ``now``; False = nothing is. A cycle is one thing, or
+        with ``by_point`` each of its extension points: the same happens in the same order, and nothing comes
+        between them.
 
         It is done at its own time, however late the call: only events from outside happen when they are seen.
         Exceptions are the API server's (a lost lease, say) or faults of the simulation: it is of no use after

@@ -2,16 +2,32 @@
 drives the simulation asks :class:`Stride` and :class:`Until` between its steps."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, Protocol
 
 from simulator.api import SECOND, Micros
 from simulator.decision import Decision
-from simulator.simulation import Simulation
 
 Unit = Literal["point", "cycle"]
 
 FAR: Micros = 3600 * SECOND
 """A step looks no further ahead for a cycle than this: where only clocks tick there may never be one."""
+
+
+class Seen(Protocol):
+    """What is looked at of :class:`simulator.simulation.Simulation`."""
+
+    @property
+    def now(self) -> Micros: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def in_cycle(self) -> bool: ...
+    @property
+    def rests(self) -> bool: ...
+    @property
+    def nothing_pending(self) -> bool: ...
+    def is_bound(self, pod: str) -> bool: ...
+    def next_due(self) -> Micros | None: ...
 
 
 class Stride:
@@ -22,7 +38,7 @@ class Stride:
     own: it shows the pod before its first point. For a cycle, the binding that follows at once belongs to it.
     """
 
-    def __init__(self, simulation: Simulation, unit: Unit, now: Micros) -> None:
+    def __init__(self, simulation: Seen, unit: Unit, now: Micros) -> None:
         self._simulation = simulation
         self.by_point = unit == "point"
         self._until = now + FAR
@@ -58,7 +74,7 @@ class Until:
     def saw(self, decisions: Iterable[Decision]) -> None:
         self._preempted = self._preempted or any(d.outcome == "preempting" for d in decisions)
 
-    def holds(self, simulation: Simulation) -> bool:
+    def holds(self, simulation: Seen) -> bool:
         if self._pod:
             return simulation.is_bound(self._pod)
         return self._preempted or (self.condition == "nothing-pending" and simulation.nothing_pending)

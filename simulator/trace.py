@@ -49,6 +49,16 @@ class CycleStarted(Event, frozen=True, tag=True):
     priority: int
 
 
+class CycleCutOff(Event, frozen=True, tag=True):
+    """The leader was lost while the cycle stood between two points. Nothing of it was written: the pod is
+    tried again."""
+
+    cycle: int
+    pod: str
+    point: str
+    """The extension point that would have come next."""
+
+
 class Filtered(Event, frozen=True, tag=True):
     cycle: int
     pod: str
@@ -241,6 +251,7 @@ AnyEvent = (
     | Nominated
     | VictimDeleted
     | PodStarted
+    | CycleCutOff
     | PodReady
     | ContainersFailed
     | ContainersRestarted

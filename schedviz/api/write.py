@@ -8,7 +8,16 @@ import time
 from collections.abc import Callable, Sequence
 
 from schedviz.loop import ring, wake
-from schedviz.store import CollectionChanged, LimitReached, Meta, NoSandbox, Sandbox, SandboxExists, Store
+from schedviz.store import (
+    Clock,
+    CollectionChanged,
+    LimitReached,
+    Meta,
+    NoSandbox,
+    Sandbox,
+    SandboxExists,
+    Store,
+)
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros
 from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
@@ -33,11 +42,14 @@ Edit = Callable[[Resource, Manifest], Manifest]
 """From an object as it is to what it is to be."""
 
 
-def create_sandbox(store: Store, meta: Meta, documents: Sequence[Manifest] = ()) -> Sandbox:
-    """A new sandbox with what every cluster has and the objects of these manifests, all in one commit."""
+def create_sandbox(
+    store: Store, meta: Meta, documents: Sequence[Manifest] = (), clock: Clock | None = None
+) -> Sandbox:
+    """A new sandbox with what every cluster has and the objects of these manifests, all in one commit. Time
+    starts as :meth:`Store.create` says."""
     now = int(meta.created or time.time()) * SECOND
     try:
-        sandbox = store.create(meta, admission.new_cluster(documents, now))
+        sandbox = store.create(meta, admission.new_cluster(documents, now), clock)
     except SandboxExists:
         raise AlreadyExists("sandboxes", meta.name) from None
     except LimitReached as error:

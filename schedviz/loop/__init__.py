@@ -1,8 +1,7 @@
 """The scheduling loop on Celery workers, in slices under a lease. The reader enters at
 :mod:`schedviz.loop.driver`."""
 
-from schedviz.loop.clock import change_clock
 from schedviz.loop.doorbell import ring
 from schedviz.loop.wakes import wake
 
-__all__ = ["change_clock", "ring", "wake"]
+__all__ = ["ring", "wake"]

@@ -122,7 +122,7 @@ class Driver:
         ring(sandbox.name)
         if more:
             return 0.0
-        at = None if due is None else renewal.clock.wall_at(due)
+        at = None if due is None else leader.clock.wall_at(due)
         return None if at is None else max(at - time.time(), MIN_DELAY_SECONDS)
 
     def _elected(self, sandbox: Sandbox, lease: Lease) -> Leader:

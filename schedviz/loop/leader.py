@@ -5,12 +5,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from msgspec import UNSET
+
 from schedviz.loop.doorbell import ring
-from schedviz.store import Lease, Renewal, Sandbox
+from schedviz.loop.player import Playable, Player
+from schedviz.store import Clock, Lease, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
-from simulator.decision import Decision
+from simulator.decision import Decision, UnderWay
 from simulator.simulation import Options
-from simulator.trace import Event, LaneEntry, LeaderElected
+from simulator.trace import CycleCutOff, Event, LaneEntry, LeaderElected
 
 EVENTS_AT_ONCE = 1000
 """Watch events read in one go."""
@@ -19,13 +22,13 @@ RING_SECONDS = 0.05
 """Between two rings of the doorbell within a slice: screens are drawn 20 times a second at most."""
 
 
-class Simulation(Protocol):
+class Simulation(Playable, Protocol):
     """What the loop needs of :class:`simulator.simulation.Simulation`."""
 
     def observe(self, events: Sequence[WatchEvent]) -> None: ...
     def take_in(self, now: Micros) -> bool: ...
-    def step(self, now: Micros) -> bool: ...
-    def next_due(self) -> Micros | None: ...
+    @property
+    def under_way(self) -> UnderWay | None: ...
     def take_trace(self) -> list[Event]: ...
     def give_back_trace(self, trace: list[Event]) -> None: ...
     def take_decisions(self) -> list[Decision]: ...
@@ -49,6 +52,8 @@ class Leader:
         """
         self.sandbox = sandbox
         self.lease = lease
+        self.clock: Clock = sandbox.clock()
+        """As it was when the last slice ended."""
         self._trace: list[Event] = []
         self._decisions: list[Decision] = []
         self._lanes: dict[str, LaneEntry | None] = {}
@@ -59,13 +64,17 @@ class Leader:
 
         meta = sandbox.meta()
         _, last, cycle = sandbox.progress()
-        self._now = max(last, sandbox.clock().now(time.time()))
+        now = max(last, self.clock.now(time.time()))
         collections, self._seen = sandbox.list_all()
         options = Options(
             seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1, queue=meta.queue
         )
         self._simulation = make(self, options)
-        self._trace.append(LeaderElected(t=self._now, holder=lease.holder, epoch=lease.epoch))
+        self._player = Player(self._simulation, self.clock, now)
+        self._trace.append(LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch))
+        self._under_way = lost = sandbox.under_way()
+        if lost:
+            self._trace.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
             for resource, objects in collections.items()
@@ -80,7 +89,7 @@ class Leader:
         for the component that wrote to handle."""
         self._collect()
         try:
-            versions = self._store(changes)
+            versions = self._store(changes, under_way=None)
         except ApiError:
             # Some of it would have been true only with this write: the Simulation knows which.
             self._simulation.give_back_trace(self._trace)
@@ -92,24 +101,27 @@ class Leader:
     def run(self, renewal: Renewal, wall: float, seconds: float) -> bool:
         """Let the Simulation come up to the clock, in about so many seconds of work; whether more is due.
 
-        What is due comes first, then what others wrote: that happens when it is seen. A paused Simulation
-        takes in what others write, and does nothing. Raises Gone when the watch log was trimmed beyond what
-        was seen.
+        What is due comes first, then what others wrote: that happens when it is seen. While time stands still
+        it is the other way round: what others wrote, then the steps that were asked for. Raises Gone when the
+        watch log was trimmed beyond what was seen.
         """
         self.lease = renewal.lease
-        self._now = max(self._now, renewal.clock.now(wall))
+        self._player.begin(renewal.clock, wall)
         unread = renewal.version > self._seen
         deadline = time.monotonic() + seconds
         more = True
         while more and time.monotonic() < deadline:
-            if not renewal.clock.paused and self._simulation.step(self._now):
+            if self._player.run():
                 self._take_in_own()
-            elif unread:
+            elif unread and not self._simulation.in_cycle:
                 unread = self._read_on()
+                self._take_in_own()
+            elif self._player.step():
                 self._take_in_own()
             else:
                 more = False
         self._flush()
+        self.clock = self._set_clock(renewal.clock)
         return more
 
     @property
@@ -119,6 +131,14 @@ class Leader:
 
     def next_due(self) -> Micros | None:
         return self._simulation.next_due()
+
+    def _set_clock(self, current: Clock) -> Clock:
+        """Note the steps that were taken, or that the run is over; the clock as it is then."""
+        while True:
+            clock = self._player.clock(current, time.time())
+            if clock is current or self.sandbox.set_clock(clock, current):
+                return clock
+            current = self.sandbox.clock()
 
     def _echo(self, changes: Sequence[Change], versions: Sequence[int]) -> None:
         """Note the watch events of a write of our own, to save reading them: unless others wrote in between,
@@ -161,22 +181,25 @@ class Leader:
     def _take_in(self, events: Sequence[WatchEvent]) -> None:
         """Before any other work, and without any: a paused Simulation takes them in too."""
         self._simulation.observe(events)
-        while self._simulation.take_in(self._now):
+        while self._simulation.take_in(self._player.now):
             pass
 
     def _flush(self) -> None:
         self._collect()
-        self._store([])
+        self._store([], self._simulation.under_way)
 
     def _collect(self) -> None:
         self._trace += self._simulation.take_trace()
-        self._decisions += self._simulation.take_decisions()
+        decisions = self._simulation.take_decisions()
+        self._player.saw(decisions)
+        self._decisions += decisions
         self._lanes |= self._simulation.take_lanes()
 
-    def _store(self, changes: Sequence[Change]) -> list[int]:
+    def _store(self, changes: Sequence[Change], under_way: UnderWay | None) -> list[int]:
         """Commit, with everything collected; without anything to say, nothing is written."""
         seen = self._known()
-        anything = changes or self._trace or self._decisions or self._lanes
+        moved = under_way != self._under_way
+        anything = changes or self._trace or self._decisions or self._lanes or moved
         if not anything and seen == self._stored_seen:
             return []
         versions = self.sandbox.commit(
@@ -187,10 +210,12 @@ class Leader:
             lanes=self._lanes,
             # What the last leader left of the queue does not count: the first commit says what there is.
             reset_lanes=self._stored_seen is None,
-            now=self._now,
+            now=self._player.now,
+            under_way=under_way if moved else UNSET,
             seen=seen,
         )
         self._trace, self._decisions, self._lanes = [], [], {}
+        self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1
         self._stored_seen = versions[-1] if own else seen
         if time.monotonic() - self._rang >= RING_SECONDS:

@@ -9,7 +9,7 @@ from schedviz.store.errors import (
     StaleLease,
     StoreError,
 )
-from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
+from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal, Steps
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.store import Store
 
@@ -26,6 +26,7 @@ __all__ = [
     "Sandbox",
     "SandboxExists",
     "StaleLease",
+    "Steps",
     "Store",
     "StoreError",
 ]

@@ -11,7 +11,7 @@ import msgspec
 from schedviz.store.bounds import MAX_OBJECT_BYTES
 from schedviz.store.errors import LimitReached
 from simulator.api import Manifest, WatchEvent
-from simulator.decision import Decision
+from simulator.decision import Decision, UnderWay
 from simulator.trace import AnyEvent, LaneEntry
 
 Entry = tuple[bytes, dict[bytes, bytes]]
@@ -20,6 +20,7 @@ Entry = tuple[bytes, dict[bytes, bytes]]
 _manifest_decoder = msgspec.json.Decoder(Manifest)
 _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _decision_decoder = msgspec.json.Decoder(Decision)
+_under_way_decoder = msgspec.json.Decoder(UnderWay)
 _lane_decoder = msgspec.json.Decoder(LaneEntry)
 _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
     b"ADDED": "ADDED",
@@ -82,6 +83,10 @@ def decode_trace(entry: Entry) -> tuple[int, AnyEvent]:
 
 def decode_decision(entry: Entry) -> Decision:
     return _decision_decoder.decode(entry[1][b"decision"])
+
+
+def decode_under_way(data: bytes) -> UnderWay:
+    return _under_way_decoder.decode(data)
 
 
 def decode_lane(data: bytes) -> LaneEntry:

@@ -6,6 +6,7 @@
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
+--         under_way   JSON of the cycle that stands between two points, "" = none does any more
 --         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions}
 -- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
 --
@@ -114,6 +115,11 @@ for _, lane in ipairs(request.lanes) do
 end
 
 redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects)
+if request.under_way == '' then
+  redis.call('HDEL', state, 'under_way')
+elseif request.under_way then
+  redis.call('HSET', state, 'under_way', request.under_way)
+end
 if request.now then redis.call('HSET', state, 'now', request.now) end
 if request.seen then
   -- Who had seen all that was there has seen what it writes itself.

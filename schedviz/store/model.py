@@ -1,9 +1,11 @@
 """The store's own records: a sandbox's description, its clock, its lease."""
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.stepping import Unit
 
 
 class Meta(msgspec.Struct, frozen=True):
@@ -26,6 +28,13 @@ class Meta(msgspec.Struct, frozen=True):
     """The scheduler's queue: today's, or an older one."""
 
 
+class Steps(msgspec.Struct, frozen=True):
+    """What is to be done though time stands still; it moves to what is due, if need be."""
+
+    unit: Unit
+    left: int
+
+
 class Clock(msgspec.Struct, frozen=True):
     """Simulated time as a line through (``wall``, ``sim``) with the slope ``speed``."""
 
@@ -34,6 +43,10 @@ class Clock(msgspec.Struct, frozen=True):
     """Seconds since the Unix epoch at which the simulated time was ``sim``."""
     speed: float = 1.0
     paused: bool = False
+    steps: Steps | UnsetType = UNSET
+    """Only while paused."""
+    until: str | UnsetType = UNSET
+    """Only while running: pause when this comes true (see :class:`simulator.stepping.Until`)."""
 
     def __post_init__(self) -> None:
         # A clock is compared by its JSON, where 1 and 1.0 differ.
@@ -54,12 +67,26 @@ class Clock(msgspec.Struct, frozen=True):
 
     def rebased(self, wall: float, *, speed: float | None = None, paused: bool | None = None) -> "Clock":
         """The same simulated time at ``wall``, going on from there at another speed, paused or running."""
+        will_pause = self.paused if paused is None else paused
         return Clock(
             sim=self.now(wall),
             wall=wall,
             speed=self.speed if speed is None else speed,
-            paused=self.paused if paused is None else paused,
+            paused=will_pause,
+            steps=self.steps if will_pause else UNSET,
+            until=UNSET if will_pause else self.until,
         )
+
+    def stopped(self, sim: Micros, wall: float) -> "Clock":
+        """Paused at ``sim``: what it ran for has come."""
+        return Clock(sim=sim, wall=wall, speed=self.speed, paused=True)
+
+    def advanced(self, sim: Micros, wall: float, taken: int) -> "Clock":
+        """At ``sim`` if it was not that far, with so many steps taken of those that were left."""
+        left = self.steps.left - taken if self.steps else 0
+        steps = msgspec.structs.replace(self.steps, left=left) if self.steps and left > 0 else UNSET
+        there = max(self.now(wall), sim)
+        return msgspec.structs.replace(self, sim=there, wall=wall, steps=steps)
 
     def starting(self, wall: float) -> "Clock":
         """The same simulated time, but at ``wall``: as if the clock had stood still until then."""

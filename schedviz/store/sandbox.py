@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from redis import Redis
 
 from schedviz.store import codec
@@ -21,7 +22,7 @@ from schedviz.store.keys import Keys, objects_key
 from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.scripts import Scripts
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
-from simulator.decision import Decision
+from simulator.decision import Decision, UnderWay
 from simulator.trace import Event, LaneEntry
 
 LIMITS = {
@@ -118,6 +119,7 @@ class Sandbox:
         decisions: Iterable[Decision] = (),
         lanes: Mapping[str, LaneEntry | None] = {},
         reset_lanes: bool = False,
+        under_way: UnderWay | UnsetType | None = UNSET,
         now: Micros | None = None,
         seen: int | None = None,
         create: tuple[Meta, Clock] | None = None,
@@ -125,7 +127,8 @@ class Sandbox:
         """Store everything given, or nothing; the resourceVersions of the changes, in order.
 
         token: the lease under which the loop writes. unchanged: resource -> version at which the caller read
-        that collection. reset_lanes: ``lanes`` are all there are. now, seen: how far the loop has come, in
+        that collection. reset_lanes: ``lanes`` are all there are. under_way: the cycle that stands
+        between two points, None = there is none any more. now, seen: how far the loop has come, in
         simulated time and in the watch log (these changes included, where nothing came between). create: make
         the sandbox with this (:meth:`Store.create` does).
 
@@ -155,6 +158,8 @@ class Sandbox:
             request["now"] = str(now)  # more digits than a Lua number is printed with
         if seen is not None:
             request["seen"] = seen
+        if under_way is not UNSET:
+            request["under_way"] = codec.encode(under_way) if under_way else ""
         if reset_lanes:
             request["reset_lanes"] = True
         if token:
@@ -214,6 +219,11 @@ class Sandbox:
     def last_decision(self) -> Decision | None:
         entries = cast("Entries", self._redis.xrevrange(self._keys.decisions, count=1))
         return codec.decode_decision(entries[0]) if entries else None
+
+    def under_way(self) -> UnderWay | None:
+        """The cycle that steps have left between two of its extension points."""
+        (stored,) = self._state("under_way")
+        return None if stored == b"0" else codec.decode_under_way(stored)
 
     def lanes(self) -> dict[str, LaneEntry]:
         """Every pod in the scheduling queue, by ``namespace/name``."""

@@ -6,7 +6,7 @@ import pytest
 from kubernetes import client, watch
 from kubernetes.client.exceptions import ApiException
 
-from schedviz.loop import change_clock
+from schedviz.loop.clock import resume
 from schedviz.store import Store
 from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change
@@ -304,7 +304,7 @@ def test_a_pod_of_high_priority_takes_the_room_of_a_lower_one(
     scheduling: client.SchedulingV1Api,
 ) -> None:
     """The whole way: API, store, worker, scheduler, preemption, kubelet, watch."""
-    change_clock(store.sandbox(cluster), paused=False)
+    resume(store.sandbox(cluster))
     for name, value in (("low", 1), ("high", 1000)):
         scheduling.create_priority_class(client.V1PriorityClass(metadata={"name": name}, value=value))
     core.create_node(node("node-1"))

@@ -32,9 +32,9 @@ def test_a_clock_that_somebody_else_set_is_not_overwritten(sandbox: Sandbox) -> 
 
 @pytest.mark.parametrize("speed", [0.0, 0.09, 101.0, -1.0, float("nan"), float("inf")])
 def test_a_speed_out_of_bounds_is_refused(sandbox: Sandbox, speed: float) -> None:
-    from schedviz.loop import change_clock
+    from schedviz.loop.clock import set_speed
 
     before = sandbox.clock()
     with pytest.raises(ValueError, match="speed"):
-        change_clock(sandbox, speed=speed)
+        set_speed(sandbox, speed)
     assert sandbox.clock() == before

@@ -26,6 +26,11 @@ class StandIn:
 
     work: Callable[["StandIn"], bool] = lambda self: False
     due: Micros | None = None
+    cycles = 0
+    in_cycle = False
+    rests = True
+    nothing_pending = True
+    under_way = None
 
     def __init__(self, api: ApiServer, options: Options) -> None:
         self.api = api
@@ -47,9 +52,12 @@ class StandIn:
             return True
         return False
 
-    def step(self, now: Micros) -> bool:
+    def step(self, now: Micros, *, by_point: bool = False) -> bool:
         self.now = now
         return self.take_in(now) or type(self).work(self)
+
+    def is_bound(self, pod: str) -> bool:
+        return False
 
     def next_due(self) -> Micros | None:
         return self.due

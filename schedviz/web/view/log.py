@@ -105,6 +105,9 @@ class Words:
                 )
             case trace.Filtered(feasible=0):
                 return None  # what comes of it says why
+            case trace.CycleCutOff():
+                text = gettext("Cycle {} of {} was cut off before {}; the pod is tried again.")
+                return "warn", format_html(text, event.cycle, self.pod(event.pod), event.point)
             case trace.Filtered():
                 text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
                 return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))

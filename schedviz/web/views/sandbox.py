@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.loop.clock import change_clock
+from schedviz.loop.clock import pause, resume, set_speed
 from schedviz.web.view import cycle as cycle_view
 from schedviz.web.view.load import ranks
 from schedviz.web.views.page import done, find, live_page, panel
@@ -21,12 +21,12 @@ def clock(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find(name)
     match request.POST.get("do"):
         case "pause":
-            change_clock(sandbox, paused=True)
+            pause(sandbox)
         case "resume":
-            change_clock(sandbox, paused=False)
+            resume(sandbox)
         case _:
             try:
-                change_clock(sandbox, speed=float(request.POST.get("speed", "")))
+                set_speed(sandbox, float(request.POST.get("speed", "")))
             except ValueError as error:
                 return HttpResponseBadRequest(str(error), content_type="text/plain")
     return done(request, sandbox, "schedviz:clock")

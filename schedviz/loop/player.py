@@ -1,0 +1,79 @@
+"""What a sandbox's clock lets its Simulation do: run with the time, up to a condition, or take single steps
+while time stands still."""
+
+from typing import Protocol
+
+from schedviz.store import Clock
+from simulator.api import Micros
+from simulator.decision import Decision
+from simulator.stepping import Seen, Stride, Until
+
+
+class Playable(Seen, Protocol):
+    """What is played."""
+
+    def step(self, now: Micros, *, by_point: bool = False) -> bool: ...
+
+
+class Player:
+    """Between two slices it remembers a step that is not finished."""
+
+    def __init__(self, simulation: Playable, clock: Clock, now: Micros) -> None:
+        self._simulation = simulation
+        self._clock = clock
+        self.now = now
+        """Simulated time; only where a run stops at its condition does it go back, to when that came true."""
+        self._stride: Stride | None = None
+        self._until: Until | None = None
+        self._taken = 0
+        self._stopped = False
+
+    def begin(self, clock: Clock, wall: float) -> None:
+        """A slice begins, by this clock."""
+        self._clock = clock
+        self.now = max(self.now, clock.now(wall))
+        self._taken, self._stopped = 0, False
+        if not clock.steps:
+            self._stride = None
+        if not clock.until:
+            self._until = None
+        elif self._until is None or self._until.condition != clock.until:
+            self._until = Until(clock.until)
+
+    def saw(self, decisions: list[Decision]) -> None:
+        if self._until:
+            self._until.saw(decisions)
+
+    def run(self) -> bool:
+        """Do one thing that is due while time runs; False = there is none, or the condition holds."""
+        if self._clock.paused or self._stopped:
+            return False
+        if self._until and self._until.holds(self._simulation):
+            self._stopped = True
+            self.now = max(self._simulation.now, self._clock.sim)
+            return False
+        return self._simulation.step(self.now)
+
+    def step(self) -> bool:
+        """Do one thing of the steps that were asked for while time stands still; False = they are taken."""
+        steps = self._clock.steps
+        if not steps or self._taken >= steps.left:
+            return False
+        if self._stride is None:
+            self._stride = Stride(self._simulation, steps.unit, self.now)
+        at = self._stride.next()
+        if at is None:
+            self._stride = None
+            self._taken += 1
+        else:
+            self.now = max(self.now, at)
+            self._simulation.step(self.now, by_point=self._stride.by_point)
+        return True
+
+    def clock(self, current: Clock, wall: float) -> Clock:
+        """The clock after this slice, where it is ``current`` now: somebody may have set it meanwhile."""
+        if self._stopped and self._until and current.until == self._until.condition:
+            return current.stopped(self.now, wall)
+        if self._taken or current.now(wall) < self.now:
+            return current.advanced(self.now, wall, self._taken)
+        return current

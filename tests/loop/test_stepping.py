@@ -1,0 +1,154 @@
+"""Steps and runs until a condition, by real workers: time stands still, so every outcome is exact."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from schedviz.api.write import create, create_sandbox
+from schedviz.loop.clock import pause, resume, run_until, step
+from schedviz.store import Clock, Meta, Sandbox
+from simulator.api import SECOND, Manifest
+from simulator.commands.run import START, run_scenario
+from simulator.scenario import load
+from simulator.stepping import Unit
+from simulator.trace import Bound, CycleCutOff, CycleStarted, Event, LeaderElected, Nominated
+from tests.loop.conftest import Arena, bound, node, pod
+from tests.waiting import eventually
+
+SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
+
+Make = Callable[..., Sandbox]
+
+
+@pytest.fixture
+def still(arena: Arena, sandbox_name: str) -> Iterator[Make]:
+    """Makes the test's sandbox, paused at START."""
+
+    def make(manifests: list[Manifest], meta: Meta | None = None) -> Sandbox:
+        meta = meta or Meta(sandbox_name, created=START / SECOND, seed=1)
+        sandbox = create_sandbox(arena.store, meta, manifests, Clock(START, time.time(), paused=True))
+        arena.wake(sandbox_name)
+        eventually(sandbox.lease, "somebody leads")
+        return sandbox
+
+    yield make
+    arena.store.delete(sandbox_name)
+
+
+def take(arena: Arena, sandbox: Sandbox, unit: Unit, count: int = 1) -> str:
+    """Take steps, and wait until they are taken; the point before which the sandbox stands then."""
+    step(sandbox, unit, count)
+    arena.wake(sandbox.name)
+    eventually(lambda: not sandbox.clock().steps, "the steps are taken")
+    under_way = sandbox.under_way()
+    return under_way.point if under_way else ""
+
+
+def traced(sandbox: Sandbox) -> list[Event]:
+    return [event for _, event in sandbox.trace(0, count=100_000)]
+
+
+def test_a_pod_is_bound_by_the_step_that_owns_it(arena: Arena, still: Make) -> None:
+    sandbox = still([node("n1"), node("n2"), pod("web"), pod("next")])
+    assert [take(arena, sandbox, "point") for _ in range(2)] == ["PreFilter", "Filter"]
+    create(sandbox, [pod("meanwhile")])
+    assert take(arena, sandbox, "point", 2) == "Score"
+    under_way = sandbox.under_way()
+    assert under_way
+    assert under_way.pod == "default/web"
+    assert under_way.decision
+    assert len(under_way.decision.feasible) == 2
+    assert sandbox.last_decision() is None
+    assert [take(arena, sandbox, "point") for _ in range(3)] == ["Reserve", "PreBind", "Bind"]
+    assert not bound(sandbox)
+    assert take(arena, sandbox, "point") == ""
+    assert list(bound(sandbox)) == ["web"]
+    assert take(arena, sandbox, "cycle", 2) == ""
+    assert set(bound(sandbox)) == {"web", "next", "meanwhile"}
+    clock = sandbox.clock()
+    assert clock.paused
+    assert clock.sim == START
+
+
+def test_time_moves_to_what_is_due_and_goes_on_from_there(arena: Arena, still: Make) -> None:
+    sandbox = still([node("n1", cpu="1"), pod("big", cpu="2")])
+    take(arena, sandbox, "cycle")
+    assert sandbox.clock().sim == START
+    take(arena, sandbox, "cycle")
+    flushed = sandbox.clock().sim
+    assert flushed > START + 300 * SECOND, "until the flush of pods that waited for too long"
+    assert resume(sandbox).sim == flushed
+    assert pause(sandbox).sim >= flushed
+
+
+def test_a_run_stops_at_the_very_moment_that_it_was_asked_for(arena: Arena, still: Make) -> None:
+    sandbox = still(
+        [
+            node("n1", cpu="1"),
+            {
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": {"name": "high"},
+                "value": 1000,
+            },
+            pod("low", cpu="1"),
+        ]
+    )
+
+    def run(condition: str) -> Clock:
+        run_until(sandbox, condition)
+        arena.wake(sandbox.name)
+        return eventually(lambda: clock if (clock := sandbox.clock()).paused else None, condition)
+
+    clock = run("bound default/low")
+    assert traced(sandbox)[-1].t <= clock.sim
+    assert not clock.until
+    create(sandbox, [pod("urgent", cpu="1", priorityClassName="high", terminationGracePeriodSeconds=1)])
+    clock = run("preemption")
+    nominated = [event for event in traced(sandbox) if isinstance(event, Nominated)]
+    assert [event.t for event in nominated] == [clock.sim]
+    assert list(bound(sandbox)) == ["low"]
+    with pytest.raises(ValueError, match="wanted"):
+        run_until(sandbox, "never")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
+@pytest.mark.parametrize("unit", ["point", "cycle"])
+def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
+    arena: Arena, still: Make, sandbox_name: str, name: str, unit: Unit
+) -> None:
+    scenario = load((SCENARIOS / f"{name}.yaml").read_text())
+    meta = Meta(
+        sandbox_name,
+        created=START / SECOND,
+        seed=scenario.seed,
+        pace=scenario.pace,
+        config=scenario.config,
+        queue=scenario.queue,
+    )
+    sandbox = still(scenario.manifests, meta)
+    while (now := sandbox.clock().sim) < START + 12 * SECOND:
+        take(arena, sandbox, unit, 40 if unit == "point" else 5)
+    expected = [event for event in run_scenario(scenario, now - START) if event.t < now]
+    got = [e for e in traced(sandbox) if e.t < now and not isinstance(e, LeaderElected)]
+    assert got == expected
+
+
+def test_a_worker_that_dies_in_the_middle_of_a_stepped_cycle_loses_nothing(arena: Arena) -> None:
+    sandbox = arena.make("stepped", [node("n1"), node("n2")])
+    pause(sandbox)
+    create(sandbox, [pod("web")])
+
+    assert take(arena, sandbox, "point", 4) == "Score"
+    leader = eventually(lambda: arena.leader(sandbox))
+    leader.kill()
+    assert take(arena, sandbox, "point") == "PreFilter"
+    arena.start_worker()
+    take(arena, sandbox, "point", 7)
+    assert list(bound(sandbox)) == ["web"]
+    told = [e for e in traced(sandbox) if isinstance(e, CycleStarted | CycleCutOff | Bound)]
+    assert [type(event) for event in told] == [CycleStarted, CycleCutOff, CycleStarted, Bound]
+    assert isinstance(told[1], CycleCutOff)
+    assert (told[1].pod, told[1].point) == ("default/web", "Score")
