@@ -77,3 +77,32 @@ def milli_value(nanos: Nanos) -> int:
     """Thousandths, rounded up (away from zero), capped to int64."""
     unit = NANO // 1000
     return min(MAX_INT64, -(-nanos // unit)) if nanos >= 0 else max(-MAX_INT64, nanos // unit)
+
+
+_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
+
+
+def canonical(quantity: str | int | float) -> str:
+    """A quantity's text as the API server keeps it: ``0.5`` is ``500m``, ``1024Mi`` is ``1Gi``.
+
+    CanonicalizeBytes of the same file. Raises :class:`QuantityError`, for 2^63 and more too."""
+    text = quantity if isinstance(quantity, str) else repr(quantity)
+    nanos = parse_text(text)
+    if abs(nanos) >= MAX_NANOS:
+        raise QuantityError("must be less than 2^63")
+    whole, fraction = divmod(abs(nanos), NANO)
+    sign = "-" if nanos < 0 else ""
+    if text.endswith("i") and not fraction and whole >= 1024:
+        power = 0
+        while whole % 1024 == 0 and power < len(_BINARY) - 1:
+            whole, power = whole // 1024, power + 1
+        return f"{sign}{whole}{_BINARY[power]}"
+    if nanos == 0:
+        return "0"
+    amount, power = abs(nanos), 0
+    while amount % 1000 == 0 and power < len(_DECIMAL) - 1:
+        amount, power = amount // 1000, power + 1
+    exponential = re.search("[eE][+-]?[0-9]", text)
+    suffix = f"e{3 * power - 9}" if exponential and power != 3 else _DECIMAL[power]
+    return f"{sign}{amount}{suffix}"

@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from simulator.api import Manifest
 from simulator.apiserver import patch
 from simulator.apiserver.bounds import MAX_BYTES
+from simulator.apiserver.decoding import decode_as
 from simulator.apiserver.manifest import ManifestError, TooLong, documents, json_document
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import decode_as, schema_of
+from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import BadRequest, StatusError, TooLarge, UnsupportedMediaType
 
 JSON = "application/json"

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver import priority, resources, schema
+from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import complete, qos_class, set_defaults
 from simulator.apiserver.overlay import NewCluster, Overlay, Reader
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
@@ -109,10 +109,10 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
 
 def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, namespace: str) -> None:
     resource = resource_of(document, overlay)
-    manifest, causes = schema.decode(resource, document)
-    metadata = manifest.setdefault("metadata", {})
+    manifest, causes = decoding.decode(resource, document)
     if causes:
-        raise Invalid(resource.kind, resource.group, metadata.get("name") or "", causes)
+        raise Invalid(resource.kind, resource.group, _given_name(manifest), causes)
+    metadata = manifest.setdefault("metadata", {})
     for field in (*_SERVER_FIELDS, *_DELETION_FIELDS):
         metadata.pop(field, None)
     if resource.namespaced:
@@ -149,7 +149,7 @@ def admit_update(
 
     Raises a StatusError; Conflict where ``new`` names another resourceVersion or uid than ``old`` has."""
     overlay = Overlay(reader)
-    decoded, causes = schema.decode(resource, new)
+    decoded, causes = decoding.decode(resource, new)
     name = old["metadata"]["name"]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
@@ -226,6 +226,13 @@ def timestamp(now: Micros) -> str:
 
 def micros(stamp: str) -> Micros:
     return int(datetime.datetime.fromisoformat(stamp).timestamp()) * SECOND
+
+
+def _given_name(manifest: Manifest) -> str:
+    """The name that a manifest with faults gives its object; empty where there is none."""
+    metadata = manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _generate_name(resource: Resource, metadata: dict[str, Any], overlay: Overlay, source: str) -> None:

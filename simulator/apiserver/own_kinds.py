@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_META = {"$ref": "#/$defs/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+_META = {"$ref": "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
 _STRING = {"type": "string"}
 
 
@@ -24,7 +24,7 @@ _ENTRY = _object(
     object={"type": "object"},
 )
 
-_CREATED = _object(created={"type": "array", "items": {"type": "integer"}})
+_CREATED = _object(created={"type": "array", "items": {"type": "integer", "format": "int64"}})
 
 OWN_KINDS: dict[tuple[str, str], dict[str, Any]] = {
     ("schedviz/v1", "Timetable"): _kind(

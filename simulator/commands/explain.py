@@ -15,7 +15,7 @@ import msgspec
 
 from simulator import extender_http, snapshot
 from simulator.api import Manifest
-from simulator.apiserver import priority, resources, schema
+from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import complete, set_defaults
 from simulator.apiserver.manifest import ManifestError, manifests
 from simulator.apiserver.overlay import Objects, Overlay
@@ -119,7 +119,7 @@ def read_list(path: Path) -> Iterator[Item]:
 
 def admitted(manifest: Manifest, items: Iterable[Item]) -> Pod:
     """The pod as the API server of that cluster would store it. Raises StatusError or ExplainError."""
-    decoded, causes = schema.decode(PODS, manifest)
+    decoded, causes = decoding.decode(PODS, manifest)
     if not causes:
         _name(decoded.setdefault("metadata", {}))
         set_defaults(PODS, decoded)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator import quantity
-from simulator.apiserver.schema import canonical
+from simulator.apiserver.faults import MAX_CAUSES, MAX_SHOWN
 from simulator.apiserver.status import Invalid
 from tests.apiserver.cluster import Cluster, pod
 
@@ -270,13 +270,31 @@ def test_a_timetables_durations_are_read_before_it_is_stored() -> None:
     _refused({**timetable, "spec": {"entries": [entry]}}, "spec.entries[0].every", "'soon' is not a duration")
 
 
+def test_of_many_faults_only_so_many_are_told() -> None:
+    spec = {f"field{number}": None for number in range(10_000)}
+    with pytest.raises(Invalid) as refused:
+        Cluster().create([pod(**spec)])
+    assert len(refused.value.causes) == MAX_CAUSES
+    _refused(pod(nodeSelector={"k" * 10_000: 1}), f"spec.nodeSelector[{'k' * MAX_SHOWN}]", "of type string")
+
+
+def test_a_null_is_not_set_but_in_a_list() -> None:
+    (created,) = Cluster().create([pod(nodeSelector={"a": None}, priorityClassName=None)])
+    assert created["spec"]["nodeSelector"] == {}
+    assert "priorityClassName" not in created["spec"]
+    _refused(pod(nodeName=None, containers=None), "spec.containers", "Required value")
+    _refused(
+        pod(containers=[{**MAIN, "args": [None]}]), "spec.containers[0].args[0]", "must be of type string"
+    )
+
+
 def test_quantities_are_kept_in_canonical_form() -> None:
     pairs = {
         "0.5": "500m", "1024Mi": "1Gi", "1.5Gi": "1536Mi", "1000m": "1", "0.1m": "100u", "1000": "1k",
         "1023": "1023", "1024": "1024", "0Mi": "0", "100Ki": "100Ki", "1e3": "1e3", "+5": "5", "-1": "-1",
         "0.3Ki": "307200m", "12345678": "12345678",
     }  # fmt: skip
-    assert {text: canonical(text) for text in pairs} == pairs
+    assert {text: quantity.canonical(text) for text in pairs} == pairs
     assert all(quantity.parse_text(text) == quantity.parse_text(kept) for text, kept in pairs.items())
 
 
