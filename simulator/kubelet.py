@@ -10,7 +10,7 @@ from simulator import container_status
 from simulator.agenda import Turn
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import micros, timestamp
-from simulator.node_conditions import is_silent
+from simulator.node_conditions import condition_status, is_silent
 from simulator.pod import Pod
 from simulator.pod_status import condition, with_condition, with_status
 from simulator.trace import ContainersFailed, ContainersRestarted, Event, PodFinished, PodReady, PodStarted
@@ -125,7 +125,7 @@ class Kubelet:
             return
         since = self._since(pod)
         ready = condition(pod.manifest, "Ready") or {}
-        if ready.get("status") == "False" and ready.get("reason") in NOT_READY:
+        if ready.get("reason") in NOT_READY and self._is_ready(pod.node_name):
             time = since + (_seconds(pod, READY_SECONDS) or 0) * SECOND
             yield Plan(time, f"ready at {time}", self._ready)
         for annotation, what, action in (
@@ -136,6 +136,10 @@ class Kubelet:
             if seconds is not None:
                 time = since + seconds * SECOND
                 yield Plan(time, f"{what} at {time}", action)
+
+    def _is_ready(self, node: str) -> bool:
+        manifest = self._world.informer.get("nodes", node)
+        return manifest is not None and condition_status(manifest, "Ready") not in ("False", "Unknown")
 
     def _since(self, pod: Pod) -> Micros:
         since = container_status.running_since(pod.manifest)

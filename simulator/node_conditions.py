@@ -5,6 +5,10 @@ from simulator.apiserver.admission import timestamp
 
 FAILED = "schedviz/failed"
 """The annotation by which a node is broken ("true") and mended (anything else, or none)."""
+FAILED_SINCE = "schedviz/failed-since"
+"""Written beside it: when its kubelet was heard for the last time."""
+PRESSURE = "schedviz/pressure"
+"""The annotation that says what a node is short of: ``memory``, ``disk``, ``pid``, or several with commas."""
 
 
 def node_condition(node: Manifest, kind: str) -> Manifest | None:
@@ -25,6 +29,11 @@ def is_broken(node: Manifest) -> bool:
 def is_silent(node: Manifest) -> bool:
     """Its kubelet is not heard: nothing starts, ends or goes there."""
     return is_broken(node) or condition_status(node, "Ready") == "Unknown"
+
+
+def heard(node: Manifest) -> tuple[bool, str]:
+    """What decides whether its pods go on, and count as ready."""
+    return is_silent(node), condition_status(node, "Ready")
 
 
 def with_node_condition(

@@ -20,7 +20,7 @@ from simulator.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.kubelet import Kubelet
 from simulator.node import Node
-from simulator.node_conditions import is_silent
+from simulator.node_conditions import heard
 from simulator.pod import Pod
 from simulator.pod_gc import PodGarbageCollector
 from simulator.points import Point, Points
@@ -269,7 +269,7 @@ class Simulation:
         else:
             self._node_event(event.key, "updated", node_scheduling_properties_change(new, old))
         self._scheduler.handlers.node_changed(old, new)
-        if self._acting and (old is None or is_silent(old.manifest) != is_silent(new.manifest)):
+        if self._acting and (old is None or heard(old.manifest) != heard(new.manifest)):
             self._kubelet.node_changed(new.name, self._pods.values())
 
     def _node_event(

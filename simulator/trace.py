@@ -157,6 +157,15 @@ class PodFinished(Event, frozen=True, tag=True):
     phase: Literal["Succeeded", "Failed"]
 
 
+class PodEvicted(Event, frozen=True, tag=True):
+    """A pod has to go because of the state of its node: it is deleted for a taint, or ended for a
+    shortage."""
+
+    pod: str
+    node: str
+    reason: str
+
+
 class PodRemoved(Event, frozen=True, tag=True):
     """The pod object is gone. ``node`` is empty where it never had one."""
 
@@ -256,6 +265,7 @@ AnyEvent = (
     | ContainersFailed
     | ContainersRestarted
     | PodFinished
+    | PodEvicted
     | PodRemoved
     | CreateRefused
     | ObjectsCreated

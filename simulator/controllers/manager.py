@@ -6,9 +6,13 @@ from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
 from simulator.controllers.garbage_collector import GarbageCollector
 from simulator.controllers.job import JobController
+from simulator.controllers.node_lifecycle import NodeLifecycleController
 from simulator.controllers.ownership import Ownership, Place
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.stateful_set import StatefulSetController
+from simulator.controllers.taint_eviction import TaintEvictionController
+from simulator.eviction_manager import EvictionManager
+from simulator.node_reporter import NodeReporter
 from simulator.world import World
 
 CONTROLLERS: tuple[type[Controller], ...] = (
@@ -17,8 +21,12 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     StatefulSetController,
     DaemonSetController,
     JobController,
+    NodeReporter,
+    NodeLifecycleController,
+    TaintEvictionController,
+    EvictionManager,
 )
-"""In the order in which they hear of a change."""
+"""In the order in which they hear of a change. Two are parts of the kubelets rather."""
 
 
 class ControllerManager:

@@ -162,6 +162,9 @@ class Words:
             case trace.PodFinished():
                 text = gettext("{} finished on {}: {}.")
                 return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.phase)
+            case trace.PodEvicted():
+                text = gettext("{} has to leave {}: {}.")
+                return "warn", format_html(text, self.pod(event.pod), self.node(event.node), event.reason)
             case trace.PodRemoved() if event.node:
                 return "quiet", format_html(
                     gettext("{} is gone from {}."), self.pod(event.pod), self.node(event.node)

@@ -1,0 +1,147 @@
+"""Nodes that fail, return, are tainted or run short, and what becomes of their pods."""
+
+from typing import Any
+
+from simulator import trace
+from simulator.api import Manifest
+from tests.simulator.controllers.workloads import heir, names, pods, status, workload
+from tests.simulator.lab import Lab, node, pod, priority_class
+
+RUNS = {"schedviz/run-seconds": "30"}
+
+
+def annotate(lab: Lab, name: str, **annotations: str | None) -> None:
+    def annotated(manifest: Manifest) -> Manifest:
+        old = manifest["metadata"].get("annotations", {})
+        new = {**old, **{f"schedviz/{key}": value for key, value in annotations.items()}}
+        kept = {key: value for key, value in new.items() if value is not None}
+        return {**manifest, "metadata": {**manifest["metadata"], "annotations": kept}}
+
+    lab.update("nodes", name, annotated)
+
+
+def ready(lab: Lab, name: str) -> str:
+    conditions = lab.api.objects["nodes"][name]["status"]["conditions"]
+    return str(next(c["status"] for c in conditions if c["type"] == "Ready"))
+
+
+def taints(lab: Lab, name: str) -> list[str]:
+    found = lab.api.objects["nodes"][name]["spec"].get("taints", [])
+    return [f"{taint['key'].removeprefix('node.kubernetes.io/')}:{taint['effect']}" for taint in found]
+
+
+def set_spec(lab: Lab, name: str, **spec: Any) -> None:
+    lab.update("nodes", name, lambda m: {**m, "spec": {**m["spec"], **spec}})
+
+
+def where(lab: Lab) -> list[str]:
+    return sorted(made["spec"].get("nodeName", "") for made in pods(lab))
+
+
+def test_a_failed_node_is_noticed_and_its_pods_move_after_five_minutes() -> None:
+    lab = Lab()
+    lab.create(node("a"), node("b", cpu="0"), workload("ReplicaSet", replicas=2))
+    lab.run(10)
+    annotate(lab, "a", failed="true")
+    lab.run(49)
+    assert (ready(lab, "a"), taints(lab, "a")) == ("True", [])
+    lab.run(2)
+    assert ready(lab, "a") == "Unknown"
+    assert taints(lab, "a") == ["unreachable:NoSchedule", "unreachable:NoExecute"]
+    assert status(lab, "replicasets.apps")["readyReplicas"] == 0
+    lab.create(node("c"))
+    lab.run(298)
+    assert where(lab) == ["a", "a"]
+    lab.run(10)
+    assert where(lab) == ["c", "c"]
+    assert [e.reason for e in lab.of(trace.PodEvicted)] == [
+        "taint node.kubernetes.io/unreachable:NoExecute"
+    ] * 2
+    lab.run(3600)
+    assert len(names(lab, alive=False)) == 4, "nobody is there to end the old ones"
+    annotate(lab, "a", failed=None)
+    lab.run(1)
+    assert (ready(lab, "a"), taints(lab, "a")) == ("True", [])
+    assert len(names(lab, alive=False)) == 2
+    assert "schedviz/failed-since" not in lab.api.objects["nodes"]["a"]["metadata"]["annotations"]
+
+
+def test_pods_of_a_node_that_returns_in_time_go_on_as_if_it_had_been_there() -> None:
+    lab = Lab()
+    lab.create(node("a"), pod("stays"), pod("ends", annotations=RUNS))
+    lab.run(10)
+    annotate(lab, "a", failed="true")
+    lab.run(100)
+    assert lab.pod("ends")["status"]["phase"] == "Running", "nobody says otherwise"
+    assert lab.condition("stays", "Ready")["reason"] == "NodeNotReady"
+    annotate(lab, "a", failed="false")
+    lab.run(1)
+    assert lab.condition("stays", "Ready")["status"] == "True"
+    assert lab.pod("ends")["status"]["phase"] == "Succeeded"
+
+
+def test_a_no_execute_taint_is_borne_as_long_as_the_pods_tolerations_say() -> None:
+    lab = Lab()
+    always = {"key": "repair", "operator": "Exists", "effect": "NoExecute"}
+    lab.create(node("a"))
+    lab.create(pod("none", cpu="0"), pod("while", cpu="0", tolerations=[{**always, "tolerationSeconds": 60}]))
+    lab.create(pod("always", cpu="0", tolerations=[always]))
+    lab.run(10)
+    set_spec(lab, "a", taints=[{"key": "repair", "effect": "NoExecute"}])
+    lab.run(20)
+    lab = heir(lab)
+    lab.run(200)
+    assert names(lab, alive=False) == ["always"]
+    gone = {event.pod: lab.seconds(event) for event in lab.of(trace.PodRemoved)}
+    assert gone == {"default/none": 40, "default/while": 100}, "30 s of grace each"
+
+
+def test_a_cordon_and_conditions_become_taints_and_go_with_them() -> None:
+    lab = Lab()
+    mine = {"key": "mine", "effect": "NoSchedule"}
+    lab.create(node("a", unschedulable=True, taints=[mine]))
+    lab.run(1)
+    assert taints(lab, "a") == ["mine:NoSchedule", "unschedulable:NoSchedule"]
+    set_spec(lab, "a", unschedulable=False)
+
+    def not_ready(manifest: Manifest) -> Manifest:
+        made = {"type": "Ready", "status": "False", "reason": "KubeletNotReady"}
+        return {**manifest, "status": {**manifest["status"], "conditions": [made]}}
+
+    lab.update("nodes", "a", not_ready)
+    lab.run(1)
+    assert taints(lab, "a") == ["mine:NoSchedule", "not-ready:NoSchedule", "not-ready:NoExecute"]
+
+
+def test_a_node_short_of_memory_ends_its_pods_the_least_important_first() -> None:
+    lab = Lab()
+    lab.create(priority_class("high", 1000), priority_class("low", -5), node("a"))
+    asks = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"memory": "1Gi"}}}]}
+    for name, priority, spec in (("vip", "high", asks), ("bulk", "low", asks), ("careless", "high", {})):
+        made = pod(name, cpu="0", priorityClassName=priority)
+        made["spec"].update(spec)
+        lab.create(made)
+    lab.run(10)
+    annotate(lab, "a", pressure="memory")
+    lab.run(1)
+    assert taints(lab, "a") == ["memory-pressure:NoSchedule"]
+    lab.run(10)
+    lab = heir(lab)
+    lab.run(10)
+    annotate(lab, "a", pressure=None)
+    lab.run(60)
+    assert names(lab) == ["vip"]
+    assert [e.pod for e in lab.of(trace.PodEvicted)] == ["default/bulk"]
+    assert lab.pod("careless")["status"]["reason"] == "Evicted"
+    assert lab.pod("careless")["status"]["message"].startswith("The node was low on resource: memory")
+    assert taints(lab, "a") == []
+    assert lab.condition("bulk", "DisruptionTarget")["reason"] == "TerminationByKubelet"
+
+
+def test_a_daemon_stays_on_a_node_that_has_failed() -> None:
+    lab = Lab()
+    lab.create(node("a"), workload("DaemonSet"))
+    lab.run(10)
+    annotate(lab, "a", failed="true")
+    lab.run(3600)
+    assert where(lab) == ["a"]
