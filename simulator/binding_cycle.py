@@ -12,6 +12,7 @@ from simulator.agenda import Turn
 from simulator.api import Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.subresources import admit_binding
+from simulator.bind_volumes import bind_volumes
 from simulator.extender import ExtenderError
 from simulator.failure_handler import binding_failed
 from simulator.framework.binding import run_bind, run_post_bind, run_pre_bind, run_unreserve
@@ -53,7 +54,10 @@ class BindingCycle:
         if not waits:
             self._go_on(None)
             return
-        waiting = self._framework.waiting_pods.add(self._assumed, waits, self._go_on)
+        until = self._world.now + min(waits.values())
+        waiting = self._framework.waiting_pods.add(
+            self._assumed, waits, self._go_on, attempt=self._info.attempts, until=until
+        )
         self._info.lane = "waiting"
         self._scheduler.lanes.moved(Move(self._info, "inFlight", "waiting", "Permit", next(iter(waits))))
         for plugin, timeout in waits.items():
@@ -80,6 +84,8 @@ class BindingCycle:
         if self._framework.pre_bind_plugins:
             yield self._point("PreBind")
             status = run_pre_bind(self._framework, self._state, pod, node)
+            if status is None:
+                bind_volumes(self._world, self._state, node)
         if status is None:
             yield self._point("Bind")
             status = self._extenders() or run_bind(self._framework, self._state, pod, node)

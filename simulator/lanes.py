@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from simulator.api import Micros
+from simulator.framework.waiting_pods import WaitingPod
 from simulator.pod_status import condition
 from simulator.queueing.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_DELETE
 from simulator.queueing.queued_pod import QueuedPod
@@ -16,17 +17,19 @@ class Lanes:
     or until the API server says that it is bound or gone.
 
     ``expiration`` says when a pod's backoff ends; ``nominated_node`` where the scheduler nominated it to, by
-    uid."""
+    uid; ``waiting_pod`` what holds it on Permit, by uid."""
 
     def __init__(
         self,
         world: World,
         expiration: Callable[[QueuedPod], Micros],
         nominated_node: Callable[[str], str],
+        waiting_pod: Callable[[str], WaitingPod | None],
     ) -> None:
         self._world = world
         self._expiration = expiration
         self._nominated_node = nominated_node
+        self._waiting_pod = waiting_pod
         self._places: dict[str, tuple[QueuedPod, Lane, Micros]] = {}
         self._changed: dict[str, None] = {}  # a set that keeps its order
 
@@ -86,6 +89,8 @@ class Lanes:
         info, lane, since = self._places[key]
         manifest = self._world.informer.get("pods", key) or info.pod.manifest
         scheduled = condition(manifest, "PodScheduled") or {}
+        waiting = self._waiting_pod(info.pod.uid) if lane == "waiting" else None
+        plugins = waiting.pending_plugins if waiting else info.unschedulable_plugins | info.pending_plugins
         return LaneEntry(
             pod=key,
             uid=info.pod.uid,
@@ -97,7 +102,8 @@ class Lanes:
             place=info.place,
             backoff_until=self._expiration(info) if lane == "backoffQ" else None,
             message=scheduled.get("message", ""),
-            plugins=sorted(info.unschedulable_plugins | info.pending_plugins),
+            plugins=sorted(plugins),
             gate=info.gating_plugin,
             nominated_node=self._nominated_node(info.pod.uid),
+            wait_until=waiting.until if waiting else None,
         )

@@ -3,6 +3,7 @@ v1.34)."""
 
 from collections.abc import Mapping
 
+from simulator import permit_word
 from simulator.api import SECOND, Micros
 from simulator.cache import Cache
 from simulator.config import Configuration
@@ -63,7 +64,9 @@ class Scheduler:
             initial_backoff=configuration.pod_initial_backoff_seconds * SECOND,
             max_backoff=configuration.pod_max_backoff_seconds * SECOND,
         )
-        self.lanes = Lanes(world, self.queue.backoff_q.expiration, self.queue.nominator.node_of)
+        self.lanes = Lanes(
+            world, self.queue.backoff_q.expiration, self.queue.nominator.node_of, self.waiting_pod
+        )
         self.handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._reject_waiting_pod)
         self.decisions: list[Decision] = []
         self._cycle: Points | None = None
@@ -164,6 +167,9 @@ class Scheduler:
         elif new.node_name:
             self.lanes.bound(pod.key, pod.uid)
         else:
+            waiting = self.waiting_pod(pod.uid)
+            if waiting is not None:
+                permit_word.hear(old, pod, waiting)
             self.lanes.touched(pod.key)
 
     # Pods that wait on Permit

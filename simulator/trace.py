@@ -49,6 +49,15 @@ class CycleStarted(Event, frozen=True, tag=True):
     priority: int
 
 
+class WatchRelisted(Event, frozen=True, tag=True):
+    """The watch broke, as its log did not reach back any more: everything was listed anew."""
+
+    version: int
+    objects: int
+    gone: int
+    """Objects that had been known and are no more."""
+
+
 class CycleCutOff(Event, frozen=True, tag=True):
     """The leader was lost while the cycle stood between two points. Nothing of it was written: the pod is
     tried again."""
@@ -215,6 +224,13 @@ class JobFinished(Event, frozen=True, tag=True):
     reason: str
 
 
+class VolumeBound(Event, frozen=True, tag=True):
+    """A claim got its volume."""
+
+    claim: str
+    volume: str
+
+
 class ControllerFailed(Event, frozen=True, tag=True):
     """What a controller wanted to do was refused. It tries again, ever more slowly, and says no more until
     it got on."""
@@ -244,13 +260,17 @@ class LaneEntry(msgspec.Struct, frozen=True):
     """The plugins whose events the pod waits for."""
     gate: str = ""
     nominated_node: str = ""
+    wait_until: int | None = None
+    """When the wait on Permit ends, by the first of its plugins' timeouts; None in other lanes."""
 
 
 AnyEvent = (
     LeaderElected
+    | WatchRelisted
     | NodeChanged
     | QueueMoved
     | CycleStarted
+    | CycleCutOff
     | Filtered
     | Scored
     | Bound
@@ -260,7 +280,6 @@ AnyEvent = (
     | Nominated
     | VictimDeleted
     | PodStarted
-    | CycleCutOff
     | PodReady
     | ContainersFailed
     | ContainersRestarted
@@ -272,5 +291,6 @@ AnyEvent = (
     | ObjectsDeleted
     | ReplicaSetScaled
     | JobFinished
+    | VolumeBound
     | ControllerFailed
 )

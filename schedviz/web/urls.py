@@ -18,6 +18,7 @@ urlpatterns = [
     path("s/<slug:name>/new/<slug:kind>/yaml/", forms.preview, name="preview"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/", objects.pod, name="pod"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/delete/", objects.delete_pod, name="delete-pod"),
+    path("s/<slug:name>/pods/<str:namespace>/<str:pod>/permit/", objects.permit, name="permit"),
     path("s/<slug:name>/nodes/<str:node>/", objects.node, name="node"),
     path("s/<slug:name>/nodes/<str:node>/<slug:action>/", objects.change_node, name="change-node"),
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from simulator.api import Micros
 from simulator.framework.interface import Status, unschedulable
 from simulator.pod import Pod
 
@@ -12,8 +13,13 @@ Ended = Callable[[Status | None], None]
 class WaitingPod:
     """A pod that was given a node and waits for plugins to allow its binding."""
 
-    def __init__(self, pod: Pod, plugins: Iterable[str], ended: Ended) -> None:
+    def __init__(
+        self, pod: Pod, plugins: Iterable[str], ended: Ended, *, attempt: int, until: Micros
+    ) -> None:
         self.pod = pod
+        self.attempt = attempt
+        self.until = until
+        """When the first plugin's patience is over."""
         self._pending = dict.fromkeys(plugins)
         self._ended: Ended | None = ended
 
@@ -51,10 +57,12 @@ class WaitingPods:
     def get(self, uid: str) -> WaitingPod | None:
         return self._pods.get(uid)
 
-    def add(self, pod: Pod, plugins: Iterable[str], ended: Ended) -> WaitingPod:
+    def add(
+        self, pod: Pod, plugins: Iterable[str], ended: Ended, *, attempt: int, until: Micros
+    ) -> WaitingPod:
         def leave(status: Status | None) -> None:
             del self._pods[pod.uid]
             ended(status)
 
-        waiting = self._pods[pod.uid] = WaitingPod(pod, plugins, leave)
+        waiting = self._pods[pod.uid] = WaitingPod(pod, plugins, leave, attempt=attempt, until=until)
         return waiting

@@ -12,6 +12,7 @@ from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.plugins.dynamic_resources import DynamicResources
+from simulator.plugins.gang import Gang
 from simulator.plugins.image_locality import ImageLocality
 from simulator.plugins.inter_pod_affinity import InterPodAffinity
 from simulator.plugins.node_affinity import NodeAffinity
@@ -53,18 +54,21 @@ PLUGINS: tuple[type[Plugin], ...] = (
 
 IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in PLUGINS}
 
+OWN: Mapping[str, type[Plugin]] = {Gang.name: Gang}
+"""Not in-tree, and in no profile unless it enables them."""
+
 ENTRY_POINT_GROUP = "schedviz.plugins"
 
 
 @cache
 def registered() -> Mapping[str, type[Plugin]]:
-    """The in-tree plugins and those of installed packages, which name their classes as entry points of the
-    group ``schedviz.plugins``. They do nothing until a profile enables them.
+    """The in-tree plugins, our own, and those of installed packages, which name their classes as entry points
+    of the group ``schedviz.plugins``. They do nothing until a profile enables them.
 
     Raises TypeError for an entry point that is no plugin, and ValueError for a name that is taken: both are
     faults of the installation that should not go unnoticed.
     """
-    found = dict(IN_TREE)
+    found = {**IN_TREE, **OWN}
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
         plugin = point.load()
         if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):

@@ -34,7 +34,9 @@ class Chip(msgspec.Struct, frozen=True):
     attempts: int
     since: Micros
     until: Micros
-    """When its backoff is over; 0 elsewhere."""
+    """When its backoff or its wait on Permit is over; 0 elsewhere."""
+    permit: bool
+    """It waits on Permit: whoever looks on may settle it."""
     note: str
     verbatim: str
     """The scheduler's own words for it, where they are longer."""
@@ -106,10 +108,11 @@ def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
         rank=ranks.rank(entry.priority),
         attempts=entry.attempts,
         since=entry.since,
-        until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else 0,
+        until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else entry.wait_until or 0,
+        permit=entry.lane == "waiting",
         note=note(entry),
         verbatim=entry.message if entry.lane == "unschedulable" else "",
-        waits=entry.plugins if entry.lane == "unschedulable" else [],
+        waits=entry.plugins if entry.lane in ("unschedulable", "waiting") else [],
         nominated=entry.nominated_node,
     )
 
@@ -130,6 +133,7 @@ def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
         attempts=0,
         since=pod.created,
         until=0,
+        permit=False,
         note="",
         verbatim="",
         waits=[],

@@ -1,7 +1,9 @@
 """One pod or node: all about it, and what can be done to it."""
 
+from contextlib import suppress
+
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -13,6 +15,7 @@ from schedviz.web.view import details
 from schedviz.web.view.picture import NODES, PODS
 from schedviz.web.views.page import done, find, is_htmx, panel
 from simulator.apiserver.status import StatusError
+from simulator.permit_word import ANNOTATION, APPROVE, REJECT, written
 
 
 @require_safe
@@ -29,6 +32,20 @@ def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> Htt
     except StatusError as error:
         return show_pod(request, sandbox, key, error.message)
     return show_pod(request, sandbox, key)
+
+
+@require_POST
+def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """``word``: approve or reject, of a pod that waits on Permit. It is no fault to be too late for that."""
+    sandbox, key, word = find(name), f"{namespace}/{pod}", request.POST.get("word")
+    if word not in (APPROVE, REJECT):
+        return HttpResponseBadRequest("word must be approve or reject", content_type="text/plain")
+    entry = sandbox.lanes().get(key)
+    if entry is not None and entry.lane == "waiting":
+        said = {ANNOTATION: written(word, entry.attempts)}
+        with suppress(StatusError):  # gone meanwhile
+            write.patch(sandbox, PODS, key, {"metadata": {"annotations": said}})
+    return done(request, sandbox, "schedviz:permit")
 
 
 def show_pod(request: HttpRequest, sandbox: Sandbox, key: str, error: str = "") -> HttpResponse:

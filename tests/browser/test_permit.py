@@ -1,0 +1,44 @@
+"""Pods that wait on Permit, settled by hand."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+from schedviz.store import Meta, Store
+from simulator.api import Manifest
+from simulator.plugins.gang import GROUP, SIZE
+
+from .conftest import node, pod
+
+pytestmark = pytest.mark.browser
+
+CONFIG: Manifest = {"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Gang"}]}}}]}
+
+
+def member(name: str) -> Manifest:
+    made = pod(name)
+    made["metadata"] |= {"labels": {GROUP: "train"}, "annotations": {SIZE: "5"}}
+    return made
+
+
+def test_waiting_pods_are_approved_and_rejected(screen: Page, store: Store, sandbox_name: str) -> None:
+    sandbox = write.create_sandbox(
+        store, Meta(sandbox_name, config=CONFIG), [node("n", "8"), member("a"), member("b")]
+    )
+    screen.goto(f"/s/{sandbox_name}/")
+    lane = screen.locator("#lane-waiting")
+    expect(lane.locator(".chip")).to_have_count(2)
+    expect(lane).to_contain_text("waits for Gang")
+    expect(lane.locator(".ring")).to_have_count(2)
+    expect(lane.locator("[data-until]").first).to_have_text(re.compile(r"^\d\d s$"))
+
+    screen.get_by_role("button", name="Approve default/a").click()
+    expect(screen.locator(".node .pod", has_text="a")).to_have_count(1)
+    expect(lane.locator(".chip")).to_have_count(1)
+
+    screen.get_by_role("button", name="Reject default/b").click()
+    expect(screen.locator("#log")).to_contain_text("b fits no node: 1 rejected by hand.")
+    store.delete(sandbox.name)
+    expect(screen.locator("#connection")).to_have_text("sandbox deleted")

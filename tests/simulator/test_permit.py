@@ -1,0 +1,77 @@
+"""Waiting on Permit: a gang that comes together, one that does not, and a person's word."""
+
+from simulator import trace
+from simulator.api import SECOND, Manifest
+from simulator.permit_word import ANNOTATION, written
+from simulator.plugins.gang import GROUP, SIZE
+from simulator.simulation import Options
+from tests.simulator.lab import Lab, node, pod
+
+CONFIG: Manifest = {"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Gang"}]}}}]}
+
+
+def member(name: str, size: int, cpu: str = "1") -> Manifest:
+    made = pod(name, cpu)
+    made["metadata"] |= {"labels": {GROUP: "train"}, "annotations": {SIZE: str(size)}}
+    return made
+
+
+def bound(lab: Lab) -> set[str]:
+    return {event.pod for event in lab.trace if isinstance(event, trace.Bound)}
+
+
+def lanes(lab: Lab) -> dict[str, str]:
+    return {key: entry.lane for key, entry in lab.lanes.items()}
+
+
+def test_a_gang_is_bound_when_the_last_of_it_has_a_node() -> None:
+    lab = Lab(Options(config=CONFIG))
+    lab.create(node("n"), member("a", 3), member("b", 3), pod("alone", "1"))
+    lab.run(2)
+    assert bound(lab) == {"default/alone"}
+    assert lanes(lab) == {"default/a": "waiting", "default/b": "waiting"}
+    assert lab.lanes["default/a"].plugins == ["Gang"]
+    lab.create(member("c", 3))
+    lab.run(2)
+    assert bound(lab) == {"default/alone", "default/a", "default/b", "default/c"}
+
+
+def test_a_gang_that_does_not_come_together_times_out_as_one() -> None:
+    lab = Lab(Options(config=CONFIG))
+    lab.create(node("n"), member("a", 3))
+    lab.run(2)
+    lab.create(member("b", 3))
+    until = lab.lanes["default/a"].wait_until
+    assert until is not None
+    lab.run((until - lab.now) / SECOND)
+    told = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
+    assert {event.pod for event in told[:2]} == {"default/a", "default/b"}
+    assert "timeout after waiting 1m0s at plugin Gang" in told[0].message
+    assert "lost its node" in told[1].message
+
+
+def test_a_word_by_hand_settles_the_attempt_it_is_for_and_no_other() -> None:
+    lab = Lab(Options(config=CONFIG))
+    lab.create(node("n"), member("a", 3), member("b", 4))
+    lab.run(1)
+
+    def say(name: str, text: str) -> None:
+        def annotated(manifest: Manifest) -> Manifest:
+            metadata = manifest["metadata"]
+            return {
+                **manifest,
+                "metadata": {**metadata, "annotations": {**metadata["annotations"], ANNOTATION: text}},
+            }
+
+        lab.update("pods", f"default/{name}", annotated)
+        lab.run(0.1)
+
+    say("a", written("approve", 7))
+    assert lanes(lab)["default/a"] == "waiting"
+    say("a", written("approve", 1))
+    assert bound(lab) == {"default/a"}
+    say("b", written("reject", 1))
+    told = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
+    assert [event.message for event in told] == ["0/1 nodes are available: 1 rejected by hand."]
+    lab.run(20)
+    assert (lab.lanes["default/b"].lane, lab.lanes["default/b"].attempts) == ("waiting", 2)
