@@ -63,12 +63,19 @@ def test_a_scalar_is_what_kubernetes_sees_in_it(scalar: str, value: object) -> N
     assert documents(f"a: {scalar}") == [{"a": value}]
 
 
+def test_a_key_is_its_text_whatever_it_looks_like() -> None:
+    assert documents("{80: a, yes: b, ~: c, 0x1F: d, '<<': e}") == [
+        {"80": "a", "yes": "b", "~": "c", "0x1F": "d", "<<": "e"}
+    ]
+
+
 def test_anchors_and_merge_keys_are_written_out() -> None:
-    text = "base: &base {x: 1, y: [1]}\nother: {<<: *base, x: 2}\nagain: *base\n"
+    text = "base: &base {x: 1, y: [1]}\nother: {<<: *base, x: 2}\nboth: {<<: [{x: 3}, *base]}\nagain: *base\n"
     (found,) = documents(text)
     assert found["other"] == {"x": 2, "y": [1]}
+    assert found["both"] == {"x": 3, "y": [1]}
     found["again"]["y"].append(2)
-    assert found["base"]["y"] == [1], "no two places share a part"
+    assert found["base"]["y"] == found["other"]["y"] == [1], "no two places share a part"
 
 
 @pytest.mark.parametrize(
@@ -88,6 +95,10 @@ def test_anchors_and_merge_keys_are_written_out() -> None:
         ("a: " + "9" * 100_000, "line 1: number of more than 25 digits"),
         ("a: *x", 'line 1: unknown alias "x"'),
         ("a: &x [*x]", 'line 1: unknown alias "x"'),
+        ("a: &x 1\nb: &x 2", 'line 2: anchor "x" given twice'),
+        ("a: &x {b: 1}\nc: {<<: *x, d: 1, d: 2}", 'line 2: duplicate key "d"'),
+        ("a: {<<: 1}", "line 1: not YAML: expected a mapping or list of mappings for merging"),
+        ("a: !!map [1]", "line 1: tag tag:yaml.org,2002:map is not allowed"),
         ("? [a]\n: b", "a key must be a string"),
         ("a: !!python/object:os.system x", "tag:yaml.org,2002:python/object:os.system is not allowed"),
         ("hello", "expected an object, got a string"),
@@ -107,6 +118,7 @@ BOMB = "".join(
     f"{name}: &{name} [{', '.join([f'*{before}' if before else 'lol'] * 9)}]\n"
     for before, name in zip(["", *"abcdefgh"], "abcdefghi", strict=True)
 )
+CHAIN = "a0: &a0 []\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, MAX_DEPTH + 1))
 
 
 @pytest.mark.parametrize(
@@ -118,6 +130,7 @@ BOMB = "".join(
         ("- " * 100_000, f"nested deeper than {MAX_DEPTH} levels"),
         ('{"a":' * 30_000 + "1" + "}" * 30_000, f"nested deeper than {MAX_DEPTH} levels"),
         ('{"a":' + "[" * 30_000 + "]" * 30_000 + "}", f"nested deeper than {MAX_DEPTH} levels"),
+        (CHAIN, f"nested deeper than {MAX_DEPTH} levels"),
         (BOMB, f"more than {MAX_NODES} values"),
         ("a: [" + "1," * (MAX_NODES + 1) + "]", f"more than {MAX_NODES} values"),
         ('{"a": [' + "1," * MAX_NODES + "1]}", f"more than {MAX_NODES} values"),
@@ -126,7 +139,7 @@ BOMB = "".join(
     ],
     ids=[
         "30,000 brackets", "30,000 braces", "30,000 maps", "100,000 dashes", "deep JSON", "deep JSON list",
-        "alias bomb", "many values", "many JSON values", "many documents", "1 MB",
+        "alias chain", "alias bomb", "many values", "many JSON values", "many documents", "1 MB",
     ],
 )  # fmt: skip
 def test_a_bomb_is_turned_away_by_its_bound(text: str, message: str) -> None:
