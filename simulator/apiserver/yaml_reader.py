@@ -35,6 +35,10 @@ def yaml_documents(text: str) -> list[Any]:
         raise ManifestError(f"not YAML: {error.problem}", mark.line + 1 if mark else None) from None
 
 
+_Anchors = dict[str | None, tuple[int, int]]
+"""Nodes and levels of what an anchor names; of what was last without one under None."""
+
+
 class _Open:
     """A list or mapping that the text is inside of."""
 
@@ -52,22 +56,16 @@ def _guard(text: str) -> None:
     interpreter down on 30,000 nested brackets. Sizes and depths are those with aliases written out."""
     documents = nodes = 0
     inside: list[_Open] = []
-    anchors: dict[str | None, tuple[int, int]] = {}
+    anchors: _Anchors = {}
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         levels = 0
         match event:
-            case yaml.ScalarEvent() | yaml.CollectionStartEvent() if event.tag not in (
-                None,
-                "!",
-                _TAGS[type(event)],
-            ):
-                raise ManifestError(f"tag {str(event.tag)[:100]} is not allowed", _line(event))
-            case yaml.ScalarEvent() | yaml.CollectionStartEvent() if event.anchor and event.anchor in anchors:
-                raise ManifestError(f'anchor "{event.anchor[:100]}" given twice', _line(event))
             case yaml.ScalarEvent():
+                _check(event, anchors)
                 nodes += 1
                 anchors[event.anchor] = 1, 0
             case yaml.CollectionStartEvent():
+                _check(event, anchors)
                 inside.append(_Open(event.anchor, nodes))
                 nodes += 1
             case yaml.CollectionEndEvent():
@@ -76,7 +74,7 @@ def _guard(text: str) -> None:
                 anchors[done.anchor] = nodes - done.nodes, levels
             case yaml.AliasEvent():
                 if event.anchor not in anchors:
-                    raise ManifestError(f'unknown alias "{event.anchor[:100]}"', _line(event))
+                    raise ManifestError(f'unknown alias "{str(event.anchor)[:100]}"', _line(event))
                 size, levels = anchors[event.anchor]
                 nodes += size
             case yaml.DocumentStartEvent():
@@ -91,6 +89,13 @@ def _guard(text: str) -> None:
             raise ManifestError(problem, _line(event))
         if documents > MAX_DOCUMENTS:
             raise ManifestError(f"more than {MAX_DOCUMENTS} documents in one request", _line(event))
+
+
+def _check(event: yaml.ScalarEvent | yaml.CollectionStartEvent, anchors: _Anchors) -> None:
+    if event.tag not in (None, "!", _TAGS[type(event)]):
+        raise ManifestError(f"tag {str(event.tag)[:100]} is not allowed", _line(event))
+    if event.anchor is not None and event.anchor in anchors:
+        raise ManifestError(f'anchor "{event.anchor[:100]}" given twice', _line(event))
 
 
 def _line(place: yaml.Event | yaml.Node) -> int:
