@@ -13,6 +13,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.subresources import admit_binding
 from simulator.bind_volumes import bind_volumes
+from simulator.bind_volumes import bind_volumes
 from simulator.extender import ExtenderError
 from simulator.failure_handler import binding_failed
 from simulator.framework.binding import run_bind, run_post_bind, run_pre_bind, run_unreserve
@@ -84,6 +85,8 @@ class BindingCycle:
         if self._framework.pre_bind_plugins:
             yield self._point("PreBind")
             status = run_pre_bind(self._framework, self._state, pod, node)
+            if status is None:
+                bind_volumes(self._world, self._state, node)
             if status is None:
                 bind_volumes(self._world, self._state, node)
         if status is None:

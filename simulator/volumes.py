@@ -24,6 +24,7 @@ CSI_STORAGE_CAPACITIES = "csistoragecapacities.storage.k8s.io"
 VOLUME_ATTACHMENTS = "volumeattachments.storage.k8s.io"
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -86,6 +87,26 @@ def not_found(kind: str, name: str) -> str:
 
 def annotations(manifest: Manifest) -> Mapping[str, str]:
     return manifest["metadata"].get("annotations") or {}
+
+
+def with_annotations(manifest: Manifest, new: Mapping[str, str]) -> Manifest:
+    """The manifest itself where it has them already."""
+    old = annotations(manifest)
+    if new.items() <= old.items():
+        return manifest
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {**old, **new}}}
+
+
+def claim_reference_to(claim: Manifest) -> Manifest:
+    """What a volume's claimRef says of this claim."""
+    metadata = claim["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": metadata.get("namespace") or "default",
+        "name": metadata["name"],
+        "uid": metadata.get("uid", ""),
+    }
 
 
 def class_name(manifest: Manifest) -> str:

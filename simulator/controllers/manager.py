@@ -8,6 +8,11 @@ from simulator.controllers.garbage_collector import GarbageCollector
 from simulator.controllers.job import JobController
 from simulator.controllers.node_lifecycle import NodeLifecycleController
 from simulator.controllers.ownership import Ownership, Place
+from simulator.controllers.persistent_volume import (
+    EphemeralVolumeController,
+    PersistentVolumeClaimController,
+    PersistentVolumeController,
+)
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.stateful_set import StatefulSetController
 from simulator.controllers.taint_eviction import TaintEvictionController
@@ -21,6 +26,9 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     StatefulSetController,
     DaemonSetController,
     JobController,
+    EphemeralVolumeController,
+    PersistentVolumeClaimController,
+    PersistentVolumeController,
     NodeReporter,
     NodeLifecycleController,
     TaintEvictionController,

@@ -187,6 +187,8 @@ class Words:
             case trace.JobFinished():
                 text = gettext("Job {} is complete.") if event.succeeded else gettext("Job {} failed: {}.")
                 return "good" if event.succeeded else "bad", format_html(text, event.job, event.reason)
+            case trace.VolumeBound():
+                return "quiet", format_html(gettext("Claim {} got {}."), event.claim, event.volume)
             case trace.ControllerFailed():
                 return "bad", format_html(gettext("{} gets no further: {}"), event.controller, event.message)
             case _:

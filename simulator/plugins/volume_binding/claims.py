@@ -4,7 +4,7 @@ FindMatchingVolume in staging/src/k8s.io/component-helpers/storage/volume/pv_hel
 All that does not depend on a node is settled here, once per attempt.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from simulator.api import Manifest
@@ -89,7 +89,8 @@ def _delayed(cluster: Cluster, claim: Manifest) -> DelayedClaim:
     if selected is not None:
         return DelayedClaim(claim, selected, ())
     found = sorted(
-        _matching(cluster, claim), key=lambda v: (not reserved_for(v, claim), capacity(v), _name(v))
+        matching_volumes(cluster.objects(PVS).values(), claim),
+        key=lambda v: (not reserved_for(v, claim), capacity(v), _name(v)),
     )
     return DelayedClaim(
         claim,
@@ -103,8 +104,8 @@ def _name(volume: Manifest) -> str:
     return name
 
 
-def _matching(cluster: Cluster, claim: Manifest) -> Iterator[Manifest]:
-    """The volumes that would do for a claim, leaving nodes aside."""
+def matching_volumes(volumes: Iterable[Manifest], claim: Manifest) -> Iterator[Manifest]:
+    """Those of the volumes that would do for a claim, leaving nodes aside."""
     spec = claim["spec"]
     name = class_name(claim)
     size = requested_storage(claim) or 0
@@ -112,7 +113,7 @@ def _matching(cluster: Cluster, claim: Manifest) -> Iterator[Manifest]:
     attributes = spec.get("volumeAttributesClassName") or ""
     selector = label_selector(spec.get("selector"))
     access = set(spec.get("accessModes") or ())
-    for volume in cluster.objects(PVS).values():
+    for volume in volumes:
         own = volume["spec"]
         if class_name(volume) != name:
             continue

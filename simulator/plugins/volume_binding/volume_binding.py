@@ -106,7 +106,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         state.write(RESERVED, PodVolumes((), ()))
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Claims count as bound at once: no volume controller is simulated that could be waited for."""
+        """Claims count as bound at once. What is to be written is written by whoever runs the cycle
+        (:mod:`simulator.bind_volumes`), as plugins here write nothing."""
         return None
 
 
