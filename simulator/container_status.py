@@ -1,7 +1,7 @@
 """The containers of a pod as their kubelet reports them. All containers of a pod share one fate here."""
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros, timestamp
+from simulator.apiserver.timestamps import micros, timestamp
 
 FIRST_BACK_OFF: Micros = 10 * SECOND
 LONGEST_BACK_OFF: Micros = 300 * SECOND

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from simulator import trace
 from simulator.agenda import Turn
 from simulator.api import Manifest
-from simulator.apiserver.admission import admit_delete
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import PODS
 from simulator.pod import Pod

@@ -6,7 +6,7 @@ more than that whatever it does."""
 
 from simulator import container_status
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros
+from simulator.apiserver.timestamps import micros
 from simulator.apiserver.validation import SYSTEM_CLASSES
 from simulator.controllers.controller import Controller
 from simulator.controllers.pods import is_active

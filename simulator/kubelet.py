@@ -9,7 +9,7 @@ from typing import NamedTuple
 from simulator import container_status
 from simulator.agenda import Turn
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros, timestamp
+from simulator.apiserver.timestamps import micros, timestamp
 from simulator.node_conditions import condition_status, is_silent
 from simulator.pod import Pod
 from simulator.pod_status import condition, with_condition, with_status

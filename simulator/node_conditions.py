@@ -1,7 +1,7 @@
 """What a node says of itself, and whether anybody is there to say it."""
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.admission import timestamp
+from simulator.apiserver.timestamps import timestamp
 
 FAILED = "schedviz/failed"
 """The annotation by which a node is broken ("true") and mended (anything else, or none)."""

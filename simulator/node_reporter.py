@@ -4,7 +4,7 @@ short.
 Nobody measures anything here: two annotations on the node say what is to be reported."""
 
 from simulator.api import Manifest
-from simulator.apiserver.admission import timestamp
+from simulator.apiserver.timestamps import timestamp
 from simulator.controllers.controller import Controller
 from simulator.node_conditions import (
     FAILED_SINCE,

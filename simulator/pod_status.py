@@ -1,7 +1,7 @@
 """Changes to a pod's status, as the components patch it."""
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.admission import timestamp
+from simulator.apiserver.timestamps import timestamp
 
 
 def with_status(pod: Manifest, **fields: object) -> Manifest:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from simulator import durations
 from simulator.agenda import Turn
 from simulator.api import ApiError, Change, Manifest, Micros
-from simulator.apiserver.admission import admit, micros
+from simulator.apiserver.admission import admit
 from simulator.apiserver.status import StatusError
+from simulator.apiserver.timestamps import micros
 from simulator.trace import CreateRefused
 from simulator.world import World
 

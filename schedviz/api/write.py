@@ -22,6 +22,7 @@ from simulator.api import SECOND, ApiError, Change, Manifest, Micros
 from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import (
@@ -34,6 +35,7 @@ from simulator.apiserver.status import (
     StatusError,
     TooManyRequests,
 )
+from simulator.apiserver.update import admit_update
 
 ATTEMPTS = 20
 """How often a write is decided anew because others were faster. Each time somebody's write got through."""
@@ -101,7 +103,7 @@ def edit(
     def decide() -> Admission:
         old = _existing(sandbox, kind, key)
         last[:] = [old]
-        return admission.admit_update(kind, old, change(kind, old), sandbox, subresource=subresource)
+        return admit_update(kind, old, change(kind, old), sandbox, subresource=subresource)
 
     return (_write(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]
 
@@ -126,7 +128,7 @@ def delete(
         old = _existing(sandbox, kind, key)
         last[:] = [old]
         _check_preconditions(kind, old["metadata"], uid, version)
-        change = admission.admit_delete(kind, old, simulated_time(sandbox), grace_seconds=grace_seconds)
+        change = admit_delete(kind, old, simulated_time(sandbox), grace_seconds=grace_seconds)
         changes = [change] if change else []
         if kind == NAMESPACES and change and change.object is None:
             changes += _contents(sandbox, key)

@@ -4,8 +4,6 @@ Pure: nothing is written. The caller commits the changes, under the condition th
 admission read (``unchanged``) were not written since, and asks again where they were.
 """
 
-import copy
-import datetime
 import hashlib
 import uuid
 from collections.abc import Sequence
@@ -13,23 +11,20 @@ from typing import Any
 
 import msgspec
 
-from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import complete, qos_class, set_defaults
 from simulator.apiserver.overlay import NewCluster, Overlay, Reader
-from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
-    Conflict,
     Forbidden,
     Invalid,
     NotFound,
     TooLarge,
-    invalid,
 )
-from simulator.apiserver.update_validation import validate_update
+from simulator.apiserver.timestamps import timestamp
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate
 
 BUILT_IN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -43,9 +38,10 @@ MAX_GENERATED_PREFIX = 63 - GENERATED_SUFFIX
 
 _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 """The ISO OID name space of RFC 4122: any fixed one serves, the names under it are ours."""
-_SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink", "generation")
+SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink", "generation")
+DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
+"""Which no writer may set."""
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-_DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -113,7 +109,7 @@ def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, name
     if causes:
         raise Invalid(resource.kind, resource.group, _given_name(manifest), causes)
     metadata = manifest.setdefault("metadata", {})
-    for field in (*_SERVER_FIELDS, *_DELETION_FIELDS):
+    for field in (*SERVER_FIELDS, *DELETION_FIELDS):
         metadata.pop(field, None)
     if resource.namespaced:
         metadata.setdefault("namespace", namespace)
@@ -139,93 +135,6 @@ def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, name
         raise AlreadyExists(resource.id, name)
     metadata["creationTimestamp"] = timestamp(now)
     overlay.put(Change(resource.id, key, manifest, expected=0))
-
-
-def admit_update(
-    resource: Resource, old: Manifest, new: Manifest, reader: Reader, *, subresource: str = ""
-) -> Admission:
-    """Replace ``old`` by ``new``; with subresource "status" its status only. No changes where nothing
-    differs.
-
-    Raises a StatusError; Conflict where ``new`` names another resourceVersion or uid than ``old`` has."""
-    overlay = Overlay(reader)
-    decoded, causes = decoding.decode(resource, new)
-    name = old["metadata"]["name"]
-    if causes:
-        raise Invalid(resource.kind, resource.group, name, causes)
-    metadata = decoded.setdefault("metadata", {})
-    _check_identity(resource, metadata, old)
-    version = old["metadata"].get("resourceVersion", "")
-    if resource.has_status and subresource == "status":
-        decoded = {**copy.deepcopy(old), "status": decoded.get("status", {})}
-        metadata = decoded["metadata"]
-    elif resource.has_status:
-        decoded.pop("status", None)
-        if "status" in old:
-            decoded["status"] = copy.deepcopy(old["status"])
-    for field in (*_SERVER_FIELDS, *_DELETION_FIELDS, "name", "namespace", "generateName"):
-        metadata.pop(field, None)
-        if field in old["metadata"]:
-            metadata[field] = old["metadata"][field]
-    if resource == PODS:
-        for field in ("priority", "preemptionPolicy", "priorityClassName"):
-            if field in old["spec"]:
-                decoded["spec"].setdefault(field, old["spec"][field])
-    set_defaults(resource, decoded)
-    causes = [*validate(resource, decoded), *validate_update(resource, decoded, old)]
-    if causes:
-        raise Invalid(resource.kind, resource.group, name, causes)
-    if resource == PRIORITY_CLASSES:
-        priority.check_global_default(decoded, overlay)
-    if decoded == old:
-        return Admission([], {})
-    gone = _finalized(old, decoded)
-    key = resource.key(metadata.get("namespace", ""), name)
-    change = Change(resource.id, key, None if gone else decoded, expected=int(version) if version else None)
-    return Admission([change], overlay.versions)
-
-
-def admit_delete(
-    resource: Resource, old: Manifest, now: Micros, *, grace_seconds: int | None = None
-) -> Change | None:
-    """Delete an object: a bound pod gracefully, what has finalizers when these are done. None: nothing to do.
-
-    ``grace_seconds``: of the request; None = the pod's own. Raises Forbidden for what every cluster must
-    have. Upstream: apiserver/pkg/registry/rest/delete.go and pkg/registry/core/pod/strategy.go
-    CheckGracefulDelete."""
-    metadata = old["metadata"]
-    name = metadata["name"]
-    if resource == NAMESPACES and name in BUILT_IN_NAMESPACES:
-        raise Forbidden(resource.id, name, "this namespace may not be deleted")
-    if resource == PRIORITY_CLASSES and name in SYSTEM_CLASSES:
-        raise Forbidden(resource.id, name, "this is a system priority class and cannot be deleted")
-    key = resource.key(metadata.get("namespace", ""), name)
-    version = metadata.get("resourceVersion")
-    expected = int(version) if version else None
-    grace = _grace_seconds(old, grace_seconds) if resource == PODS else 0
-    if grace == 0 and not metadata.get("finalizers"):
-        return Change(resource.id, key, None, expected)
-    marked = dict(metadata)
-    if "deletionTimestamp" in metadata:
-        if grace >= metadata.get("deletionGracePeriodSeconds", 0):
-            return None
-        # A second request may only shorten the time, counted from the first one.
-        earlier = metadata["deletionGracePeriodSeconds"] - grace
-        marked["deletionTimestamp"] = timestamp(micros(metadata["deletionTimestamp"]) - earlier * SECOND)
-    else:
-        marked["deletionTimestamp"] = timestamp(now + grace * SECOND)
-    marked["deletionGracePeriodSeconds"] = grace
-    return Change(resource.id, key, {**old, "metadata": marked}, expected)
-
-
-def timestamp(now: Micros) -> str:
-    """RFC 3339 in whole seconds, as the API server writes it."""
-    moment = datetime.datetime.fromtimestamp(now // SECOND, datetime.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def micros(stamp: str) -> Micros:
-    return int(datetime.datetime.fromisoformat(stamp).timestamp()) * SECOND
 
 
 def _given_name(manifest: Manifest) -> str:
@@ -292,45 +201,3 @@ def _check_namespace(resource: Resource, metadata: dict[str, Any], overlay: Over
     if namespace and "deletionTimestamp" in namespace["metadata"]:
         detail = f"unable to create new content in namespace {name} because it is being terminated"
         raise Forbidden(resource.id, metadata.get("name", ""), detail)
-
-
-def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
-    """That a new manifest is meant for the object as it is."""
-    known = old["metadata"]
-    name = known["name"]
-    for field in ("name", "namespace"):
-        if metadata.get(field) not in (None, known.get(field)):
-            raise BadRequest(
-                f"the {field} of the object ({metadata[field]}) does not match the {field} on the URL "
-                f"({known.get(field)})"
-            )
-    if metadata.get("uid") not in (None, "", known["uid"]):
-        detail = (
-            f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {known['uid']}"
-        )
-        raise Conflict(resource.id, name, detail)
-    version = metadata.get("resourceVersion")
-    if version not in (None, "", "0", known.get("resourceVersion")):
-        if not version.isdecimal():
-            cause = invalid("metadata.resourceVersion", version, "must be an unsigned integer")
-            raise Invalid(resource.kind, resource.group, name, [cause])
-        raise Conflict(resource.id, name)
-
-
-def _finalized(old: Manifest, new: Manifest) -> bool:
-    """Whether this update takes the last finalizer from an object that waits to be gone."""
-    metadata = old["metadata"]
-    return (
-        "deletionTimestamp" in metadata
-        and bool(metadata.get("finalizers"))
-        and not new["metadata"].get("finalizers")
-        and metadata.get("deletionGracePeriodSeconds", 0) == 0
-    )
-
-
-def _grace_seconds(pod: Manifest, asked: int | None) -> int:
-    """Only what runs needs time to end."""
-    if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-        return 0
-    own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
-    return max(0, own if asked is None else asked)

@@ -6,7 +6,8 @@ Upstream: pkg/registry/core/pod/storage/storage.go (assignPod) and eviction.go, 
 from collections.abc import Sequence
 
 from simulator.api import Change, Manifest, Micros
-from simulator.apiserver.admission import Admission, admit_delete, timestamp
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS
 from simulator.apiserver.status import (
@@ -18,6 +19,7 @@ from simulator.apiserver.status import (
     not_supported,
     required,
 )
+from simulator.apiserver.timestamps import timestamp
 from simulator.labels import label_selector
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.timestamps import micros
 
 Row = Callable[[Manifest], list[Any]]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.admission import timestamp
 from simulator.apiserver.resources import plural_of
+from simulator.apiserver.timestamps import timestamp
 from simulator.json_lines import answer_lines
 from simulator.memory import MemoryApi
 from simulator.pod_status import condition

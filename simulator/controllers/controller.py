@@ -10,7 +10,8 @@ from typing import ClassVar
 from simulator.agenda import Turn
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros
 from simulator.apiserver import resources
-from simulator.apiserver.admission import admit, admit_delete
+from simulator.apiserver.admission import admit
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import StatusError
 from simulator.controllers.ownership import Ownership, controller_of, controller_reference, uid

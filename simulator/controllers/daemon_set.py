@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from simulator import node_selector
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros
+from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.pods import available_at, from_template, is_ready
 from simulator.controllers.revisions import HASH_LABEL, REVISIONS, clean_up, revision_hash, update_revision

@@ -7,7 +7,7 @@ its ReplicaSets; the rollout itself takes it in."""
 import copy
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros, timestamp
+from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.ownership import controller_of
 from simulator.controllers.pods import template_hash

@@ -4,7 +4,7 @@ Always in the background: an owner does not wait for its dependents, nor are the
 
 from simulator.agenda import Turn
 from simulator.api import Manifest
-from simulator.apiserver.admission import admit_delete
+from simulator.apiserver.deletion import admit_delete
 from simulator.controllers.controller import resource_of
 from simulator.controllers.ownership import Ownership, Place, owners, uid
 from simulator.trace import ObjectsDeleted

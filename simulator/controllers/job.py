@@ -6,7 +6,7 @@ Pods bear a finalizer until they are counted: the count and its removal are one 
 from collections.abc import Sequence
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.admission import micros, timestamp
+from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.ownership import controller_of
 from simulator.controllers.pods import from_template, is_active, is_ready, to_delete

@@ -2,7 +2,7 @@
 (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34)."""
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros, timestamp
+from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.pods import is_ready
 from simulator.node_conditions import FAILED_SINCE, condition_status, is_broken, with_node_condition

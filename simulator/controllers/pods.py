@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import micros
+from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import is_finished
 from simulator.pod_status import condition
 

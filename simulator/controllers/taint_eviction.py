@@ -7,8 +7,9 @@ it: a successor waits no longer."""
 from collections.abc import Iterator
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.admission import admit_delete, micros
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import PODS
+from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import Controller
 from simulator.pod import Toleration
 from simulator.pod_status import condition, with_condition

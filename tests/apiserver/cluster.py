@@ -9,6 +9,7 @@ from simulator.apiserver.admission import Admission
 from simulator.apiserver.manifest import manifests
 from simulator.apiserver.overlay import Objects
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.update import admit_update
 
 NOW = 1_700_000_000 * SECOND
 
@@ -47,7 +48,7 @@ class Cluster:
 
     def update(self, resource: Resource, old: Manifest, new: Manifest, subresource: str = "") -> Manifest:
         """The object after an update."""
-        changes = admission.admit_update(resource, old, new, self, subresource=subresource).changes
+        changes = admit_update(resource, old, new, self, subresource=subresource).changes
         return self.commit(changes)[0] if changes else old
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator.apiserver import admission
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.overlay import NewCluster
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import (
@@ -17,6 +18,7 @@ from simulator.apiserver.status import (
     StatusError,
     TooLarge,
 )
+from simulator.apiserver.update import admit_update
 from simulator.scenario import load
 from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
 
@@ -229,9 +231,7 @@ def test_an_update_keeps_what_is_the_servers_and_the_status_has_its_own_path() -
     failed = cluster.update(PODS, new, {**new, "status": {**new["status"], "phase": "Failed"}}, "status")
     assert failed["status"]["phase"] == "Failed"
     assert failed["spec"] == new["spec"]
-    assert not admission.admit_update(PODS, failed, failed, cluster).changes, (
-        "nothing differs, nothing is written"
-    )
+    assert not admit_update(PODS, failed, failed, cluster).changes, "nothing differs, nothing is written"
 
 
 @pytest.mark.parametrize(
@@ -297,18 +297,18 @@ def test_an_update_meant_for_another_version_or_object_is_a_conflict() -> None:
 def test_a_running_pod_is_deleted_gracefully_and_a_second_request_only_shortens() -> None:
     cluster = Cluster()
     (bound,) = cluster.create([pod(nodeName="n", terminationGracePeriodSeconds=60)])
-    change = admission.admit_delete(PODS, bound, NOW)
+    change = admit_delete(PODS, bound, NOW)
     assert change
     assert change.object
     metadata = change.object["metadata"]
     assert metadata["deletionTimestamp"] == "2023-11-14T22:14:20Z"
     assert metadata["deletionGracePeriodSeconds"] == 60
-    assert admission.admit_delete(PODS, change.object, NOW, grace_seconds=90) is None
-    shorter = admission.admit_delete(PODS, change.object, NOW, grace_seconds=10)
+    assert admit_delete(PODS, change.object, NOW, grace_seconds=90) is None
+    shorter = admit_delete(PODS, change.object, NOW, grace_seconds=10)
     assert shorter
     assert shorter.object
     assert shorter.object["metadata"]["deletionTimestamp"] == "2023-11-14T22:13:30Z"
-    at_once = admission.admit_delete(PODS, change.object, NOW, grace_seconds=0)
+    at_once = admit_delete(PODS, change.object, NOW, grace_seconds=0)
     assert at_once
     assert at_once.object is None
 
@@ -316,7 +316,7 @@ def test_a_running_pod_is_deleted_gracefully_and_a_second_request_only_shortens(
 @pytest.mark.parametrize("spec", [{}, {"nodeName": "n"}], ids=["pending", "finished"])
 def test_a_pod_that_does_not_run_is_deleted_at_once(spec: dict[str, object]) -> None:
     (created,) = Cluster().create([pod(**spec) | {"status": {"phase": "Succeeded"}}])
-    change = admission.admit_delete(PODS, created, NOW)
+    change = admit_delete(PODS, created, NOW)
     assert change
     assert change.object is None
 
@@ -324,7 +324,7 @@ def test_a_pod_that_does_not_run_is_deleted_at_once(spec: dict[str, object]) -> 
 def test_what_has_finalizers_goes_when_the_last_is_taken_away() -> None:
     cluster = Cluster()
     (node,) = cluster.create("{apiVersion: v1, kind: Node, metadata: {name: n, finalizers: [example.com/a]}}")
-    marked = admission.admit_delete(NODES, node, NOW)
+    marked = admit_delete(NODES, node, NOW)
     assert marked
     (waiting,) = cluster.commit([marked])
     assert waiting["metadata"]["deletionTimestamp"]
@@ -338,10 +338,10 @@ def test_what_every_cluster_has_stays() -> None:
     default = cluster.objects["namespaces"]["default"]
     assert default["metadata"]["labels"] == {"kubernetes.io/metadata.name": "default"}
     with pytest.raises(Forbidden):
-        admission.admit_delete(NAMESPACES, default, NOW)
+        admit_delete(NAMESPACES, default, NOW)
     critical = cluster.objects["priorityclasses.scheduling.k8s.io"]["system-node-critical"]
     with pytest.raises(Forbidden):
-        admission.admit_delete(PRIORITY_CLASSES, critical, NOW)
+        admit_delete(PRIORITY_CLASSES, critical, NOW)
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)

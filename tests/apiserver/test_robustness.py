@@ -10,12 +10,14 @@ from hypothesis import given, settings
 
 from simulator.api import Manifest
 from simulator.apiserver import admission, resources
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.manifest import manifests
 from simulator.apiserver.patch import merge, strategic
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import predicate
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.table import table
+from simulator.apiserver.update import admit_update
 from tests.apiserver.cluster import NOW, Cluster
 
 GOOD = manifests("""
@@ -177,8 +179,8 @@ def test_any_manifest_is_admitted_or_refused_with_a_status(manifest: Manifest) -
     (created,) = admitted
     resource = admission.resource_of(created, cluster)
     assert table(resource, [created], {}, NOW)["rows"]
-    admission.admit_delete(resource, created, NOW)
-    again = admission.admit_update(resource, created, copy.deepcopy(created), cluster)
+    admit_delete(resource, created, NOW)
+    again = admit_update(resource, created, copy.deepcopy(created), cluster)
     assert again.changes == [], "what was admitted is admitted again as it is"
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver.admission import admit, admit_delete, bootstrap
+from simulator.apiserver.admission import admit, bootstrap
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.overlay import Objects
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision

@@ -1,0 +1,92 @@
+"""How an object is replaced by a newer version of it."""
+
+import copy
+from typing import Any
+
+from simulator.api import Change, Manifest
+from simulator.apiserver import decoding, priority
+from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
+from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
+from simulator.apiserver.update_validation import validate_update
+from simulator.apiserver.validation import validate
+
+
+def admit_update(
+    resource: Resource, old: Manifest, new: Manifest, reader: Reader, *, subresource: str = ""
+) -> Admission:
+    """Replace ``old`` by ``new``; with subresource "status" its status only. No changes where nothing
+    differs.
+
+    Raises a StatusError; Conflict where ``new`` names another resourceVersion or uid than ``old`` has."""
+    overlay = Overlay(reader)
+    decoded, causes = decoding.decode(resource, new)
+    name = old["metadata"]["name"]
+    if causes:
+        raise Invalid(resource.kind, resource.group, name, causes)
+    metadata = decoded.setdefault("metadata", {})
+    _check_identity(resource, metadata, old)
+    version = old["metadata"].get("resourceVersion", "")
+    if resource.has_status and subresource == "status":
+        decoded = {**copy.deepcopy(old), "status": decoded.get("status", {})}
+        metadata = decoded["metadata"]
+    elif resource.has_status:
+        decoded.pop("status", None)
+        if "status" in old:
+            decoded["status"] = copy.deepcopy(old["status"])
+    for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace", "generateName"):
+        metadata.pop(field, None)
+        if field in old["metadata"]:
+            metadata[field] = old["metadata"][field]
+    if resource == PODS:
+        for field in ("priority", "preemptionPolicy", "priorityClassName"):
+            if field in old["spec"]:
+                decoded["spec"].setdefault(field, old["spec"][field])
+    set_defaults(resource, decoded)
+    causes = [*validate(resource, decoded), *validate_update(resource, decoded, old)]
+    if causes:
+        raise Invalid(resource.kind, resource.group, name, causes)
+    if resource == PRIORITY_CLASSES:
+        priority.check_global_default(decoded, overlay)
+    if decoded == old:
+        return Admission([], {})
+    gone = _finalized(old, decoded)
+    key = resource.key(metadata.get("namespace", ""), name)
+    change = Change(resource.id, key, None if gone else decoded, expected=int(version) if version else None)
+    return Admission([change], overlay.versions)
+
+
+def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
+    """That a new manifest is meant for the object as it is."""
+    known = old["metadata"]
+    name = known["name"]
+    for field in ("name", "namespace"):
+        if metadata.get(field) not in (None, known.get(field)):
+            raise BadRequest(
+                f"the {field} of the object ({metadata[field]}) does not match the {field} on the URL "
+                f"({known.get(field)})"
+            )
+    if metadata.get("uid") not in (None, "", known["uid"]):
+        detail = (
+            f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {known['uid']}"
+        )
+        raise Conflict(resource.id, name, detail)
+    version = metadata.get("resourceVersion")
+    if version not in (None, "", "0", known.get("resourceVersion")):
+        if not version.isdecimal():
+            cause = invalid("metadata.resourceVersion", version, "must be an unsigned integer")
+            raise Invalid(resource.kind, resource.group, name, [cause])
+        raise Conflict(resource.id, name)
+
+
+def _finalized(old: Manifest, new: Manifest) -> bool:
+    """Whether this update takes the last finalizer from an object that waits to be gone."""
+    metadata = old["metadata"]
+    return (
+        "deletionTimestamp" in metadata
+        and bool(metadata.get("finalizers"))
+        and not new["metadata"].get("finalizers")
+        and metadata.get("deletionGracePeriodSeconds", 0) == 0
+    )
