@@ -2,6 +2,7 @@
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller
+from simulator.controllers.cron_job import CronJobController
 from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
 from simulator.controllers.garbage_collector import GarbageCollector
@@ -26,6 +27,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     StatefulSetController,
     DaemonSetController,
     JobController,
+    CronJobController,
     EphemeralVolumeController,
     PersistentVolumeClaimController,
     PersistentVolumeController,

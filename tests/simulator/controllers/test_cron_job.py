@@ -1,0 +1,146 @@
+"""CronJobs: a Job at each time of the schedule.
+
+The lab's clock starts on Wednesday, 1 January 2025, at midnight."""
+
+import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from simulator import cron
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.status import Invalid
+from tests.simulator.controllers.workloads import heir, names, status, template
+from tests.simulator.lab import START, Lab, node
+
+CRON_JOBS, JOBS = "cronjobs.batch", "jobs.batch"
+MINUTE = START // (60 * SECOND)
+
+
+def cron_job(schedule: str = "*/5 * * * *", *, runs: int = 10, fails: bool = False, **spec: Any) -> Manifest:
+    annotation = "schedviz/fail-after-seconds" if fails else "schedviz/run-seconds"
+    made = template("report", annotations={annotation: str(runs)}, restartPolicy="Never")
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "report"},
+        "spec": {
+            "schedule": schedule,
+            "jobTemplate": {"spec": {"template": made, "backoffLimit": 0}},
+            **spec,
+        },
+    }
+
+
+def begun(manifest: Manifest) -> Lab:
+    lab = Lab()
+    lab.create(node("n1"), manifest)
+    return lab
+
+
+def jobs(lab: Lab) -> list[int]:
+    """The minutes, since the start, of the Jobs that there are."""
+    return [int(key.rpartition("-")[2]) - MINUTE for key in lab.api.objects.get(JOBS, {})]
+
+
+def test_a_job_comes_at_each_time_and_only_the_last_ones_are_kept() -> None:
+    lab = begun(cron_job())
+    lab.run(299)
+    assert jobs(lab) == []
+    lab.run(2)
+    assert jobs(lab) == [5]
+    assert [active["name"] for active in status(lab, CRON_JOBS, "report")["active"]] == [
+        f"report-{MINUTE + 5}"
+    ]
+    lab.run(1800)
+    found = status(lab, CRON_JOBS, "report")
+    assert "active" in found or found["lastScheduleTime"] == "2025-01-01T00:35:00Z"
+    assert jobs(lab) == [20, 25, 30, 35]
+    lab.run(60)
+    assert jobs(lab) == [25, 30, 35]
+    assert status(lab, CRON_JOBS, "report")["lastSuccessfulTime"] == "2025-01-01T00:35:11Z"
+    assert len(names(lab, alive=False)) == 3
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("Allow", [1, 2, 3]), ("Forbid", [1, 2]), ("Replace", [3])])
+def test_what_happens_where_the_last_job_still_runs_is_a_matter_of_policy(
+    policy: str, expected: list[int]
+) -> None:
+    """What was forbidden is made up for as soon as the Job before is over."""
+    lab = begun(cron_job("* * * * *", runs=90, concurrencyPolicy=policy))
+    lab.run(200)
+    assert jobs(lab) == expected
+
+
+def test_failed_jobs_have_a_limit_of_their_own_and_a_suspended_schedule_makes_none() -> None:
+    lab = begun(cron_job("* * * * *", fails=True))
+    lab.run(310)
+    assert jobs(lab) == [4, 5]
+    lab.update(CRON_JOBS, "default/report", lambda m: {**m, "spec": {**m["spec"], "suspend": True}})
+    lab.run(300)
+    assert jobs(lab) == [5]
+
+
+def test_a_successor_makes_up_for_the_latest_of_the_times_missed_unless_it_is_too_late() -> None:
+    for deadline, expected in ((None, [5, 30]), (60, [5])):
+        spec: dict[str, Any] = {} if deadline is None else {"startingDeadlineSeconds": deadline}
+        lab = begun(cron_job(**spec))
+        lab.run(301)
+        lab.now += 27 * 60 * SECOND
+        assert jobs(heir(lab).run(20)) == expected
+
+
+def test_a_schedule_that_nobody_can_read_is_refused_with_the_reason() -> None:
+    with pytest.raises(Invalid, match=r"spec\.schedule.*minute: '61' is not a number from 0 to 59"):
+        begun(cron_job("61 * * * *"))
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ("*/15 * * * *", ["01-01T00:15", "01-01T00:30"]),
+        ("5/20 0 * * *", ["01-01T00:05", "01-01T00:25"]),
+        ("0 9-17/4 * * mon-fri", ["01-01T09:00", "01-01T13:00"]),
+        ("30 6 1,15 * *", ["01-01T06:30", "01-15T06:30"]),
+        ("0 0 13 * fri", ["01-03T00:00", "01-10T00:00"]),
+        ("0 0 29 feb *", []),
+        ("@weekly", ["01-05T00:00", "01-12T00:00"]),
+        ("@monthly", ["02-01T00:00", "03-01T00:00"]),
+    ],
+)
+def test_schedules_name_their_times(schedule: str, expected: list[str]) -> None:
+    parsed, time = cron.parse(schedule), START
+    found = []
+    for _ in expected:
+        coming = parsed.after(time)
+        assert coming is not None
+        time = coming
+        found.append(datetime.datetime.fromtimestamp(time // SECOND, datetime.UTC).strftime("%m-%dT%H:%M"))
+    assert found == expected
+
+
+def test_a_day_that_never_comes_is_never_due_and_zones_have_their_own_hours() -> None:
+    assert cron.parse("0 0 30 feb *").after(START) is None
+    leap = cron.parse("0 0 29 feb *").after(START)
+    assert leap == int(datetime.datetime(2028, 2, 29, tzinfo=datetime.UTC).timestamp()) * SECOND
+    berlin = cron.parse("30 2 * * *")
+    before = int(datetime.datetime(2025, 3, 29, 12, tzinfo=datetime.UTC).timestamp()) * SECOND
+    after = berlin.after(before, ZoneInfo("Europe/Berlin"))
+    expected = datetime.datetime(2025, 3, 31, 0, 30, tzinfo=datetime.UTC)
+    assert after == int(expected.timestamp()) * SECOND, "on the 30th there is no 2:30"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("* * * *", "expected 5 fields"),
+        ("@often", "'@often' is not known"),
+        ("* 5-3 * * *", "ends before it begins"),
+        ("*/0 * * * *", "no step that is a number above 0"),
+        ("* * * * funday", "'funday' is not a number from 0 to 6"),
+    ],
+)
+def test_a_slip_of_the_pen_is_told_with_its_field(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        cron.parse(text)

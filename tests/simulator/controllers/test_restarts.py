@@ -1,0 +1,76 @@
+"""Containers that fail are started again; pods get ready later, and stop in their time."""
+
+from simulator import trace
+from tests.simulator.controllers.workloads import heir
+from tests.simulator.lab import START, Lab, node, pod
+
+FAILS = {"schedviz/fail-after-seconds": "20"}
+
+
+def test_a_container_that_keeps_failing_waits_ever_longer_up_to_five_minutes() -> None:
+    lab = Lab()
+    lab.create(node("n1"), pod("bad", annotations=FAILS))
+    lab.run(2000)
+    failed = [lab.seconds(event) for event in lab.of(trace.ContainersFailed)]
+    restarted = [lab.seconds(event) for event in lab.of(trace.ContainersRestarted)]
+    waits = [after - before for before, after in zip(failed, restarted, strict=False)]
+    assert waits[:8] == [0, 10, 20, 40, 80, 160, 300, 300]
+    assert lab.pod("bad")["status"]["phase"] == "Running"
+    assert lab.pod("bad")["status"]["containerStatuses"][0]["restartCount"] == len(restarted)
+
+
+def test_while_it_waits_it_is_in_crash_loop_back_off_and_not_ready() -> None:
+    lab = Lab()
+    lab.create(node("n1"), pod("bad", annotations=FAILS))
+    lab.run(45)
+    [status] = lab.pod("bad")["status"]["containerStatuses"]
+    assert status["state"] == {"waiting": {"reason": "CrashLoopBackOff"}}
+    assert status["lastState"]["terminated"]["exitCode"] == 1
+    assert lab.condition("bad", "Ready")["status"] == "False"
+    lab = heir(lab)
+    lab.run(10)
+    assert [(event.t - START) / 1e6 for event in lab.of(trace.ContainersRestarted)] == [51]
+    assert lab.condition("bad", "Ready")["status"] == "True"
+
+
+def test_who_ran_for_long_has_its_failures_forgiven() -> None:
+    lab = Lab()
+    lab.create(node("n1"), pod("old", annotations={"schedviz/fail-after-seconds": "700"}))
+    lab.run(3600)
+    assert [lab.seconds(event) for event in lab.of(trace.ContainersRestarted)] == [
+        701,
+        1401,
+        2101,
+        2801,
+        3501,
+    ]
+
+
+def test_a_pod_that_is_never_restarted_fails_for_good() -> None:
+    lab = Lab()
+    lab.create(node("n1"), pod("once", annotations=FAILS, restartPolicy="Never"))
+    lab.run(60)
+    assert lab.pod("once")["status"]["phase"] == "Failed"
+    [event] = lab.of(trace.PodFinished)
+    assert (lab.seconds(event), event.phase) == (21, "Failed")
+
+
+def test_a_pod_gets_ready_and_stops_when_its_annotations_say() -> None:
+    lab = Lab()
+    times = {"schedviz/ready-after-seconds": "7", "schedviz/stop-seconds": "3"}
+    lab.create(node("n1"), pod("slow", annotations=times), pod("hurried", annotations=times))
+    lab.update(
+        "pods",
+        "default/hurried",
+        lambda m: {**m, "spec": {**m["spec"], "terminationGracePeriodSeconds": 1}},
+    )
+    lab.run(7)
+    assert lab.condition("slow", "Ready")["status"] == "False"
+    lab.run(3)
+    assert lab.condition("slow", "Ready")["status"] == "True"
+    assert [lab.seconds(event) for event in lab.of(trace.PodReady)] == [8, 8]
+    lab.delete_pod("slow")
+    lab.delete_pod("hurried")
+    lab.run(60)
+    gone = {event.pod: lab.seconds(event) for event in lab.of(trace.PodRemoved)}
+    assert gone == {"default/slow": 13, "default/hurried": 11}, "within the grace period at most"
