@@ -1,6 +1,7 @@
-// The keyboard: space pauses, n p y open the forms, arrows walk the timeline, Escape goes back.
+// The keyboard: space pauses, . , take a step, u runs until; p c n y open the forms, arrows walk the timeline, Escape goes back.
 import { closePanel } from "./panels.js";
 
+const BUTTONS = { ".": "t-next", ",": "t-cycle" };
 const FORMS = { p: "pod", c: "priorityclass", n: "node", y: "yaml" };
 
 function typing(target) {
@@ -14,6 +15,10 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === " " && !event.target.closest("a, button")) {
     event.preventDefault();
     document.getElementById("t-run")?.click();
+  } else if (BUTTONS[event.key]) {
+    document.getElementById(BUTTONS[event.key])?.click();
+  } else if (event.key === "u") {
+    document.querySelector("#t-until > summary")?.click();
   } else if (FORMS[event.key]) {
     event.preventDefault();
     document.querySelector(`.create a[href$="/${FORMS[event.key]}/"]`)?.click();

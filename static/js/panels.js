@@ -8,7 +8,7 @@ function plain(event) {
 }
 
 document.addEventListener("click", (event) => {
-  for (const open of document.querySelectorAll(".about[open]")) if (!open.contains(event.target)) open.open = false;
+  for (const open of document.querySelectorAll(".about[open], .menu[open]")) if (!open.contains(event.target)) open.open = false;
   const link = event.target.closest("a[data-panel], a[data-dialog]");
   if (link && plain(event)) {
     event.preventDefault();
@@ -29,6 +29,7 @@ export function openPanel(href) {
   htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(() => {
     const scroll = detail.closest(".scroll");
     scroll.scrollTop = 0;
+    detail.querySelector("[data-show]")?.scrollIntoView({ block: "center" });
     detail.querySelector("[data-panel-title]")?.focus({ preventScroll: true });
     scroll.closest("section").scrollIntoView({ block: "nearest" });
     mark();
@@ -74,6 +75,7 @@ dialog?.addEventListener("close", () => {
 // The server's word that a form's work is done, or that the object on show is gone.
 document.body.addEventListener("schedviz:done", () => dialog?.close());
 document.body.addEventListener("schedviz:gone", () => closePanel());
+document.body.addEventListener("schedviz:clock", () => document.getElementById("t-until").removeAttribute("open"));
 
 document.body.addEventListener("htmx:responseError", (event) => report(event.detail.xhr));
 document.body.addEventListener("htmx:sendError", (event) => report(event.detail.xhr));

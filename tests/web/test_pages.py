@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from schedviz.api import write
-from schedviz.store import Sandbox, Store
+from schedviz.store import Sandbox, Steps, Store
 
 from .samples import SCHEDULED
 
@@ -246,6 +246,27 @@ def test_a_cycle_has_a_receipt(client: Client, cluster: str, sandbox: Sandbox) -
     assert "n3 wins with 361, 321 ahead of n1." in page
     assert client.get(f"{cluster}cycles/8/").status_code == 404
     assert "not kept" in text(client.get(f"{cluster}cycles/8/", headers=HTMX).content)
+
+
+def test_steps_and_runs_are_asked_for_without_scripts(client: Client, cluster: str, sandbox: Sandbox) -> None:
+    client.post(f"{cluster}clock/", {"do": "point", "speed": "1.0"})
+    client.post(f"{cluster}clock/", {"do": "point", "speed": "1.0"})
+    assert (sandbox.clock().paused, sandbox.clock().steps) == (True, Steps("point", 2))
+    client.post(f"{cluster}clock/", {"do": "cycle", "speed": "1.0"})
+    assert sandbox.clock().steps == Steps("cycle", 1)
+    for posted, until in [
+        ({"until": "bound", "pod": "web"}, "bound default/web"),
+        ({"until": "bound", "pod": "shop/web"}, "bound shop/web"),
+        ({"until": "preemption"}, "preemption"),
+    ]:
+        answer = client.post(f"{cluster}clock/", {"do": "until", **posted})
+        assert answer.status_code == 302
+        assert (sandbox.clock().paused, sandbox.clock().until) == (False, until)
+        assert not sandbox.clock().steps
+    for wrong in ({"until": "never"}, {"until": "bound", "pod": "a/b/c"}, {}):
+        assert client.post(f"{cluster}clock/", {"do": "until", **wrong}).status_code == 400
+    client.post(f"{cluster}clock/", {"do": "resume"})
+    assert not sandbox.clock().until
 
 
 def test_the_clock_is_paused_and_set(client: Client, cluster: str, sandbox: Sandbox) -> None:

@@ -51,6 +51,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 class ScoreCell(msgspec.Struct, frozen=True):
+    node: str
     raw: int
     normalized: int
     weighted: int
@@ -102,7 +103,10 @@ def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
     """The last cycle of the sandbox; None before the first."""
     if picture.decision is None:
         return None
-    return replace(read(picture.decision, ranks), earlier=earlier(picture))
+    under_way = picture.under_way
+    here = under_way is not None and under_way.cycle == picture.decision.cycle
+    point = under_way.point if under_way and here else ""
+    return replace(read(picture.decision, ranks, point), earlier=earlier(picture))
 
 
 def earlier(picture: Picture) -> Earlier | None:
@@ -115,7 +119,8 @@ def earlier(picture: Picture) -> Earlier | None:
     return Earlier(decision.cycle, text)
 
 
-def read(decision: Decision, ranks: Ranks) -> CycleView:
+def read(decision: Decision, ranks: Ranks, point: str = "") -> CycleView:
+    """``point`` is the extension point that a cycle under way stands before."""
     return CycleView(
         cycle=decision.cycle,
         time=fmt.clock(decision.t),
@@ -127,18 +132,23 @@ def read(decision: Decision, ranks: Ranks) -> CycleView:
         requests=fmt.requests(decision.requests),
         profile=decision.profile,
         outcome=decision.outcome,
-        headline=headline(decision),
+        headline=headline(decision, point),
         message=decision.message,
-        steps=steps(decision),
+        steps=standing(steps(decision), point),
         matrix=matrix(decision),
         scores=scores(decision),
         preemption=preemption.read(decision),
     )
 
 
-def headline(decision: Decision) -> str:
-    """The outcome in a sentence."""
+def headline(decision: Decision, point: str = "") -> str:
+    """The outcome in a sentence; or what comes next."""
     pod = fmt.pod_name(decision.pod)
+    if point and decision.selected:
+        text = gettext("%(node)s is chosen for %(pod)s. Next: %(point)s.")
+        return text % {"pod": pod, "node": decision.selected, "point": point}
+    if point:
+        return gettext("%(pod)s is under way. Next: %(point)s.") % {"pod": pod, "point": point}
     if decision.outcome == "scheduled":
         if decision.nominated_shortcut:
             text = gettext("%(pod)s goes to %(node)s, the node it was nominated to.")
@@ -184,6 +194,20 @@ def steps(decision: Decision) -> list[Step]:
         Step("Reserve", after, ""),
         Step("Permit", after, ""),
         Step("Bind", after, decision.selected),
+    ]
+
+
+def standing(steps: list[Step], point: str) -> list[Step]:
+    """The steps of a cycle that stands before a point; as they are where it stands before none."""
+    name = {"PreScore": "Score", "PreBind": "Bind", "PostBind": "Bind"}.get(point, point)
+    names = [step.name for step in steps]
+    if name not in names:
+        return steps
+    place = names.index(name)
+    return [
+        *steps[:place],
+        Step(name, "current", ""),
+        *(Step(name, "todo", "") for name in names[place + 1 :]),
     ]
 
 
@@ -255,7 +279,15 @@ def scores(decision: Decision) -> Scores | None:
             ScoreRow(
                 plugin=row.plugin,
                 weight=row.weight,
-                cells=[ScoreCell(row.raw[at], row.normalized[at], row.weighted[at]) for at in shown],
+                cells=[
+                    ScoreCell(
+                        decision.nodes[decision.feasible[at]],
+                        row.raw[at],
+                        row.normalized[at],
+                        row.weighted[at],
+                    )
+                    for at in shown
+                ],
                 best=max((row.weighted[at] for at in shown), default=0),
             )
             for row in decision.scores

@@ -30,10 +30,12 @@ def load(sandbox: Sandbox) -> Picture:
 
 
 def refresh(sandbox: Sandbox, picture: Picture) -> None:
-    """The state that no stream carries: the queue's lanes, the last decision, the leader. Raises
-    NoSandbox."""
+    """The state that no stream carries: the queue's lanes, the last decision or what is known of the
+    next one, the leader. Raises NoSandbox."""
     picture.lanes = sandbox.lanes()
-    decision = sandbox.last_decision()
+    picture.under_way = sandbox.under_way()
+    so_far = picture.under_way.decision if picture.under_way else None
+    decision = so_far or sandbox.last_decision()
     if decision is not None:
         picture.decided(decision)
     lease = sandbox.lease()

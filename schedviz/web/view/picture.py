@@ -12,7 +12,7 @@ import msgspec
 
 from simulator import trace
 from simulator.api import Manifest, Micros, WatchEvent
-from simulator.decision import Decision
+from simulator.decision import Decision, UnderWay
 from simulator.node import ZONE, ZONE_BETA, Node
 from simulator.pod import Pod
 from simulator.trace import LaneEntry
@@ -156,6 +156,8 @@ class Picture:
         self.priorities: Counter[int] = Counter()
         self.lanes: dict[str, LaneEntry] = {}
         self.decision: Decision | None = None
+        self.under_way: UnderWay | None = None
+        """The cycle that stands between two of its extension points."""
         self.preemption: Decision | None = None
         """The last decision that chose victims."""
         self.trace: deque[tuple[int, trace.Event]] = deque(maxlen=TRACE_KEPT)
@@ -221,7 +223,8 @@ class Picture:
             self.victims.pop(event.pod, None)
 
     def decided(self, decision: Decision) -> None:
-        if self.decision is None or decision.cycle >= self.decision.cycle:
+        # One without an outcome was of a cycle under way, which may have ended without any.
+        if self.decision is None or not self.decision.outcome or decision.cycle >= self.decision.cycle:
             self.decision = decision
         if decision.preemption is not None and decision.preemption.chosen:
             self.preemption = decision

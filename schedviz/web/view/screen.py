@@ -2,11 +2,9 @@
 
 from typing import Final
 
-import msgspec
-
 from schedviz.store.model import Clock
 
-from . import cycle, log, nodes, queue
+from . import cycle, log, nodes, queue, transport
 from . import format as fmt
 from .board import PANEL, Board
 from .parts import Drawing, Parts
@@ -14,12 +12,6 @@ from .picture import BudgetRecord, Picture
 from .priority import Ranks
 
 BUDGETS_AT_MOST: Final = 12
-SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
-
-
-class Transport(msgspec.Struct, frozen=True):
-    clock: Clock
-    speeds: tuple[float, ...]
 
 
 class Screen:
@@ -42,7 +34,9 @@ class Screen:
         lanes = queue.lanes(picture, ranks)
         views = [
             ("lead", "parts/lead.html", picture.leader),
-            ("transport", "parts/transport.html", Transport(clock, speeds(clock))),
+            ("transport", "parts/transport.html", transport.transport(picture, clock)),
+            ("until", "parts/until.html", transport.until(clock)),
+            ("proposals", "parts/proposals.html", transport.proposals(picture)),
             ("legend", "parts/legend.html", ranks.legend(picture.classes)),
             ("budgets", "parts/budgets.html", budgets(picture)),
             ("pending", "parts/pending.html", sum(lane.count for lane in lanes)),
@@ -68,8 +62,3 @@ def budgets(picture: Picture) -> list[tuple[str, BudgetRecord]]:
     """The first PodDisruptionBudgets by name."""
     found = sorted(picture.budgets.items())[:BUDGETS_AT_MOST]
     return [(fmt.pod_name(key), budget) for key, budget in found]
-
-
-def speeds(clock: Clock) -> tuple[float, ...]:
-    """The speeds on offer, the present one among them however it was set."""
-    return tuple(sorted({*SPEEDS, clock.speed}))

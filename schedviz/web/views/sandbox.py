@@ -1,10 +1,12 @@
 """The live page, its clock, and the receipts of single cycles."""
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.loop.clock import pause, resume, set_speed
+from schedviz.loop.clock import pause, resume, run_until, set_speed, step
+from schedviz.store import Sandbox
+from schedviz.web.explain import arithmetic
 from schedviz.web.view import cycle as cycle_view
 from schedviz.web.view.load import ranks
 from schedviz.web.views.page import done, find, live_page, panel
@@ -17,24 +19,45 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def clock(request: HttpRequest, name: str) -> HttpResponse:
-    """``do`` is pause or resume; ``speed`` a factor."""
+    """``do`` is pause, resume, point or cycle (a step), or until (with ``until``, and ``pod`` for "bound");
+    without any of these ``speed`` is a factor."""
     sandbox = find(name)
-    match request.POST.get("do"):
+    try:
+        command(sandbox, request.POST)
+    except ValueError as error:
+        return HttpResponseBadRequest(str(error), content_type="text/plain")
+    return done(request, sandbox, "schedviz:clock")
+
+
+def command(sandbox: Sandbox, data: QueryDict) -> None:
+    """Raises ValueError."""
+    match data.get("do"):
         case "pause":
             pause(sandbox)
         case "resume":
             resume(sandbox)
+        case "point":
+            step(sandbox, "point")
+        case "cycle":
+            step(sandbox, "cycle")
+        case "until":
+            run_until(sandbox, condition(data))
         case _:
-            try:
-                set_speed(sandbox, float(request.POST.get("speed", "")))
-            except ValueError as error:
-                return HttpResponseBadRequest(str(error), content_type="text/plain")
-    return done(request, sandbox, "schedviz:clock")
+            set_speed(sandbox, float(data.get("speed", "")))
+
+
+def condition(data: QueryDict) -> str:
+    """As :class:`simulator.stepping.Until` reads it; a pod without a namespace is of the default one."""
+    kind, pod = data.get("until", ""), data.get("pod", "").strip()
+    if kind != "bound":
+        return kind
+    return f"{kind} {pod if '/' in pod else f'default/{pod}'}"
 
 
 @require_safe
 def cycle(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """The receipt of one attempt: what it decided, as it was."""
+    """The receipt of one attempt: what it decided, as it was. ``plugin`` and ``node``, if given, name a score
+    whose arithmetic is written out."""
     sandbox = find(name)
     decision = sandbox.decision(number)
     if decision is None:
@@ -43,4 +66,5 @@ def cycle(request: HttpRequest, name: str, number: int) -> HttpResponse:
             raise Http404(message)
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     view = cycle_view.read(decision, ranks(sandbox))
-    return panel(request, sandbox, "panels/receipt.html", {"view": view, "pinned": True})
+    shown = arithmetic(decision, request.GET.get("plugin", ""), request.GET.get("node", ""))
+    return panel(request, sandbox, "panels/receipt.html", {"view": view, "pinned": True, "arithmetic": shown})

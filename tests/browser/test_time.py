@@ -1,0 +1,74 @@
+"""Time from the page: stepping through a cycle, and running until something happens; by keys and by mouse."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.loop.clock import pause
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(screen: Page, live: Open) -> None:
+    sandbox = live(node("small", "2"), node("large", "8"))
+    expect(screen.locator("#t-next")).to_be_disabled()
+    expect(screen.locator("#t-cycle")).to_be_disabled()
+    screen.keyboard.press(" ")
+    expect(screen.locator("#t-next")).to_have_text("Next pod")
+    live_pod(screen, "web")
+    for point in ("PreFilter", "Filter", "PreScore", "Score", "Reserve", "PreBind", "Bind"):
+        screen.keyboard.press(".")
+        expect(screen.locator("#t-next")).to_have_text(f"Next: {point}")
+        if point == "Filter":
+            expect(screen.locator(".pipe .current")).to_have_text("Filter")
+            expect(screen.locator(".pipe .done")).to_have_text("PreFilter")
+            expect(screen.locator("#cycle .headline")).to_have_text("web is under way. Next: Filter.")
+        if point == "PreScore":
+            expect(screen.locator("#cycle .matrix tbody")).to_contain_text("fits")
+            expect(screen.locator("#cycle .scores")).to_have_count(0)
+    expect(screen.locator("#cycle .scores thead .win")).to_have_text("large")
+    expect(screen.locator(".node .pod.running, .node .pod.starting")).to_have_count(0)
+    screen.keyboard.press(".")
+    expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
+    assert sandbox.clock().paused
+
+
+def live_pod(screen: Page, name: str) -> None:
+    """Made on the page, so that it is seen before the next step."""
+    screen.keyboard.press("p")
+    screen.get_by_label("Name", exact=True).fill(name)
+    screen.get_by_role("button", name="Create").click()
+    expect(screen.locator(".queue .chip", has_text=name)).to_be_visible()
+
+
+def test_a_run_stops_when_the_pod_is_bound(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"))
+    pause(sandbox)
+    expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
+    live_pod(screen, "first")
+    live_pod(screen, "second")
+    screen.keyboard.press("u")
+    screen.get_by_label("Pod", exact=True).fill("first")
+    screen.get_by_role("button", name="is bound").click()
+    expect(screen.locator(".menu")).not_to_have_attribute("open", "")
+    expect(screen.locator(".node .pod", has_text="first")).to_be_visible()
+    expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
+    expect(screen.locator(".queue .chip", has_text="second")).to_be_visible()
+    screen.keyboard.press("u")
+    screen.get_by_role("button", name="nothing is pending").click()
+    expect(screen.locator(".node .pod", has_text="second")).to_be_visible()
+    expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
+    assert sandbox.pending() == 0
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+def test_the_bar_fits_every_width(screen: Page, live: Open, width: int) -> None:
+    pause(live(node("node-1", "2"), pod("web", "1")))
+    screen.set_viewport_size({"width": width, "height": 720})
+    expect(screen.locator("#t-next")).to_be_enabled()
+    screen.keyboard.press("u")
+    expect(screen.get_by_role("button", name="the next preemption")).to_be_in_viewport()
+    assert screen.evaluate("document.documentElement.scrollWidth") <= width
