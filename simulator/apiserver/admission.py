@@ -4,6 +4,7 @@ Pure: nothing is written. The caller commits the changes, under the condition th
 admission read (``unchanged``) were not written since, and asks again where they were.
 """
 
+import copy
 import hashlib
 import uuid
 from collections.abc import Sequence
@@ -65,7 +66,11 @@ def admit(
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are taken")
     overlay = Overlay(reader)
     for index, document in enumerate(documents):
-        _create(document, overlay, now, f"{source}/{index}", namespace)
+        # The copies that a form asks for are one document, many times: it is decoded once.
+        if index == 0 or document is not documents[index - 1]:
+            resource, decoded = _decoded(document, overlay)
+        number = f"{source}/{index}"
+        _create(resource, copy.deepcopy(decoded), overlay, now, source=number, namespace=namespace)
     return Admission(overlay.changes, overlay.versions)
 
 
@@ -103,11 +108,18 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
     return known
 
 
-def _create(document: Manifest, overlay: Overlay, now: Micros, source: str, namespace: str) -> None:
+def _decoded(document: Manifest, overlay: Overlay) -> tuple[Resource, Manifest]:
     resource = resource_of(document, overlay)
     manifest, causes = decoding.decode(resource, document)
     if causes:
         raise Invalid(resource.kind, resource.group, _given_name(manifest), causes)
+    return resource, manifest
+
+
+def _create(
+    resource: Resource, manifest: Manifest, overlay: Overlay, now: Micros, *, source: str, namespace: str
+) -> None:
+    """Completes the manifest, and lays its creation over what there is."""
     metadata = manifest.setdefault("metadata", {})
     for field in (*SERVER_FIELDS, *DELETION_FIELDS):
         metadata.pop(field, None)
