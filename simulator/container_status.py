@@ -22,8 +22,8 @@ def restarts(pod: Manifest) -> int:
 def running_since(pod: Manifest) -> Micros | None:
     """None where no container runs."""
     for status in statuses(pod):
-        running = status.get("state", {}).get("running")
-        if running is not None:
+        running = (status.get("state") or {}).get("running") or {}
+        if running.get("startedAt"):
             return micros(running["startedAt"])
     return None
 
@@ -33,10 +33,12 @@ def restart_at(pod: Manifest) -> Micros | None:
 
     The first time at once, then after 10 s, doubling up to 5 minutes."""
     for status in statuses(pod):
-        if "waiting" in status.get("state", {}):
-            ended = status["lastState"]["terminated"]
-            finished, count = micros(ended["finishedAt"]), int(status["restartCount"])
-            if count == 0 or finished - micros(ended["startedAt"]) > FORGOTTEN_AFTER:
+        # A pod from elsewhere may wait for something else: an image, say.
+        ended = (status.get("lastState") or {}).get("terminated") or {}
+        if "waiting" in (status.get("state") or {}) and ended.get("finishedAt"):
+            finished, count = micros(ended["finishedAt"]), int(status.get("restartCount", 0))
+            ran = finished - micros(ended.get("startedAt") or ended["finishedAt"])
+            if count == 0 or ran > FORGOTTEN_AFTER:
                 return finished
             return finished + min(FIRST_BACK_OFF << min(count - 1, 10), LONGEST_BACK_OFF)
     return None
@@ -50,7 +52,7 @@ def started(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifest]:
         old = known.get(container["name"])
         status = _status(container, {"running": {"startedAt": timestamp(now)}}, ready=ready)
         if old is not None:
-            status["restartCount"] = old["restartCount"] + 1
+            status["restartCount"] = old.get("restartCount", 0) + 1
             status["lastState"] = old.get("lastState", {})
         made.append(status)
     return made
@@ -73,7 +75,7 @@ def waiting(pod: Manifest, now: Micros, since: Micros) -> list[Manifest]:
 
 def ended_containers(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[Manifest]:
     """All containers are over, having run ``since`` then."""
-    counts = {status["name"]: status["restartCount"] for status in statuses(pod)}
+    counts = {status["name"]: status.get("restartCount", 0) for status in statuses(pod)}
     terminated = {
         "exitCode": exit_code,
         "reason": "Error" if exit_code else "Completed",

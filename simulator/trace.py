@@ -231,13 +231,6 @@ class VolumeBound(Event, frozen=True, tag=True):
     volume: str
 
 
-class VolumeBound(Event, frozen=True, tag=True):
-    """A claim got its volume."""
-
-    claim: str
-    volume: str
-
-
 class ControllerFailed(Event, frozen=True, tag=True):
     """What a controller wanted to do was refused. It tries again, ever more slowly, and says no more until
     it got on."""
@@ -298,7 +291,6 @@ AnyEvent = (
     | ObjectsDeleted
     | ReplicaSetScaled
     | JobFinished
-    | VolumeBound
     | VolumeBound
     | ControllerFailed
 )

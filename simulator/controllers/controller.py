@@ -26,6 +26,10 @@ time up to a quarter of an hour."""
 CREATE_ATTEMPTS = 8
 """Names tried for objects with generateName, as the API server does."""
 
+DATA_FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of a status or an annotation that somebody wrote nonsense into: no reason for the others to
+stop."""
+
 
 class Controller:
     """``resource`` is what it keeps, ``kind`` its name in ownerReferences, ``dependents`` what it makes."""
@@ -92,6 +96,8 @@ class Controller:
                 self.gone(key)
         except (StatusError, ApiError) as refusal:
             self._failed(key, str(refusal))
+        except DATA_FAULTS as fault:
+            self._failed(key, f"{type(fault).__name__}: {fault}")
         else:
             self._failures.pop(key, None)
 

@@ -34,7 +34,8 @@ def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
     ready = condition(pod, "Ready")
     if ready is None or ready["status"] != "True":
         return None
-    return micros(ready["lastTransitionTime"]) + min_ready_seconds * SECOND
+    since = ready.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"]
+    return micros(since) + min_ready_seconds * SECOND
 
 
 def available(pods: Iterable[Manifest], min_ready_seconds: int, now: Micros) -> tuple[int, Micros | None]:
@@ -78,7 +79,7 @@ def to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> 
         node = pod["spec"].get("nodeName", "")
         status = pod.get("status") or {}
         ready = condition(pod, "Ready") or {}
-        since = micros(ready["lastTransitionTime"]) if ready.get("status") == "True" else math.inf
+        since = available_at(pod, 0)
         restarts = max((c.get("restartCount", 0) for c in status.get("containerStatuses") or ()), default=0)
         return (
             bool(node),
@@ -86,7 +87,7 @@ def to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> 
             ready.get("status") == "True",
             deletion_cost(pod),
             -crowd.get(node, 0),
-            -since,
+            -math.inf if since is None else -since,
             -restarts,
             -micros(pod["metadata"]["creationTimestamp"]),
             pod["metadata"]["name"],

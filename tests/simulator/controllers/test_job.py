@@ -123,3 +123,17 @@ def test_a_successor_counts_no_pod_twice_and_waits_as_long() -> None:
     version = lab.api.version
     heir(lab).run(60)
     assert lab.api.version == version
+
+
+def test_nonsense_in_a_status_stops_nobody_else() -> None:
+    lab = begun(job(RUNS, completions=2, completionMode="Indexed"))
+
+    def spoilt(manifest: Manifest) -> Manifest:
+        return {**manifest, "status": {**manifest["status"], "completedIndexes": "nonsense"}}
+
+    lab.update(JOBS, "default/sum", spoilt)
+    lab.create({**job(RUNS), "metadata": {"name": "other"}})
+    lab.run(60)
+    assert status(lab, JOBS, "other")["succeeded"] == 1
+    [failed] = lab.of(trace.ControllerFailed)
+    assert failed.controller == "Job default/sum"

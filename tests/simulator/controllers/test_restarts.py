@@ -74,3 +74,21 @@ def test_a_pod_gets_ready_and_stops_when_its_annotations_say() -> None:
     lab.run(60)
     gone = {event.pod: lab.seconds(event) for event in lab.of(trace.PodRemoved)}
     assert gone == {"default/slow": 13, "default/hurried": 11}, "within the grace period at most"
+
+
+def test_a_pod_that_came_with_a_status_from_elsewhere_is_taken_as_it_is() -> None:
+    lab = Lab()
+    pulling: dict[str, object] = {
+        "name": "main",
+        "image": "i",
+        "imageID": "",
+        "ready": False,
+        "restartCount": 0,
+    }
+    pulling["state"] = {"waiting": {"reason": "ImagePullBackOff"}}
+    status = {"phase": "Running", "containerStatuses": [pulling]}
+    ends = pod("ends", annotations={"schedviz/run-seconds": "5"}, nodeName="n1") | {"status": status}
+    lab.create(node("n1"), pod("dumped", nodeName="n1") | {"status": status}, ends)
+    lab.run(60)
+    assert lab.pod("dumped")["status"]["containerStatuses"] == [pulling]
+    assert lab.pod("ends")["status"]["phase"] == "Succeeded"
