@@ -8,8 +8,13 @@ import numpy as np
 from simulator import decision
 from simulator.api import Micros
 from simulator.attempt import Attempt
-from simulator.columns import Ints
+from simulator.columns import Ints, Rows
 from simulator.decision import Decision, Failure, PluginScores
+from simulator.framework.interface import Explained, ScorePlugin
+from simulator.framework.node_batch import NodeBatch
+
+EXPLAINED_AT_MOST = 16
+"""Nodes for which it is kept what their scores come from: more than a screen sets side by side."""
 
 
 def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: bool = False) -> Decision:
@@ -18,6 +23,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
     names = cluster.names()
     verdicts, failures = _verdicts(search)
     position = cluster.position()
+    best = np.argsort(-search.totals, kind="stable")[:EXPLAINED_AT_MOST]
     return Decision(
         cycle=search.state.cycle,
         t=now,
@@ -35,10 +41,8 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         verdicts=verdicts.tolist(),
         failures=failures,
         feasible=position[search.feasible].tolist(),
-        scores=[
-            PluginScores(s.plugin, s.weight, s.raw.tolist(), s.normalized.tolist(), s.weighted().tolist())
-            for s in search.scores
-        ],
+        scores=_scores(search, best),
+        explained=best.tolist(),
         pre_score_skipped=search.pre_score_skipped,
         totals=search.totals.tolist(),
         tied=[names[i] for i in sorted(position[search.best].tolist())],
@@ -49,6 +53,23 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         message=message(search),
         outcome="" if under_way else _outcome(search),
     )
+
+
+def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
+    """With what the best nodes were scored by, as long as the cluster is as it was."""
+    plugins = search.framework.plugins
+    batch = NodeBatch(search.cluster, search.feasible[best])
+    made = []
+    for column in search.scores:
+        plugin = plugins.get(column.plugin)
+        explained = plugin.explain(search.pod, batch) if isinstance(plugin, ScorePlugin) else Explained([])
+        values = column.raw.tolist(), column.normalized.tolist(), column.weighted().tolist()
+        made.append(
+            PluginScores(
+                column.plugin, column.weight, *values, explained.strategy, explained.shape, explained.inputs
+            )
+        )
+    return made
 
 
 def message(search: Attempt) -> str:

@@ -30,6 +30,17 @@ class PreFilter(msgspec.Struct, frozen=True):
     skipped: list[str]
 
 
+class ScoreInput(msgspec.Struct, frozen=True):
+    """What a plugin scored nodes by, in the order of the decision's ``explained``: one resource, what would
+    be requested of it with the pod on, and what there is of it; or the images, by their bytes, with their
+    number as the weight."""
+
+    resource: str
+    weight: int
+    requested: list[int]
+    allocatable: list[int]
+
+
 class PluginScores(msgspec.Struct, frozen=True):
     """One score plugin over the feasible nodes."""
 
@@ -38,6 +49,12 @@ class PluginScores(msgspec.Struct, frozen=True):
     raw: list[int]
     normalized: list[int]
     weighted: list[int]
+    strategy: str = ""
+    """LeastAllocated, MostAllocated or RequestedToCapacityRatio, of NodeResourcesFit."""
+    shape: tuple[tuple[int, int], ...] = ()
+    """RequestedToCapacityRatio's: utilization in percent, and score from 0 to 10."""
+    inputs: list[ScoreInput] = []
+    """Empty for plugins whose raw score is itself a count, or was not counted out."""
 
 
 class Victim(msgspec.Struct, frozen=True):
@@ -111,6 +128,8 @@ class Decision(msgspec.Struct, frozen=True):
     """The PodScheduled condition's message: empty when the pod fits."""
     outcome: Literal["scheduled", "unschedulable", "preempting", "error", ""]
     """Empty while the attempt is under way."""
+    explained: list[int] = []
+    """The best nodes, best first, for which the scores' inputs are kept: places in ``feasible``."""
 
 
 class UnderWay(msgspec.Struct, frozen=True):

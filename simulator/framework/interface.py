@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from simulator.chance import draw
 from simulator.columns import Ints
-from simulator.decision import Code, Preemption
+from simulator.decision import Code, Preemption, ScoreInput
 from simulator.framework.node_batch import NodeBatch
 from simulator.pod import Pod
 
@@ -239,6 +239,14 @@ class PreScorePlugin(Plugin):
         """``nodes`` are those that passed. SKIP leaves the plugin out of scoring."""
 
 
+class Explained(NamedTuple):
+    """What scores come from, for people: see :class:`simulator.decision.PluginScores`."""
+
+    inputs: list[ScoreInput]
+    strategy: str = ""
+    shape: tuple[tuple[int, int], ...] = ()
+
+
 class ScorePlugin(Plugin):
     @abstractmethod
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
@@ -248,6 +256,10 @@ class ScorePlugin(Plugin):
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         """The scores brought to 0..100 (a new array); as they are, unless overridden."""
         return scores
+
+    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+        """The numbers that :meth:`score` works with, for a few nodes; none, unless overridden."""
+        return Explained([])
 
 
 class ReservePlugin(Plugin):

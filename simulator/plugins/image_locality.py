@@ -3,7 +3,8 @@
 import numpy as np
 
 from simulator.columns import Ints
-from simulator.framework.interface import MAX_NODE_SCORE, CycleState, ScorePlugin
+from simulator.decision import ScoreInput
+from simulator.framework.interface import MAX_NODE_SCORE, CycleState, Explained, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.pod import Pod
 
@@ -20,16 +21,27 @@ class ImageLocality(ScorePlugin):
     name = "ImageLocality"
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+        sums = self._sums(pod, nodes)
+        if sums is None:
+            return np.zeros(len(nodes), dtype=np.int64)
+        highest = MAX_CONTAINER_THRESHOLD * len(pod.images)
+        sums = np.clip(sums, MIN_THRESHOLD, highest)
+        scores: Ints = MAX_NODE_SCORE * (sums - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
+        return scores
+
+    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+        sums = self._sums(pod, nodes)
+        return Explained([] if sums is None else [ScoreInput("images", len(pod.images), sums.tolist(), [])])
+
+    def _sums(self, pod: Pod, nodes: NodeBatch) -> Ints | None:
+        """The bytes of the pod's images on each node; None where no node has any of them."""
         cluster = nodes.cluster
         states = cluster.images.states
         held = [states[image] for image in pod.images if image in states]
         if not held:
-            return np.zeros(len(nodes), dtype=np.int64)
+            return None
         sums = np.zeros(cluster.width, dtype=np.int64)
         for image in held:
             # Spread over all nodes, so that one node with the image does not draw all the pods to itself.
             sums[list(image.rows)] += int(image.size * (len(image.rows) / cluster.node_count))
-        highest = MAX_CONTAINER_THRESHOLD * len(pod.images)
-        sums = np.clip(nodes.take(sums), MIN_THRESHOLD, highest)
-        scores: Ints = MAX_NODE_SCORE * (sums - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
-        return scores
+        return nodes.take(sums)

@@ -2,9 +2,9 @@
 
 from simulator.columns import Ints, Rows
 from simulator.config.args import NodeResourcesBalancedAllocationArgs
-from simulator.framework.interface import SKIP, CycleState, PreScorePlugin, ScorePlugin, Status
+from simulator.framework.interface import SKIP, CycleState, Explained, PreScorePlugin, ScorePlugin, Status
 from simulator.framework.node_batch import NodeBatch, batch_of
-from simulator.plugins.resource_allocation import allocations, balanced
+from simulator.plugins.resource_allocation import allocations, balanced, inputs
 from simulator.pod import Pod
 
 
@@ -25,6 +25,9 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             return balanced(allocations(batch, self.args.resources, requests, non_zero=False), len(batch))
 
         return nodes.take(cluster.row_column((self, requests), score))
+
+    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+        return Explained(inputs(nodes, self.args.resources, self._requests(pod), non_zero=False))
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
         return tuple(pod.requests.get(spec.name, 0) for spec in self.args.resources)

@@ -10,6 +10,7 @@ from simulator.columns import Ints, Rows
 from simulator.config.args import NodeResourcesFitArgs
 from simulator.framework.interface import (
     CycleState,
+    Explained,
     FilterPlugin,
     PluginError,
     PreFilterPlugin,
@@ -25,6 +26,7 @@ from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.plugins.resource_allocation import (
     Scorer,
     allocations,
+    inputs,
     least_allocated,
     most_allocated,
     requested_to_capacity_ratio,
@@ -93,6 +95,16 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         requests = tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
         return nodes.take(nodes.cluster.row_column((self, requests), self._score(nodes.cluster, requests)))
+
+    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+        strategy = self.args.scoring_strategy
+        requests = [pod.scored_requests.get(spec.name, 0) for spec in self.resources]
+        ratio = strategy.requested_to_capacity_ratio
+        return Explained(
+            inputs(nodes, self.resources, requests, non_zero=True),
+            strategy.type,
+            tuple((point.utilization, point.score) for point in ratio.shape) if ratio else (),
+        )
 
     def _score(self, cluster: Cluster, requests: Sequence[int]) -> Callable[[Rows | slice], Ints]:
         def score(rows: Rows | slice) -> Ints:

@@ -17,6 +17,7 @@ from simulator.config.args import (
     ResourceSpec,
     UtilizationShapePoint,
 )
+from simulator.decision import ScoreInput
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
 from simulator.pod_requests import CPU, MEMORY, is_scalar_resource
@@ -28,6 +29,17 @@ class Allocation(NamedTuple):
     weight: int
     allocatable: Ints
     requested: Ints
+
+
+def inputs(
+    nodes: NodeBatch, resources: Sequence[ResourceSpec], pod_requests: Sequence[int], *, non_zero: bool
+) -> list[ScoreInput]:
+    """The same as :func:`allocations`, by name and as plain data."""
+    return [
+        ScoreInput(spec.name, found.weight, found.requested.tolist(), found.allocatable.tolist())
+        for spec, request in zip(resources, pod_requests, strict=True)
+        for found in allocations(nodes, [spec], [request], non_zero=non_zero)
+    ]
 
 
 Scorer = Callable[[Sequence[Allocation], int], Ints]

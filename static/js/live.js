@@ -4,6 +4,7 @@ import { remember, animate } from "./flip.js";
 import { tick, setServerClock } from "./clock.js";
 import "./panels.js";
 import "./keys.js";
+import "./tables.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first

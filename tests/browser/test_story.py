@@ -99,6 +99,19 @@ def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) 
     expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^\d+\s*\d+ → \d+$"))
     expect(scores.locator("tfoot td").first).to_have_text(re.compile(r"^\d+$"))
 
+    # The arithmetic of a cell, at an address of its own, and rows in the order of a column.
+    row.locator("td a").first.click()
+    shown = screen.locator("#arithmetic")
+    expect(shown).to_contain_text("(8000-1000)*100/8000 = 87")
+    expect(shown).to_contain_text("times the weight")
+    held = screen.locator("#detail .scores")
+    held.get_by_role("button", name="plugin").click()
+    expect(held.locator("thead th").first).to_have_attribute("aria-sort", "ascending")
+    names = held.locator("tbody th").all_inner_texts()
+    assert names == sorted(names)
+    held.get_by_role("button", name="plugin").press("Enter")
+    assert held.locator("tbody th").all_inner_texts() == names[::-1]
+
 
 def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, live: Open) -> None:
     live(node("node-1", "2"), pod("big", "3"))

@@ -1,0 +1,70 @@
+"""One cell of the score table, from what the plugin counted to what it adds to the total."""
+
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext, gettext_noop
+
+from schedviz.web.explain import resources
+from schedviz.web.explain.normalize import NORMALIZE
+from schedviz.web.explain.sums import Sum
+from simulator.decision import Decision, PluginScores
+from simulator.plugins.image_locality import MAX_CONTAINER_THRESHOLD, MIN_THRESHOLD
+
+COUNTED: Final = {
+    "NodeAffinity": gettext_noop("weights of the preferred terms that select the node, added up"),
+    "TaintToleration": gettext_noop("PreferNoSchedule taints that the pod does not tolerate"),
+    "InterPodAffinity": gettext_noop("weights of the matching pods in the node's domains, added up"),
+    "PodTopologySpread": gettext_noop("matching pods in the node's domains, weighted by the domains' number"),
+}
+"""What a raw score is that is itself a count."""
+
+
+class Arithmetic(msgspec.Struct, frozen=True):
+    plugin: str
+    node: str
+    strategy: str
+    sums: list[Sum]
+    note: str
+    """What the raw score is, where there is nothing to work out."""
+
+
+def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
+    """None where the plugin did not score the node."""
+    row = next((each for each in decision.scores if each.plugin == plugin), None)
+    place = next((at for at, n in enumerate(decision.feasible) if decision.nodes[n] == node), None)
+    if row is None or place is None:
+        return None
+    sums = raw(decision, row, place)
+    if plugin in NORMALIZE:
+        sums.append(NORMALIZE[plugin](row, place))
+    normalized, weighted = row.normalized[place], row.weighted[place]
+    sums.append(Sum(gettext("times the weight"), f"{normalized}*{row.weight}", str(weighted)))
+    note = "" if row.inputs else gettext(COUNTED[plugin]) if plugin in COUNTED else ""
+    return Arithmetic(plugin, node, row.strategy, sums, f"{note}: {row.raw[place]}" if note else "")
+
+
+def raw(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
+    """How the raw score comes about, where that is kept."""
+    if not row.inputs or place not in decision.explained:
+        return []
+    at = decision.explained.index(place)
+    match row.plugin:
+        case "NodeResourcesFit":
+            return resources.fit(row, at)
+        case "NodeResourcesBalancedAllocation":
+            return resources.balanced(row, at)
+        case "ImageLocality":
+            return [images(row, at)]
+        case _:
+            return []
+
+
+def images(row: PluginScores, at: int) -> Sum:
+    """Bytes of the pod's images on the node, between the least and the most that make a difference."""
+    [held] = row.inputs
+    most = MAX_CONTAINER_THRESHOLD * held.weight
+    there = min(max(held.requested[at], MIN_THRESHOLD), most)
+    expression = f"100*({there}-{MIN_THRESHOLD})/({most}-{MIN_THRESHOLD})"
+    score = 100 * (there - MIN_THRESHOLD) // (most - MIN_THRESHOLD)
+    return Sum(gettext("bytes of its images there"), expression, str(score))

@@ -1,0 +1,61 @@
+"""How each plugin brings raw scores to 0 to 100: the formulas of the plugins' ``normalize``."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from django.utils.translation import gettext
+
+from schedviz.web.explain.sums import Sum
+from simulator.decision import PluginScores
+
+
+def in_proportion(row: PluginScores, place: int) -> Sum:
+    """Preferred node affinity: the highest becomes 100."""
+    raw, highest = row.raw[place], max(row.raw)
+    if not highest:
+        return Sum(gettext("no node has any"), "0", "0")
+    return Sum(gettext("of the highest"), f"100*{raw}/{highest}", str(100 * raw // highest))
+
+
+def reversed_(row: PluginScores, place: int) -> Sum:
+    """Taints: none is 100, the most is 0."""
+    raw, highest = row.raw[place], max(row.raw)
+    if not highest:
+        return Sum(gettext("no node has any"), "100", "100")
+    return Sum(gettext("less is better"), f"100-100*{raw}/{highest}", str(100 - 100 * raw // highest))
+
+
+def between(row: PluginScores, place: int) -> Sum:
+    """Inter-pod affinity: the lowest becomes 0, the highest 100."""
+    raw, lowest, highest = row.raw[place], min(row.raw), max(row.raw)
+    if highest == lowest:
+        return Sum(gettext("all nodes are equal"), "0", "0")
+    score = int(100 * ((raw - lowest) / (highest - lowest)))
+    expression = f"100*({raw}-{lowest})/({highest}-{lowest})"
+    return Sum(gettext("between lowest and highest, in floats"), expression, str(score))
+
+
+def spread(row: PluginScores, place: int) -> Sum:
+    """Topology spread: few matching pods score high. A node that lacks a topology key gets 0, and has no part
+    in lowest and highest: it is known by a raw score of 0 that did not become 100."""
+    if ignored(row, place):
+        return Sum(gettext("the node lacks a topology key"), "0", "0")
+    counted = [raw for each, raw in enumerate(row.raw) if not ignored(row, each)]
+    raw, lowest, highest = row.raw[place], min(counted), max(counted)
+    if not highest:
+        return Sum(gettext("no pods to be apart from"), "100", "100")
+    expression = f"100*({highest}+{lowest}-{raw})/{highest}"
+    return Sum(gettext("less is better"), expression, str(100 * (highest + lowest - raw) // highest))
+
+
+def ignored(row: PluginScores, place: int) -> bool:
+    return row.raw[place] == 0 and row.normalized[place] == 0
+
+
+NORMALIZE: Final[Mapping[str, Callable[[PluginScores, int], Sum]]] = {
+    "NodeAffinity": in_proportion,
+    "TaintToleration": reversed_,
+    "InterPodAffinity": between,
+    "PodTopologySpread": spread,
+}
+"""Plugins that are not here take raw scores as they are."""

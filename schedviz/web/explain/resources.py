@@ -1,0 +1,118 @@
+"""NodeResourcesFit and NodeResourcesBalancedAllocation for one node: the formulas of
+simulator/plugins/resource_allocation.py."""
+
+from collections.abc import Sequence
+from math import floor, sqrt
+from typing import Final, NamedTuple
+
+from django.utils.translation import gettext
+
+from schedviz.web.explain.sums import Sum, fraction
+from simulator.decision import PluginScores
+
+CUSTOM: Final = 10
+"""Scores of a shape go from 0 to 10: brought to 0 to 100."""
+
+
+class Held(NamedTuple):
+    """A resource that the node has."""
+
+    name: str
+    weight: int
+    requested: int
+    capacity: int
+
+
+def held(row: PluginScores, at: int) -> list[Held]:
+    found = [Held(i.resource, i.weight, i.requested[at], i.allocatable[at]) for i in row.inputs]
+    return [each for each in found if each.capacity]
+
+
+def fit(row: PluginScores, at: int) -> list[Sum]:
+    resources = held(row, at)
+    if row.strategy == "RequestedToCapacityRatio":
+        return by_shape(row, resources)
+    one = most if row.strategy == "MostAllocated" else least
+    sums = [one(each) for each in resources]
+    return [*sums, mean([int(each.result) for each in sums], [each.weight for each in resources])]
+
+
+def least(of: Held) -> Sum:
+    if of.requested > of.capacity:
+        return Sum(of.name, "0", "0")
+    free = (of.capacity - of.requested) * 100 // of.capacity
+    return Sum(of.name, f"({of.capacity}-{of.requested})*100/{of.capacity}", str(free))
+
+
+def most(of: Held) -> Sum:
+    used = min(of.requested, of.capacity)
+    return Sum(of.name, f"{used}*100/{of.capacity}", str(used * 100 // of.capacity))
+
+
+def mean(scores: Sequence[int], weights: Sequence[int]) -> Sum:
+    if not scores:
+        return Sum(gettext("the node has none of the resources"), "0", "0")
+    total = sum(score * weight for score, weight in zip(scores, weights, strict=True))
+    products = "+".join(f"{score}*{weight}" for score, weight in zip(scores, weights, strict=True))
+    divisor = "+".join(str(weight) for weight in weights)
+    return Sum(gettext("weighted mean"), f"({products})/({divisor})", str(total // sum(weights)))
+
+
+def by_shape(row: PluginScores, resources: Sequence[Held]) -> list[Sum]:
+    sums, scores, weights = [], [], []
+    for each in resources:
+        used = 100 if each.requested > each.capacity else each.requested * 100 // each.capacity
+        expression = "100" if each.requested > each.capacity else f"{each.requested}*100/{each.capacity}"
+        sums.append(Sum(gettext("%(resource)s used") % {"resource": each.name}, expression, str(used)))
+        on_shape = shape_at(row.shape, used)
+        sums.append(on_shape)
+        if int(on_shape.result):  # upstream leaves the weight of a score of 0 out
+            scores.append(int(on_shape.result))
+            weights.append(each.weight)
+    if not scores:
+        return [*sums, Sum(gettext("weighted mean"), "0", "0")]
+    total = sum(score * weight for score, weight in zip(scores, weights, strict=True))
+    products = "+".join(f"{score}*{weight}" for score, weight in zip(scores, weights, strict=True))
+    divisor = "+".join(str(weight) for weight in weights)
+    rounded = floor(total / sum(weights) + 0.5)
+    return [*sums, Sum(gettext("weighted mean, rounded"), f"round(({products})/({divisor}))", str(rounded))]
+
+
+def shape_at(shape: Sequence[tuple[int, int]], used: int) -> Sum:
+    name = gettext("on the shape")
+    before: tuple[int, int] | None = None
+    for utilization, score in shape:
+        if used <= utilization:
+            if before is None:
+                break
+            low, start = before[0], before[1] * CUSTOM
+            rise, run = (score * CUSTOM - start) * (used - low), utilization - low
+            climbed = abs(rise) // run * (1 if rise >= 0 else -1)
+            expression = f"{start}+({score * CUSTOM}-{start})*({used}-{low})/({utilization}-{low})"
+            return Sum(name, expression, str(start + climbed))
+        before = utilization, score
+    else:
+        score = shape[-1][1]
+    return Sum(name, f"{score}*{CUSTOM}", str(score * CUSTOM))
+
+
+def balanced(row: PluginScores, at: int) -> list[Sum]:
+    resources = held(row, at)
+    fractions = [min(each.requested / each.capacity, 1.0) for each in resources]
+    sums = [
+        Sum(each.name, "1" if value == 1.0 else f"{each.requested}/{each.capacity}", fraction(value))
+        for each, value in zip(resources, fractions, strict=True)
+    ]
+    shown = [each.result for each in sums]
+    deviation, expression = 0.0, "0"
+    if len(fractions) == 2:
+        deviation, expression = abs((fractions[0] - fractions[1]) / 2), f"|{shown[0]}-{shown[1]}|/2"
+    elif len(fractions) > 2:
+        middle = sum(fractions) / len(fractions)
+        deviation = sqrt(sum((each - middle) * (each - middle) for each in fractions) / len(fractions))
+        sums.append(Sum(gettext("mean"), f"({'+'.join(shown)})/{len(shown)}", fraction(middle)))
+        squares = "+".join(f"({each}-{fraction(middle)})^2" for each in shown)
+        expression = f"sqrt(({squares})/{len(shown)})"
+    sums.append(Sum(gettext("standard deviation"), expression, fraction(deviation)))
+    score = int((1 - deviation) * 100.0)
+    return [*sums, Sum(gettext("rounded down"), f"(1-{fraction(deviation)})*100", str(score))]
