@@ -64,22 +64,7 @@ class Recorder(EnqueueExtensions, ReservePlugin, PermitPlugin, PreBindPlugin, Bi
         self._at("PostBind")
 
 
-class Gang(PermitPlugin):
-    """Lets pods go when as many wait as their label says."""
-
-    name = "Gang"
-
-    def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
-        size = int(pod.labels["gang"])
-        waiting = list(self.framework.waiting_pods)
-        if len(waiting) + 1 < size:
-            return Status("Wait"), 20 * SECOND
-        for other in waiting:
-            other.allow(self.name)
-        return None, 0
-
-
-PLUGINS = {**IN_TREE, "Recorder": Recorder, "Gang": Gang}
+PLUGINS = {**IN_TREE, "Recorder": Recorder}
 WAIT = Status("Wait")
 
 
@@ -196,23 +181,3 @@ def test_a_waiting_victim_is_sent_back_and_not_deleted(recorder: type[Recorder])
     lab.run(5)
     assert lab.node_of("urgent") == "n1"
     assert lab.lane("low") == "unschedulable"
-
-
-def test_a_gang_is_bound_when_it_is_complete() -> None:
-    lab = Lab(with_plugin("Gang"), plugins=PLUGINS)
-    lab.create(node("n1"))
-    members = [pod(f"member-{i}") for i in range(3)]
-    for member in members:
-        member["metadata"]["labels"] = {"gang": "3"}
-    lab.create(*members[:2])
-    lab.run(5)
-    assert {lab.lane("member-0"), lab.lane("member-1")} == {"waiting"}
-    lab.create(members[2])
-    lab.run(1)
-    assert [event.pod for event in lab.of(trace.Bound)] == [
-        "default/member-0",
-        "default/member-1",
-        "default/member-2",
-    ]
-    assert lab.lanes == {}
-    assert lab.simulation.next_due() is None

@@ -101,6 +101,20 @@ def test_a_preemptor_gets_the_room_it_made_where_the_queue_knows_priorities(queu
     assert seconds(bound) - seconds(nomination) < 5
 
 
+def test_a_gang_is_bound_together_and_half_a_gang_makes_room_for_others() -> None:
+    trace = play("gang", 120)
+    bound = {event.pod.removeprefix("default/"): seconds(event) for event in of(Bound, trace)}
+    gang = [bound.pop(f"train-{i}") for i in (1, 2, 3, 4)]
+    assert min(gang) == max(gang)
+    assert 13 < gang[0] < 15, "not before the last of them came"
+    rejected = [event for event in of(Unschedulable, trace) if "/render-" in event.pod]
+    assert {event.pod for event in rejected[:2]} == {"default/render-1", "default/render-2"}
+    assert seconds(rejected[0]) == seconds(rejected[1]) > 85, "a minute after the first began to wait"
+    assert next(iter(of(Unschedulable, trace))).pod == "default/web"
+    assert list(bound) == ["web"]
+    assert bound["web"] >= seconds(rejected[0])
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
 def test_the_same_scenario_gives_the_same_trace(name: str) -> None:
     assert play(name, 60) == play(name, 60)
