@@ -5,7 +5,6 @@ It never waits and never looks at a clock: :meth:`Simulation.step` does one thin
 :meth:`Simulation.next_due` says when the next will be. The same inputs give the same trace, byte for byte.
 """
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -18,6 +17,7 @@ from simulator.decision import Decision, UnderWay
 from simulator.disruption import BUDGETS, DisruptionController
 from simulator.extender import Transport
 from simulator.framework.interface import Plugin
+from simulator.informer import Pipeline
 from simulator.kubelet import Kubelet
 from simulator.node import Node
 from simulator.node_conditions import heard
@@ -28,12 +28,12 @@ from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler import Scheduler
 from simulator.timetable import TIMETABLES, TimetableController
-from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved
+from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved, WatchRelisted
 from simulator.volumes import PVCS
 from simulator.world import World
 
-EVENTS_AT_ONCE = 200
-"""Watch events taken in by one step: some 20 ms of work, so that a step stays a small thing."""
+OBJECTS_AT_ONCE = 200
+"""Objects popped from the delta FIFO by one step: some 20 ms of work, so that a step stays a small thing."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -80,7 +80,6 @@ class Simulation:
         )
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}
-        self._inbox: deque[WatchEvent] = deque()
         self._started = False
         self._acting = options.controllers
         self._kubelet = Kubelet(self._world)
@@ -96,11 +95,25 @@ class Simulation:
     def observe(self, events: Iterable[WatchEvent]) -> None:
         """The watch's events, in order of version; they are taken in by the next steps. What comes before the
         first step is what was there already."""
-        self._inbox.extend(events)
+        for event in events:
+            self._world.informer.watch(event)
+
+    def relist(self, listed: Sequence[WatchEvent], version: int) -> None:
+        """The watch begins, or broke and begins anew: all that there is at ``version``, oldest first."""
+        gone = self._world.informer.replace(listed, version)
+        self._world.listed(version)
+        if self._started:
+            self._world.emit(
+                WatchRelisted(t=self._world.now, version=version, objects=len(listed), gone=gone)
+            )
+
+    def pipeline(self) -> Pipeline:
+        """What came in by which stage."""
+        return self._world.informer.pipeline()
 
     def next_due(self) -> Micros | None:
         """When there is something to do; None = only an event can bring work."""
-        if self._inbox or self._cycle is not None:
+        if self._world.informer.waiting or self._cycle is not None:
             return self._world.now
         times = (self._world.agenda.due(), self._scheduler.due())
         return min((time for time in times if time is not None), default=None)
@@ -114,8 +127,8 @@ class Simulation:
     def rests(self) -> bool:
         """Nothing is left to do at this time, but to pop the next pod."""
         planned = self._world.agenda.due()
-        quiet = not self._inbox and self._cycle is None and (planned is None or planned > self._world.now)
-        return quiet and self._scheduler.rests
+        quiet = self._cycle is None and (planned is None or planned > self._world.now)
+        return quiet and not self._world.informer.waiting and self._scheduler.rests
 
     @property
     def in_cycle(self) -> bool:
@@ -138,7 +151,7 @@ class Simulation:
     @property
     def nothing_pending(self) -> bool:
         """No pod is on its way to a node; gated ones have not set out."""
-        return not self._inbox and self._scheduler.lanes.only_gated
+        return not self._world.informer.waiting and self._scheduler.lanes.only_gated
 
     def is_bound(self, pod: str) -> bool:
         """Whether a pod, ``namespace/name``, has been seen to have a node."""
@@ -149,14 +162,15 @@ class Simulation:
 
         A cycle that is under way works on what it saw when it began, as upstream's does on its snapshot: all
         that comes meanwhile waits until it is over."""
-        if self._cycle is not None or not self._inbox:
+        informer = self._world.informer
+        if self._cycle is not None or not informer.waiting:
             return False
-        for _ in range(min(EVENTS_AT_ONCE, len(self._inbox))):
-            event = self._inbox.popleft()
-            if not self._world.is_own(event.version):
-                self._world.now = max(self._world.now, now)
-            self._take_in(event)
-        self._started = self._started or not self._inbox
+        for _ in range(min(OBJECTS_AT_ONCE, informer.waiting)):
+            for event in informer.pop():
+                if not self._world.is_own(event.version):
+                    self._world.now = max(self._world.now, now)
+                self._take_in(event)
+        self._started = self._started or not informer.waiting
         return True
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:

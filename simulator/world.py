@@ -63,6 +63,10 @@ class World:
         self._own.discard(version)
         return True
 
+    def listed(self, version: int) -> None:
+        """What was written up to this version will not be observed one by one."""
+        self._own = {own for own in self._own if own > version}
+
     def update(
         self,
         resource: str,

@@ -9,9 +9,10 @@ from msgspec import UNSET
 
 from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Playable, Player
-from schedviz.store import Clock, Lease, Renewal, Sandbox
+from schedviz.store import Clock, Gone, Lease, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
+from simulator.informer import Pipeline
 from simulator.simulation import Options
 from simulator.trace import CycleCutOff, Event, LaneEntry, LeaderElected
 
@@ -26,6 +27,8 @@ class Simulation(Playable, Protocol):
     """What the loop needs of :class:`simulator.simulation.Simulation`."""
 
     def observe(self, events: Sequence[WatchEvent]) -> None: ...
+    def relist(self, listed: Sequence[WatchEvent], version: int) -> None: ...
+    def pipeline(self) -> Pipeline: ...
     def take_in(self, now: Micros) -> bool: ...
     @property
     def under_way(self) -> UnderWay | None: ...
@@ -65,7 +68,6 @@ class Leader:
         meta = sandbox.meta()
         _, last, cycle = sandbox.progress()
         now = max(last, self.clock.now(time.time()))
-        collections, self._seen = sandbox.list_all()
         options = Options(
             seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1, queue=meta.queue
         )
@@ -75,12 +77,7 @@ class Leader:
         self._under_way = lost = sandbox.under_way()
         if lost:
             self._trace.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
-        listed = [
-            WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
-            for resource, objects in collections.items()
-            for key, manifest in objects.items()
-        ]
-        self._take_in(sorted(listed, key=lambda event: event.version))
+        self._list()
         self._take_in_own()
         self._flush()
 
@@ -171,12 +168,31 @@ class Leader:
                 self._read_on()
 
     def _read_on(self) -> bool:
-        """Take in what is new in the watch log; whether there was anything."""
-        events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
+        """Take in what is new in the watch log; whether there was anything.
+
+        Where the log was trimmed beyond what was seen, everything is listed anew. Raises Gone where Redis
+        came back without its last second, and what was seen is no more."""
+        try:
+            events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
+        except Gone:
+            if self.sandbox.version() < self._seen:
+                raise
+            self._list()
+            return True
         if events:
             self._seen = events[-1].version
             self._take_in(events)
         return bool(events)
+
+    def _list(self) -> None:
+        collections, self._seen = self.sandbox.list_all()
+        listed = [
+            WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
+            for resource, objects in collections.items()
+            for key, manifest in objects.items()
+        ]
+        self._simulation.relist(sorted(listed, key=lambda event: event.version), self._seen)
+        self._take_in(())
 
     def _take_in(self, events: Sequence[WatchEvent]) -> None:
         """Before any other work, and without any: a paused Simulation takes them in too."""
@@ -212,6 +228,7 @@ class Leader:
             reset_lanes=self._stored_seen is None,
             now=self._player.now,
             under_way=under_way if moved else UNSET,
+            pipeline=self._simulation.pipeline(),
             seen=seen,
         )
         self._trace, self._decisions, self._lanes = [], [], {}

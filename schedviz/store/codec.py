@@ -12,6 +12,7 @@ from schedviz.store.bounds import MAX_OBJECT_BYTES
 from schedviz.store.errors import LimitReached
 from simulator.api import Manifest, WatchEvent
 from simulator.decision import Decision, UnderWay
+from simulator.informer import Pipeline
 from simulator.trace import AnyEvent, LaneEntry
 
 Entry = tuple[bytes, dict[bytes, bytes]]
@@ -21,6 +22,7 @@ _manifest_decoder = msgspec.json.Decoder(Manifest)
 _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _decision_decoder = msgspec.json.Decoder(Decision)
 _under_way_decoder = msgspec.json.Decoder(UnderWay)
+_pipeline_decoder = msgspec.json.Decoder(Pipeline)
 _lane_decoder = msgspec.json.Decoder(LaneEntry)
 _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
     b"ADDED": "ADDED",
@@ -87,6 +89,10 @@ def decode_decision(entry: Entry) -> Decision:
 
 def decode_under_way(data: bytes) -> UnderWay:
     return _under_way_decoder.decode(data)
+
+
+def decode_pipeline(data: bytes) -> Pipeline:
+    return _pipeline_decoder.decode(data)
 
 
 def decode_lane(data: bytes) -> LaneEntry:

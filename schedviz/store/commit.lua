@@ -7,6 +7,7 @@
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
 --         under_way   JSON of the cycle that stands between two points, "" = none does any more
+--         pipeline    JSON of what came in by the leader's informer
 --         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions}
 -- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
 --
@@ -120,6 +121,7 @@ if request.under_way == '' then
 elseif request.under_way then
   redis.call('HSET', state, 'under_way', request.under_way)
 end
+if request.pipeline then redis.call('HSET', state, 'pipeline', request.pipeline) end
 if request.now then redis.call('HSET', state, 'now', request.now) end
 if request.seen then
   -- Who had seen all that was there has seen what it writes itself.

@@ -23,6 +23,7 @@ from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.scripts import Scripts
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
+from simulator.informer import Pipeline
 from simulator.trace import Event, LaneEntry
 
 LIMITS = {
@@ -120,6 +121,7 @@ class Sandbox:
         lanes: Mapping[str, LaneEntry | None] = {},
         reset_lanes: bool = False,
         under_way: UnderWay | UnsetType | None = UNSET,
+        pipeline: Pipeline | None = None,
         now: Micros | None = None,
         seen: int | None = None,
         create: tuple[Meta, Clock] | None = None,
@@ -160,6 +162,8 @@ class Sandbox:
             request["seen"] = seen
         if under_way is not UNSET:
             request["under_way"] = codec.encode(under_way) if under_way else ""
+        if pipeline:
+            request["pipeline"] = codec.encode(pipeline)
         if reset_lanes:
             request["reset_lanes"] = True
         if token:
@@ -224,6 +228,11 @@ class Sandbox:
         """The cycle that steps have left between two of its extension points."""
         (stored,) = self._state("under_way")
         return None if stored == b"0" else codec.decode_under_way(stored)
+
+    def pipeline(self) -> Pipeline | None:
+        """What came in by the leader's informer; None before there was a leader."""
+        (stored,) = self._state("pipeline")
+        return None if stored == b"0" else codec.decode_pipeline(stored)
 
     def lanes(self) -> dict[str, LaneEntry]:
         """Every pod in the scheduling queue, by ``namespace/name``."""

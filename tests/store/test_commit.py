@@ -8,7 +8,8 @@ import pytest
 
 from schedviz.store import CollectionChanged, NoSandbox, Sandbox, SandboxExists, StaleLease, Store, StoreError
 from schedviz.store.model import Meta
-from simulator.api import ApiError, Change
+from simulator.api import ApiError, Change, WatchEvent
+from simulator.informer import Informer
 from simulator.trace import Bound, LaneEntry
 
 
@@ -205,6 +206,15 @@ def test_lanes_are_patched_or_replaced(sandbox: Sandbox) -> None:
     assert sandbox.lanes() == {a.pod: a}
     sandbox.commit([], lanes={b.pod: b}, reset_lanes=True)
     assert sandbox.lanes() == {b.pod: b}
+
+
+def test_the_pipeline_is_as_it_was_last_told(sandbox: Sandbox) -> None:
+    assert sandbox.pipeline() is None
+    informer = Informer()
+    informer.watch(WatchEvent("ADDED", "pods", "default/a", {"metadata": {"name": "a"}}, 1))
+    sandbox.commit([], pipeline=informer.pipeline())
+    sandbox.commit([create("a")])
+    assert sandbox.pipeline() == informer.pipeline()
 
 
 def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store, sandbox: Sandbox) -> None:

@@ -105,6 +105,9 @@ class Words:
                 )
             case trace.Filtered(feasible=0):
                 return None  # what comes of it says why
+            case trace.WatchRelisted():
+                text = gettext("The watch broke; {} objects were listed anew, {} known ones are gone.")
+                return "quiet", format_html(text, event.objects, event.gone)
             case trace.CycleCutOff():
                 text = gettext("Cycle {} of {} was cut off before {}; the pod is tried again.")
                 return "warn", format_html(text, event.cycle, self.pod(event.pod), event.point)
