@@ -64,7 +64,10 @@ def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
     views = []
     for name in ORDER[:-1]:
         found = sorted(entries[name], key=sort_key)
-        views.append(view(name, [chip(ranks, entry) for entry in found[:CHIPS_AT_MOST]], len(found)))
+        lane = view(name, [chip(ranks, entry) for entry in found[:CHIPS_AT_MOST]], len(found))
+        if name == "activeQ" and found and found[0].place:
+            lane = msgspec.structs.replace(lane, hint=gettext("by arrival"))
+        views.append(lane)
     return [*views, arriving(picture, ranks)]
 
 
