@@ -25,11 +25,13 @@ MAX_SHOWN = 300
 
 
 def faults(type_name: str, value: Any) -> list[Cause]:
-    """What keeps a value, its nulls left out, from being of a type; sorted by field, at most MAX_CAUSES."""
-    causes = (
-        cause for error in _validator(type_name).iter_errors(value) for cause in _causes(type_name, error)
+    """What keeps a value, its nulls left out, from being of a type: at most MAX_CAUSES, sorted by field. What
+    is missing comes last, as upstream: a field misspelt is why."""
+    errors = _validator(type_name).iter_errors(value)
+    causes = {*islice((cause for error in errors for cause in _causes(type_name, error)), MAX_CAUSES)}
+    return sorted(
+        causes, key=lambda cause: (cause.reason == "FieldValueRequired", cause.field, cause.message)
     )
-    return sorted(set(islice(causes, MAX_CAUSES)), key=lambda cause: (cause.field, cause.message))
 
 
 @cache
@@ -99,9 +101,8 @@ def _causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
                     yield required(_inside(field, key))
         case "type":
             wanted = schema.get("title", expected)
-            hint = (
-                "; put it in quotes" if wanted == "string" and isinstance(value, bool | int | float) else ""
-            )
+            scalar = isinstance(value, bool | int | float)
+            hint = "; put it in quotes" if wanted == "string" and scalar else ""
             message = invalid(field, value, f"must be of type {wanted}{hint}").message
             yield Cause(field, message, "FieldValueTypeInvalid")
         case "format":
@@ -124,10 +125,8 @@ def _field(type_name: str, path: Iterable[str | int]) -> str:
         if part in fields:
             field, schema = _inside(field, str(part)), fields[part]
         else:
-            field, schema = (
-                f"{field}[{str(part)[:MAX_SHOWN]}]",
-                schema.get("items") or schema["additionalProperties"],
-            )
+            field = f"{field}[{str(part)[:MAX_SHOWN]}]"
+            schema = schema.get("items") or schema["additionalProperties"]
         schema = referenced(schema)
     return field
 
