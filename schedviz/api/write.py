@@ -71,7 +71,8 @@ def create(
             documents, sandbox, simulated_time(sandbox), source=source, namespace=namespace
         )
 
-    generated = any("generateName" in (document.get("metadata") or {}) for document in documents)
+    given = [document.get("metadata") for document in documents]
+    generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
     return _write(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
 
 

@@ -100,6 +100,7 @@ REFUSALS = [
         body='{"metadata": "' + "x" * 1_000_000 + '"}',
     ),
     Refusal("POST", PODS, 413, "RequestEntityTooLarge", "larger than", body="x" * 5_000_000),
+    Refusal("POST", PODS, 422, "Invalid", "metadata: Invalid value: 5: must be of", body='{"metadata": 5}'),
     Refusal(
         "POST", PODS, 422, "Invalid", 'unknown field "spec.nodName"; did you mean', body=pod_json(nodName="n")
     ),
