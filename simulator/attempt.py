@@ -105,6 +105,14 @@ class Attempt:
             yield "Score"
             self._score()
 
+    def fail(self, point: str, fault: Status) -> None:
+        """End the search as a plugin's error at this point does: after PostFilter the pod is unschedulable
+        all the same."""
+        if point == "PostFilter":
+            self.post_filter = fault
+        else:
+            self.errors.append(fault.message)
+
     # The steps
 
     def _pre_filter(self) -> bool:

@@ -82,7 +82,8 @@ class BindingCycle:
         self._scheduler.queue.done(self._assumed.uid)
         pod, node = self._assumed, self._assumed.node_name
         status: Status | None = None
-        if self._framework.pre_bind_plugins:
+        faults = self._scheduler.faults
+        if self._framework.pre_bind_plugins or faults.aims(pod, "PreBind"):
             yield self._point("PreBind")
             status = run_pre_bind(self._framework, self._state, pod, node)
             if status is None:
@@ -91,7 +92,8 @@ class BindingCycle:
                 bind_volumes(self._world, self._state, node)
         if status is None:
             yield self._point("Bind")
-            status = self._extenders() or run_bind(self._framework, self._state, pod, node)
+            status = faults.strike(pod, "Bind") or self._extenders()
+            status = status or run_bind(self._framework, self._state, pod, node)
         if status is not None:
             self._failed(status)
             return

@@ -44,6 +44,10 @@ def schedule_one(scheduler: "Scheduler", info: QueuedPod, cycle: int) -> Points:
     try:
         for point in attempt.run():
             yield Point(point, cycle, info.pod.key, so_far)
+            fault = scheduler.faults.strike(info.pod, point)
+            if fault is not None:
+                attempt.fail(point, fault)
+                break
         decision = record(attempt, now=scheduler.world.now, attempt=info.attempts)
     except Exception as fault:  # a plugin's fault, whatever it is, must not end the loop
         message = f"{type(fault).__name__}: {fault}"
@@ -97,12 +101,15 @@ def _assume(scheduler: "Scheduler", info: QueuedPod, attempt: Attempt, decision:
     scheduler.lanes.touched(info.pod.key)
     status: Status | None = None
     waits: dict[str, Micros] = {}
-    if framework.reserve_plugins:
+    faults = scheduler.faults
+    if framework.reserve_plugins or faults.aims(assumed, "Reserve"):
         yield Point("Reserve", decision.cycle, decision.pod)
-        status = run_reserve(framework, state, assumed, node)
-    if status is None and framework.permit_plugins:
+        status = faults.strike(assumed, "Reserve") or run_reserve(framework, state, assumed, node)
+    if status is None and (framework.permit_plugins or faults.aims(assumed, "Permit")):
         yield Point("Permit", decision.cycle, decision.pod)
-        status, waits = run_permit(framework, state, assumed, node)
+        status = faults.strike(assumed, "Permit")
+        if status is None:
+            status, waits = run_permit(framework, state, assumed, node)
     if status is None:
         BindingCycle(scheduler, info, assumed, state, decision.cycle).start(waits)
         return

@@ -10,6 +10,7 @@ from simulator.config import Configuration
 from simulator.decision import Decision
 from simulator.event_handlers import EventHandlers
 from simulator.extender import Transport
+from simulator.fault_injection import Faults
 from simulator.framework.interface import Plugin
 from simulator.framework.waiting_pods import WaitingPod
 from simulator.lanes import Lanes
@@ -50,6 +51,7 @@ class Scheduler:
         self.next_cycle = first_cycle
         self.cache = Cache()
         self.preempting: set[str] = set()
+        self.faults = Faults()
         """Uids of pods whose victims are still being told to go."""
         self.frameworks = profiles(configuration, plugins, transport)
         self.queue = QUEUES[queue](
@@ -165,6 +167,7 @@ class Scheduler:
         if new is None or new.finished:
             self.lanes.gone(pod.key, pod.uid)
         elif new.node_name:
+        self.faults.pod_changed(old, new)
             self.lanes.bound(pod.key, pod.uid)
         else:
             waiting = self.waiting_pod(pod.uid)
