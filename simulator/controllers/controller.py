@@ -30,6 +30,8 @@ DATA_FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErr
 """What comes of a status or an annotation that somebody wrote nonsense into: no reason for the others to
 stop."""
 
+COUNTED = ("uid", "labels", "ownerReferences", "finalizers", "deletionTimestamp")
+
 
 class Controller:
     """``resource`` is what it keeps, ``kind`` its name in ownerReferences, ``dependents`` what it makes."""
@@ -53,7 +55,7 @@ class Controller:
         """Something that this controller may care about is new, different, or gone (``new`` None)."""
         if resource == self.resource:
             self.enqueue(key)
-        elif resource in self.dependents:
+        elif resource in self.dependents and _what_counts(old) != _what_counts(new):
             for manifest in (old, new):
                 if manifest is not None:
                     self._owner_of(manifest)
@@ -120,13 +122,9 @@ class Controller:
 
     def owned(self, owner: Manifest, resource: str = "pods") -> list[Manifest]:
         """The objects that this one controls, in the order of their arrival."""
-        places = self._ownership.dependents(uid(owner), resource)
+        places = self._ownership.controlled(uid(owner), resource)
         found = (self._world.informer.get(place.resource, place.key) for place in places)
-        return [
-            manifest
-            for manifest in found
-            if manifest is not None and (controller_of(manifest) or {}).get("uid") == uid(owner)
-        ]
+        return [manifest for manifest in found if manifest is not None]
 
     # What it does
 
@@ -180,28 +178,23 @@ class Controller:
             )
             self._world.commit(changes, [told])
 
-    def adopt(self, owner: Manifest, resource: str = "pods") -> bool:
-        """Take in what matches the selector and nobody controls; let go what does not match any more
-        (pkg/controller/controller_ref_manager.go). Whether there was any: it causes another look."""
+    def claim(self, owner: Manifest, resource: str = "pods") -> list[Manifest] | None:
+        """Take in what matches the selector and nobody controls, let go what does not match any more
+        (pkg/controller/controller_ref_manager.go); what it controls. None: there was some of either, which
+        causes another look."""
+        owned = self.owned(owner, resource)
         selector = label_selector(owner["spec"].get("selector"))
-        if selector is None or "deletionTimestamp" in owner["metadata"]:
-            return False
-        namespace, found = owner["metadata"]["namespace"], False
-        for manifest in self.owned(owner, resource):
-            if not selector.matches(manifest["metadata"].get("labels") or {}):
-                found = True
-                self.patch(resource, manifest, lambda m: _disowned(m, owner))
-        for place in self._ownership.orphans(resource, namespace):
-            orphan = self._world.informer.get(place.resource, place.key)
-            if (
-                orphan is not None
-                and "deletionTimestamp" not in orphan["metadata"]
-                and selector.matches(orphan["metadata"].get("labels") or {})
-                and not is_finished(orphan)
-            ):
-                found = True
-                self.patch(resource, orphan, lambda m: _owned(m, owner))
-        return found
+        if selector is None:
+            return owned
+        places = self._ownership.orphans(resource, owner["metadata"]["namespace"])
+        orphans = (self._world.informer.get(place.resource, place.key) for place in places)
+        taken = [o for o in orphans if o is not None and _is_free(o) and selector.matches(_labels(o))]
+        left = [manifest for manifest in owned if not selector.matches(_labels(manifest))]
+        for manifest in taken:
+            self.patch(resource, manifest, lambda m: _owned(m, owner))
+        for manifest in left:
+            self.patch(resource, manifest, lambda m: _disowned(m, owner))
+        return None if taken or left else owned
 
     def patch(self, resource: str, manifest: Manifest, mutate: Callable[[Manifest], Manifest | None]) -> None:
         metadata = manifest["metadata"]
@@ -235,8 +228,31 @@ def resource_of(manifest: Manifest) -> Resource:
     return known
 
 
+def _what_counts(manifest: Manifest | None) -> object:
+    """What a controller looks at in its dependents. Of pods that leaves out where they are, and what the
+    scheduler says of them."""
+    if manifest is None or manifest["kind"] != "Pod":
+        return manifest
+    metadata, status = manifest["metadata"], manifest.get("status") or {}
+    return (
+        {field: metadata.get(field) for field in COUNTED},
+        status.get("phase"),
+        [c for c in status.get("conditions") or () if c["type"] == "Ready"],
+        [c.get("restartCount") for c in status.get("containerStatuses") or ()],
+    )
+
+
 def is_finished(pod: Manifest) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _labels(manifest: Manifest) -> dict[str, str]:
+    return manifest["metadata"].get("labels") or {}
+
+
+def _is_free(manifest: Manifest) -> bool:
+    """Whether there is any use in taking it in."""
+    return "deletionTimestamp" not in manifest["metadata"] and not is_finished(manifest)
 
 
 def _owned(manifest: Manifest, owner: Manifest) -> Manifest:

@@ -56,7 +56,7 @@ class DaemonSetController(Controller):
                 self.enqueue(daemon_set)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if "deletionTimestamp" in manifest["metadata"] or self.adopt(manifest):
+        if "deletionTimestamp" in manifest["metadata"] or self.claim(manifest) is None:
             return
         revision = update_revision(self, manifest)
         if revision is None:

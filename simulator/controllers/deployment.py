@@ -41,9 +41,9 @@ class DeploymentController(Controller):
                 self._owner_of(replica_set)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if "deletionTimestamp" in manifest["metadata"] or self.adopt(manifest, REPLICA_SETS):
+        sets = None if "deletionTimestamp" in manifest["metadata"] else self.claim(manifest, REPLICA_SETS)
+        if sets is None:
             return
-        sets = self.owned(manifest, REPLICA_SETS)
         newest = next((s for s in sets if _same_template(s, manifest)), None)
         older = [s for s in sets if s is not newest]
         if manifest["spec"].get("paused"):

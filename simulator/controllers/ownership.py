@@ -1,9 +1,11 @@
 """Who belongs to whom, by the uids in ownerReferences."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from simulator.api import Manifest
+
+Key = TypeVar("Key")
 
 
 class Place(NamedTuple):
@@ -17,6 +19,8 @@ class Ownership:
     def __init__(self) -> None:
         self._places: dict[str, Place] = {}
         self._dependents: dict[str, dict[Place, None]] = {}
+        self._controlled: dict[tuple[str, str], dict[Place, None]] = {}
+        """By the controller's uid and the resource."""
         self._orphans: dict[tuple[str, str], dict[Place, None]] = {}
         """By resource and namespace: what nobody controls."""
 
@@ -26,28 +30,41 @@ class Ownership:
         if old is not None:
             self._places.pop(uid(old), None)
             orphans.pop(place, None)
+            controller = controller_of(old)
+            if controller is not None:
+                _discard(self._controlled, (controller["uid"], place.resource), place)
             for owner in owners(old):
-                left = self._dependents[owner]
-                del left[place]
-                if not left:
-                    del self._dependents[owner]
+                _discard(self._dependents, owner, place)
         if new is not None:
             self._places[uid(new)] = place
-            if controller_of(new) is None:
+            controller = controller_of(new)
+            if controller is None:
                 orphans[place] = None
+            else:
+                self._controlled.setdefault((controller["uid"], place.resource), {})[place] = None
             for owner in owners(new):
                 self._dependents.setdefault(owner, {})[place] = None
 
     def find(self, uid: str) -> Place | None:
         return self._places.get(uid)
 
-    def dependents(self, owner: str, resource: str = "") -> list[Place]:
-        """In the order in which they came to be its own; of one kind, or of all."""
-        places = self._dependents.get(owner, ())
-        return [place for place in places if not resource or place.resource == resource]
+    def dependents(self, owner: str) -> list[Place]:
+        """In the order in which they came to be its own."""
+        return [*self._dependents.get(owner, ())]
+
+    def controlled(self, owner: str, resource: str) -> list[Place]:
+        """Of one kind, those whose controller it is."""
+        return [*self._controlled.get((owner, resource), ())]
 
     def orphans(self, resource: str, namespace: str) -> list[Place]:
         return [*self._orphans.get((resource, namespace), ())]
+
+
+def _discard(index: dict[Key, dict[Place, None]], key: Key, place: Place) -> None:
+    left = index[key]
+    del left[place]
+    if not left:
+        del index[key]
 
 
 def uid(manifest: Manifest) -> str:

@@ -15,11 +15,11 @@ class ReplicaSetController(Controller):
     kind = "ReplicaSet"
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if self.adopt(manifest):
+        claimed = None if "deletionTimestamp" in manifest["metadata"] else self.claim(manifest)
+        if claimed is None:
             return
-        pods = [pod for pod in self.owned(manifest) if is_active(pod)]
-        if "deletionTimestamp" not in manifest["metadata"]:
-            self._manage(manifest, pods)
+        pods = [pod for pod in claimed if is_active(pod)]
+        self._manage(manifest, pods)
         min_ready = manifest["spec"].get("minReadySeconds", 0)
         count, due = available(pods, min_ready, self._world.now)
         labels = (manifest["spec"]["template"].get("metadata") or {}).get("labels", {}).items()
@@ -52,6 +52,6 @@ class ReplicaSetController(Controller):
             return [pod for pod in self.owned(manifest) if is_active(pod)]
         siblings = [
             self._world.informer.get(place.resource, place.key)
-            for place in self._ownership.dependents(owner["uid"], self.resource)
+            for place in self._ownership.controlled(owner["uid"], self.resource)
         ]
         return [pod for sibling in siblings if sibling for pod in self.owned(sibling) if is_active(pod)]
