@@ -85,9 +85,8 @@ class BindingCycle:
         faults = self._scheduler.faults
         if self._framework.pre_bind_plugins or faults.aims(pod, "PreBind"):
             yield self._point("PreBind")
-            status = run_pre_bind(self._framework, self._state, pod, node)
-            if status is None:
-                bind_volumes(self._world, self._state, node)
+            status = faults.strike(pod, "PreBind")
+            status = status or run_pre_bind(self._framework, self._state, pod, node)
             if status is None:
                 bind_volumes(self._world, self._state, node)
         if status is None:
