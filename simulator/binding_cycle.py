@@ -13,7 +13,6 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.subresources import admit_binding
 from simulator.bind_volumes import bind_volumes
-from simulator.bind_volumes import bind_volumes
 from simulator.extender import ExtenderError
 from simulator.failure_handler import binding_failed
 from simulator.framework.binding import run_bind, run_post_bind, run_pre_bind, run_unreserve
