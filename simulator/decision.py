@@ -77,6 +77,10 @@ class Candidate(msgspec.Struct, frozen=True):
     earliest_start: str
     """Earliest start time among the victims of the highest priority."""
     cleared_nominations: list[str]
+    spared: list[Victim] = []
+    """Pods of lower priority that could stay, most important first."""
+    tried: list[str] = []
+    """Victims and spared, in the order in which they were put back. Both kept for some candidates only."""
 
 
 class Preemption(msgspec.Struct, frozen=True):

@@ -1,13 +1,19 @@
 """What preemption decided, as plain data."""
 
+from collections.abc import Set
 from math import inf
 
 from simulator.decision import Candidate, Failure, Preemption, Victim
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import CycleState
 from simulator.pod import Pod
+from simulator.preemption.budgets import budgets, pods_violating
 from simulator.preemption.candidates import Candidates
 from simulator.preemption.dry_run import DryRun
+from simulator.preemption.eligibility import importance, is_preemption_allowed
+
+EXPLAINED_AT_MOST = 16
+"""Candidates of which it is kept who could stay: more than anybody follows step by step."""
 
 
 def refused(reason: str) -> Preemption:
@@ -33,7 +39,7 @@ def dry_run(
     start."""
     names = [node.name if node else "" for node in state.cluster.nodes]
     return _record(
-        candidates=candidates(state, pod, result.candidates),
+        candidates=candidates(state, pod, result.candidates, chosen),
         non_candidates=_failures(result.diagnosis, names),
         tied=[] if left is None else [names[row] for row in left.rows.tolist()],
         chosen=chosen,
@@ -41,7 +47,7 @@ def dry_run(
     )
 
 
-def candidates(state: CycleState, pod: Pod, found: Candidates) -> list[Candidate]:
+def candidates(state: CycleState, pod: Pod, found: Candidates, chosen: str) -> list[Candidate]:
     highest, sums = found.highest_priority().tolist(), found.priority_sum().tolist()
     earliest, violations = found.earliest_start().tolist(), found.pdb_violations().tolist()
     made = []
@@ -54,8 +60,25 @@ def candidates(state: CycleState, pod: Pod, found: Candidates) -> list[Candidate
         cleared = sorted(
             other.key for other in state.nominated.get(node, ()) if other.priority < pod.priority
         )
-        made.append(Candidate(node, victims, violations[i], highest[i], sums[i], start, cleared))
+        known = i < EXPLAINED_AT_MOST or node == chosen
+        spared, tried = reprieve(state, pod, row, {v.key for v in pods}) if known else ([], [])
+        made.append(
+            Candidate(node, victims, violations[i], highest[i], sums[i], start, cleared, spared, tried)
+        )
     return made
+
+
+def reprieve(state: CycleState, pod: Pod, row: int, victims: Set[str]) -> tuple[list[Victim], list[str]]:
+    """Who could stay on the node, and in which order all were put back."""
+    cluster = state.cluster
+    lifted = sorted(
+        (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, pod)), key=importance
+    )
+    violating = pods_violating(lifted, budgets(cluster))
+    spared = [
+        Victim(p.key, p.priority, p.key in violating, p.start_time) for p in lifted if p.key not in victims
+    ]
+    return spared, [p.key for p in sorted(lifted, key=lambda p: p.key not in violating)]
 
 
 def _failures(diagnosis: Diagnosis, names: list[str]) -> dict[str, Failure]:

@@ -5,6 +5,7 @@ import { tick, setServerClock } from "./clock.js";
 import "./panels.js";
 import "./keys.js";
 import "./tables.js";
+import "./play.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first

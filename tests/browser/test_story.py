@@ -76,6 +76,18 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     screen.locator("#cycle .earlier a").click()
     expect(screen.locator("#detail .ladder .win")).to_contain_text("batch-")
     expect(screen.locator("#cycle")).not_to_be_visible()
+
+    # The same as a play, by keys and by buttons.
+    play = screen.locator("#play")
+    expect(play.locator(".scene:visible")).to_contain_text("is lifted off. checkout fits now.")
+    play.get_by_role("button", name="Next").click()
+    expect(play.locator(".scene:visible .actor")).to_have_class(re.compile("trying"))
+    screen.keyboard.press("ArrowRight")
+    expect(play.locator(".scene:visible .actor")).to_have_class(re.compile("victim"))
+    play.get_by_role("button", name="Last step").click()
+    expect(play.locator(".scene:visible .rung.wins")).to_have_count(1)
+    screen.keyboard.press("Home")
+    expect(play.locator("[data-step]")).to_have_text(re.compile("^1 / "))
     screen.keyboard.press("Escape")
     expect(screen.locator("#cycle")).to_be_visible()
 

@@ -8,6 +8,7 @@ from schedviz.loop.clock import pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
 from schedviz.web.view import cycle as cycle_view
+from schedviz.web.view import play
 from schedviz.web.view.load import ranks
 from schedviz.web.views.page import done, find, live_page, panel
 
@@ -67,4 +68,11 @@ def cycle(request: HttpRequest, name: str, number: int) -> HttpResponse:
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     view = cycle_view.read(decision, ranks(sandbox))
     shown = arithmetic(decision, request.GET.get("plugin", ""), request.GET.get("node", ""))
-    return panel(request, sandbox, "panels/receipt.html", {"view": view, "pinned": True, "arithmetic": shown})
+    context = {
+        "view": view,
+        "pinned": True,
+        "arithmetic": shown,
+        "scenes": play.scenes(decision),
+        "open": "play" in request.GET,
+    }
+    return panel(request, sandbox, "panels/receipt.html", context)
