@@ -50,8 +50,8 @@ class Scheduler:
         self.pace = pace
         self.next_cycle = first_cycle
         self.cache = Cache()
-        self.preempting: set[str] = set()
         self.faults = Faults()
+        self.preempting: set[str] = set()
         """Uids of pods whose victims are still being told to go."""
         self.frameworks = profiles(configuration, plugins, transport)
         self.queue = QUEUES[queue](
@@ -162,12 +162,12 @@ class Scheduler:
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         self.handlers.pod_changed(old, new)
+        self.faults.pod_changed(old, new)
         pod = new or old
         assert pod is not None, "a change has an object before or after it"
         if new is None or new.finished:
             self.lanes.gone(pod.key, pod.uid)
         elif new.node_name:
-        self.faults.pod_changed(old, new)
             self.lanes.bound(pod.key, pod.uid)
         else:
             waiting = self.waiting_pod(pod.uid)
