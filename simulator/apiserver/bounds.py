@@ -1,6 +1,8 @@
 """How much text of a request is taken, and what is said of text that is not."""
 
 import math
+from itertools import chain
+from typing import Any
 
 MAX_BYTES = 512 * 1024
 """Of one request. Some 500 pods as YAML; etcd itself takes at most 1.5 MB for an object."""
@@ -28,6 +30,24 @@ class TooLong(ManifestError):
 
     def __init__(self) -> None:
         super().__init__(f"larger than {MAX_BYTES // 1024} KiB; split it into several requests")
+
+
+def size(value: Any) -> int:
+    """How many scalars, lists and mappings make a value. Raises :class:`ManifestError` beyond the bounds."""
+    level, depth, nodes = [value], 0, 0
+    while level:
+        nodes += len(level)
+        if depth > MAX_DEPTH:
+            raise ManifestError(f"nested deeper than {MAX_DEPTH} levels")
+        if nodes > MAX_NODES:
+            raise ManifestError(f"more than {MAX_NODES} values in one request")
+        inside = (
+            parent.values() if isinstance(parent, dict) else parent
+            for parent in level
+            if isinstance(parent, dict | list)
+        )
+        level, depth = [*chain.from_iterable(inside)], depth + 1
+    return nodes
 
 
 def integer(text: str) -> int:

@@ -7,6 +7,7 @@ kinds are merged by a key, as the API's schemas say (apimachinery/pkg/util/strat
 import copy
 from typing import Any
 
+from simulator.apiserver.bounds import MAX_NODES, ManifestError, size
 from simulator.apiserver.schema import Schema, referenced
 from simulator.apiserver.status import BadRequest
 
@@ -97,12 +98,21 @@ def json_patch(target: Any, operations: Any) -> Any:
         raise BadRequest("a JSON patch must be a list of operations")
     if len(operations) > MAX_OPERATIONS:
         raise BadRequest(f"a JSON patch may have {MAX_OPERATIONS} operations")
-    document = copy.deepcopy(target)
+    document, copied = copy.deepcopy(target), 0
     for number, operation in enumerate(operations):
         try:
+            if operation["op"] == "copy":
+                # Each may double the document; upstream bounds their sum too (JSONPatchMaxCopyBytes).
+                copied += size(_at(document, _pointer(operation["from"])))
+                if copied > MAX_NODES:
+                    raise ValueError(f"more than {MAX_NODES} values copied")
             document = _applied(document, operation)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
             raise BadRequest(f"operation {number} of the JSON patch does not apply: {error}") from None
+    try:
+        size(document)
+    except ManifestError as error:
+        raise BadRequest(f"the patched object is refused: {error}") from None
     return document
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.apiserver import patch
+from simulator.apiserver.bounds import MAX_DEPTH
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import predicate
@@ -127,6 +128,19 @@ POD = {
     "spec": {"nodeName": "n1"},
     "status": {"phase": "Running"},
 }
+
+
+def test_a_json_patch_makes_nothing_beyond_the_bounds() -> None:
+    doubled = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(40)]
+    with pytest.raises(BadRequest, match="values"):
+        patch.json_patch({"a": {"x": 1}}, doubled)
+    deeper = [
+        {"op": "add", "path": "/b", "value": {}},
+        {"op": "move", "from": "/a", "path": "/b/a"},
+        {"op": "move", "from": "/b", "path": "/a"},
+    ]
+    with pytest.raises(BadRequest, match=f"nested deeper than {MAX_DEPTH} levels"):
+        patch.json_patch({"a": {}}, deeper * 3000)
 
 
 @pytest.mark.parametrize(
