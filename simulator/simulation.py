@@ -81,14 +81,14 @@ class Simulation:
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}
         self._started = False
-        self._acting = options.controllers
-        self._kubelet = Kubelet(self._world)
-        self._disruption = DisruptionController(self._world, self._pods)
-        self._pod_gc = PodGarbageCollector(self._world, self._pods)
         self._cycle: Points | None = None
         self._point: Point | None = None
         self.cycles = 0
         """How many scheduling and binding cycles have begun."""
+        self._acting = options.controllers
+        self._kubelet = Kubelet(self._world)
+        self._disruption = DisruptionController(self._world, self._pods)
+        self._pod_gc = PodGarbageCollector(self._world, self._pods)
         self._timetable = TimetableController(self._world)
         self._controllers = ControllerManager(self._world)
 
@@ -201,10 +201,6 @@ class Simulation:
             self._go_on(by_point)
         return True
 
-    def take_trace(self) -> list[Event]:
-        """The trace since last asked."""
-        trace, self._world.trace = self._world.trace, []
-        return trace
     def _go_on(self, by_point: bool) -> None:
         """On with the cycle that is under way, to its next extension point or to its end."""
         assert self._cycle is not None, "a cycle is under way"
@@ -214,6 +210,10 @@ class Simulation:
         if self._point is None:
             self._cycle = None
 
+    def take_trace(self) -> list[Event]:
+        """The trace since last asked."""
+        trace, self._world.trace = self._world.trace, []
+        return trace
 
     def give_back_trace(self, trace: list[Event]) -> None:
         """The commit that it was taken for was refused: it is still to be told, but for what that write would
