@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from simulator import durations, extender_calls, trace
 from simulator.agenda import Turn
-from simulator.api import Manifest, Micros
+from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.subresources import admit_binding
 from simulator.bind_volumes import bind_volumes
+from simulator.event_recorder import SCHEDULED
 from simulator.extender import ExtenderError
 from simulator.failure_handler import binding_failed
 from simulator.framework.binding import run_bind, run_post_bind, run_pre_bind, run_unreserve
@@ -95,7 +96,9 @@ class BindingCycle:
         if status is not None:
             self._failed(status)
             return
-        self._world.update("pods", pod.key, pod.uid, self._binding, self._written, event=self._bound)
+        self._world.update(
+            "pods", pod.key, pod.uid, self._binding, self._written, event=self._bound, record=self._recorded
+        )
 
     def _extenders(self) -> Status | None:
         """An extender written for a real cluster has no way into this one: its word is taken, and what it
@@ -116,6 +119,11 @@ class BindingCycle:
     def _bound(self) -> trace.Bound:
         pod = self._assumed
         return trace.Bound(t=self._world.now, cycle=self._cycle, pod=pod.key, node=pod.node_name)
+
+    def _recorded(self) -> list[Change]:
+        pod = self._assumed
+        note = f"Successfully assigned {pod.key} to {pod.node_name}"
+        return self._world.events.event(SCHEDULED, note, pod)
 
     def _written(self, problem: str) -> None:
         if problem:

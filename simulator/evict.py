@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from simulator import trace
 from simulator.agenda import Turn
-from simulator.api import Manifest
+from simulator.api import Change, Manifest
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import PODS
+from simulator.event_recorder import PREEMPTED
 from simulator.pod import Pod
 from simulator.pod_status import with_condition, with_status
 
@@ -42,11 +43,11 @@ def prepare_candidate(
     def all_but_the_last() -> None:
         clear_nominations(scheduler, preemptor, node)
         for victim in pods[:-1]:
-            evict(scheduler, preemptor, victim, cycle, failed)
+            evict(scheduler, preemptor, victim, node=node, cycle=cycle, done=failed)
 
     def the_last() -> None:
         scheduler.preempting.discard(preemptor.uid)
-        evict(scheduler, preemptor, pods[-1], cycle, failed)
+        evict(scheduler, preemptor, pods[-1], node=node, cycle=cycle, done=failed)
 
     def carry_out() -> None:
         # Two steps, so that what the first victims' going causes is seen while the preemptor is still gated.
@@ -70,14 +71,26 @@ def _without_nomination(pod: Manifest) -> Manifest:
 
 
 def evict(
-    scheduler: "Scheduler", preemptor: Pod, victim: Pod, cycle: int, done: Callable[[str], None]
+    scheduler: "Scheduler",
+    preemptor: Pod,
+    victim: Pod,
+    *,
+    node: str,
+    cycle: int,
+    done: Callable[[str], None],
 ) -> None:
     """PreemptPod: say why in the victim's DisruptionTarget condition, and delete it, with its own grace
     period. One that only waits on Permit is sent back instead."""
     world = scheduler.world
+
+    def recorded() -> list[Change]:
+        note = f"Preempted by pod {preemptor.uid} on node {node}"
+        return world.events.event(PREEMPTED, note, victim, preemptor)
+
     waiting = scheduler.waiting_pod(victim.uid)
     if waiting is not None:
         waiting.reject("DefaultPreemption", "preempted")
+        world.write((), (), recorded())
         return
 
     def deleted(pod: Manifest) -> Manifest | None:
@@ -96,4 +109,4 @@ def evict(
             grace_seconds=victim.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS),
         )
 
-    world.update("pods", victim.key, victim.uid, deleted, done, event=told)
+    world.update("pods", victim.key, victim.uid, deleted, done, event=told, record=recorded)

@@ -1,9 +1,10 @@
-"""What the scheduler says of a pod in the pod's own status (updatePod in pkg/scheduler/schedule_one.go,
-v1.34)."""
+"""What the scheduler says of a pod that it could not place: in an event, and in the pod's own status
+(handleSchedulingFailure and updatePod in pkg/scheduler/schedule_one.go, v1.34)."""
 
 from typing import TYPE_CHECKING
 
-from simulator.api import Manifest
+from simulator.api import Change, Manifest
+from simulator.event_recorder import FAILED_SCHEDULING
 from simulator.pod import Pod
 from simulator.pod_status import with_condition, with_status
 
@@ -17,7 +18,8 @@ SCHEDULER_ERROR = "SchedulerError"
 def patch_status(
     scheduler: "Scheduler", pod: Pod, reason: str, message: str, nominated_node: str | None
 ) -> None:
-    """One patch for the PodScheduled condition and the nomination (None leaves it, "" clears it).
+    """One patch for the PodScheduled condition and the nomination (None leaves it, "" clears it), and with it
+    the event, which is there even where the status says the same already.
 
     That the pod is gone does not matter.
     """
@@ -30,5 +32,8 @@ def patch_status(
             new = with_status(new, nominatedNodeName=nominated_node or None)
         return new
 
-    world.update("pods", pod.key, pod.uid, patched)
+    def recorded() -> list[Change]:
+        return world.events.event(FAILED_SCHEDULING, message, pod)
+
+    world.update("pods", pod.key, pod.uid, patched, record=recorded)
     scheduler.lanes.touched(pod.key)

@@ -9,6 +9,7 @@ from simulator.cache import Cache
 from simulator.config import Configuration
 from simulator.decision import Decision
 from simulator.event_handlers import EventHandlers
+from simulator.event_recorder import FAILED_SCHEDULING
 from simulator.extender import Transport
 from simulator.fault_injection import Faults
 from simulator.framework.interface import Plugin
@@ -117,6 +118,10 @@ class Scheduler:
         if info is None:
             return
         if self._skip(info):
+            if not self.cache.assumed(info.pod.uid):
+                note = f"skip schedule deleting pod: {info.pod.key}"
+                recorded = self.world.events.event(FAILED_SCHEDULING, note, info.pod)
+                self.world.write((), (), recorded)
             self.queue.done(info.pod.uid)
             self.lanes.gone(info.pod.key, info.pod.uid)
             return

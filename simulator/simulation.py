@@ -15,6 +15,7 @@ from simulator.config import load
 from simulator.controllers.manager import ControllerManager
 from simulator.decision import Decision, UnderWay
 from simulator.disruption import BUDGETS, DisruptionController
+from simulator.event_recorder import EVENTS
 from simulator.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.informer import Pipeline
@@ -232,6 +233,10 @@ class Simulation:
 
     def _take_in(self, event: WatchEvent) -> None:
         old = self._world.informer.apply(event)
+        if event.resource == EVENTS:
+            # Nobody acts on those: upstream's informers do not even watch them.
+            self._world.events.changed(event.key, old, None if event.type == "DELETED" else event.object)
+            return
         if event.resource == "pods":
             self._pod_changed(event)
         elif event.resource == "nodes":

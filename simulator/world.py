@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from simulator.agenda import Agenda
 from simulator.api import ApiError, ApiServer, Change, Manifest, Micros
+from simulator.event_recorder import EVENTS, EventRecorder
 from simulator.informer import Informer
 from simulator.trace import Event
 
@@ -33,6 +34,7 @@ class World:
         self.now: Micros = 0
         self.agenda = Agenda()
         self.informer = Informer()
+        self.events = EventRecorder(self.clock, self.informer)
         self.trace: list[Event] = []
         self._own: set[int] = set()
         self._waiting: dict[tuple[str, str], list[Callable[[], None]]] = {}
@@ -56,6 +58,18 @@ class World:
                 self.trace.remove(refused)
             raise
 
+    def write(self, changes: Sequence[Change], told: Sequence[Event], recorded: Sequence[Change]) -> None:
+        """Write, together with Event objects that speak of it; without those where they are refused."""
+        try:
+            if changes or recorded:
+                self.commit([*changes, *recorded], told)
+            else:
+                self.trace += told
+        except ApiError as error:
+            if error.resource != EVENTS:
+                raise
+            self.write(changes, told, ())
+
     def is_own(self, version: int) -> bool:
         """Whether one of the components wrote this version; asked once, when it is observed."""
         if version not in self._own:
@@ -76,12 +90,14 @@ class World:
         done: Done = nobody,
         *,
         event: Callable[[], Event] | None = None,
+        record: Callable[[], Sequence[Change]] = lambda: (),
         retries: int = RETRIES,
     ) -> None:
         """Change an object as a patch does: what others change meanwhile stands.
 
         Where somebody else was quicker, it is done again upon the newer version as soon as that is observed.
         ``event`` says what the write means; it is in the trace even where there was nothing to change.
+        ``record`` makes the Event objects that speak of it (:mod:`simulator.event_recorder`).
         """
         current = self.informer.get(resource, key)
         if current is None or current["metadata"].get("uid", "") != uid:
@@ -92,10 +108,7 @@ class World:
             version = int(current["metadata"]["resourceVersion"])
             changes = [] if new is current else [Change(resource, key, new, version)]
             told = [event()] if event else []
-            if changes:
-                self.commit(changes, told)
-            else:
-                self.trace += told
+            self.write(changes, told, record())
         except Refused as refusal:
             done(str(refusal))
         except ApiError as error:
@@ -103,7 +116,9 @@ class World:
                 # NotFound, too, will be observed: as the object's deletion.
                 again = self._waiting.setdefault((resource, key), [])
                 again.append(
-                    lambda: self.update(resource, key, uid, mutate, done, event=event, retries=retries - 1)
+                    lambda: self.update(
+                        resource, key, uid, mutate, done, event=event, record=record, retries=retries - 1
+                    )
                 )
             else:
                 done(str(error))
