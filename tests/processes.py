@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from schedviz.up import guardian
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 class Process:
-    """A process in a group of its own, with its output in a file."""
+    """A process in a group of its own, with its output in a file. It ends with this one."""
 
     def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str] = {}) -> None:
         self.log = log
@@ -26,6 +28,7 @@ class Process:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        guardian.watch(self.popen.pid)
 
     @property
     def output(self) -> str:
@@ -41,17 +44,19 @@ class Process:
             os.killpg(self.popen.pid, number)
 
     def wait(self, seconds: float = 15.0) -> int:
-        return self.popen.wait(seconds)
+        status = self.popen.wait(seconds)
+        guardian.forget(self.popen.pid)
+        return status
 
     def kill(self) -> None:
         """As a power cut does it."""
         self.send(signal.SIGKILL)
-        self.popen.wait()
+        self.wait()
 
     def stop(self) -> None:
         self.send(signal.SIGTERM)
         try:
-            self.popen.wait(10)
+            self.wait(10)
         except subprocess.TimeoutExpired:
             self.kill()
             raise

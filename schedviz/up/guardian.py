@@ -1,19 +1,49 @@
-"""Ends what a supervisor leaves behind when it is killed: the last process that `manage.py up` needs.
+"""Ends the processes that this one started when it is killed: what no process can do for itself.
 
-Its standard input is a pipe from the supervisor, which writes ``+<pid>`` for each process (leader of its own
-process group) that it starts and ``-<pid>`` for each that ended. The pipe ends with the supervisor, however
-that ends. This works wherever there are pipes; Linux's PR_SET_PDEATHSIG works there only, and not for a Redis
-that sets no such thing.
+    watch(pid)   # it leads a process group of its own
+    forget(pid)  # it has ended
+
+The guardian is a process of its own, started with the first that it watches. Its standard input is a pipe
+from here, which ends with this process, however that ends. This works wherever there are pipes; Linux's
+PR_SET_PDEATHSIG works there only, and not for a Redis that sets no such thing.
 """
 
+import atexit
 import os
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 
 GRACE_SECONDS = 5.0
 """For Redis to write out its file, before what still runs is killed."""
+
+
+def watch(pid: int) -> None:
+    """From now on the process and its group end with this one."""
+    _tell(f"+{pid}")
+
+
+def forget(pid: int) -> None:
+    """The process has ended; its number may come to mean another."""
+    _tell(f"-{pid}")
+
+
+def _tell(line: str) -> None:
+    # Somebody may have killed it; it is needed only when this process is killed too.
+    with suppress(BrokenPipeError):
+        print(line, file=_guardian().stdin, flush=True)
+
+
+@cache
+def _guardian() -> "subprocess.Popen[str]":
+    guardian = subprocess.Popen(  # noqa: S603 (our own command, no shell)
+        [sys.executable, "-m", __spec__.name], stdin=subprocess.PIPE, text=True, start_new_session=True
+    )
+    atexit.register(guardian.communicate)  # closes the pipe and waits
+    return guardian
 
 
 def main() -> None:

@@ -1,21 +1,21 @@
-"""``manage.py up``: Redis, the web server and the workers under one supervisor, until Ctrl-C."""
+"""``manage.py up``: Redis, the web server and the workers, until Ctrl-C."""
 
+import os
 import sys
 import threading
 import time
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from schedviz import environment
-from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
-from schedviz.up.parts import DEMO, SERVER
+from schedviz.up.family import run
+from schedviz.up.parts import DEMO, programs
 from schedviz.up.preflight import NotReady, check_port, check_redis
-from schedviz.up.supervisor import Supervisor
 
 READY_SECONDS = 60.0
 """After this without an answer something is wrong; a start takes three."""
@@ -42,48 +42,31 @@ class Command(BaseCommand):
             held = None
         else:
             held = stack.enter_context(lock(settings.DATA_DIR))
-        supervisor = Supervisor(self._say)
-        stack.callback(supervisor.stop)
-        redis_url = settings.REDIS_URL
+        redis = None
         if held is not None:
-            redis = EmbeddedRedis.start(settings.DATA_DIR, held)
-            supervisor.adopt("redis", redis.process)
-            redis_url = redis.url
-        children = {"REDIS_URL": redis_url, "SECRET_KEY": settings.SECRET_KEY}
-        python = [sys.executable, "-m"]
-        address = [f"--host={settings.HOST}", f"--port={settings.PORT}"]
-        supervisor.start("web", [*python, *SERVER, *address], children)
-        for number in range(1, settings.WORKERS + 1):
-            name = f"worker-{number}"
-            command = [
-                *python,
-                "celery",
-                "--app=schedviz",
-                "--quiet",
-                *WORKER_ARGUMENTS,
-                f"--hostname={name}",
-            ]
-            supervisor.start(name, command, children, "restarted")
-        supervisor.start("demo", [sys.executable, "manage.py", "demo"], children, "once")
-        threading.Thread(target=self._announce, args=[supervisor], daemon=True).start()
-        status = supervisor.run()
-        if status == 0:
-            self._say("stopping")
-        return status
+            embedded = EmbeddedRedis.start(settings.DATA_DIR, held)
+            stack.callback(embedded.stop)
+            redis = embedded.process.pid
+            os.environ["REDIS_URL"] = embedded.url
+        os.environ["SECRET_KEY"] = settings.SECRET_KEY
+        threading.Thread(target=self._announce, daemon=True).start()
+        return run(programs(settings.HOST, settings.PORT, settings.WORKERS), self._say, redis)
 
-    def _announce(self, supervisor: Supervisor) -> None:
+    def _announce(self) -> None:
         """Print the URL when the server says that all is ready, and the demo is there."""
         url = f"http://{_for_browsers(settings.HOST)}:{settings.PORT}/"
+        demo = f"{url}s/{DEMO}/"
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            if _answers(f"{url}readyz") and _answers(f"{url}s/{DEMO}/trace"):
-                supervisor.call(lambda: self._say(f"schedviz is at {url} (Ctrl-C stops it)"))
+            if _answers(f"{url}readyz") and _answers(f"{demo}trace"):
+                self._say(f"schedviz is at {url} (the demo: {demo}); Ctrl-C stops it")
                 return
             time.sleep(0.1)
-        supervisor.call(lambda: self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s"))
+        self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s")
 
     def _say(self, line: str) -> None:
-        with self._writing:
+        # A terminal that was closed is no reason to stop without order.
+        with self._writing, suppress(OSError):
             self.stdout.write(line)
             self.stdout.flush()
 
