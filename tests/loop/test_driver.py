@@ -17,8 +17,16 @@ from schedviz.store.keys import Keys
 from simulator.api import SECOND, ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
 from simulator.informer import Informer, Pipeline
-from simulator.simulation import Options
-from simulator.trace import Bound, Event, LaneEntry, LeaderElected, PodRemoved, SchedulerError
+from simulator.simulation import Options, Simulation
+from simulator.trace import (
+    Bound,
+    Event,
+    LaneEntry,
+    LeaderElected,
+    PodRemoved,
+    SchedulerError,
+    WatchRelisted,
+)
 from tests.store.test_commit import create
 
 
@@ -303,6 +311,29 @@ def test_a_trimmed_watch_log_is_answered_by_listing_anew(
     assert [simulation.lists for simulation in made] == [2], "it is the same leader"
     assert len([event for event in told(sandbox) if isinstance(event, PodRemoved)]) == 500
     assert sandbox.name not in store.unseen()
+
+
+def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
+    store: Store, sandbox: Sandbox, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    presence = Presence(store, sandbox_name)
+    presence.beat()
+    driver = Driver(store, Wakes(store), presence, Simulation)
+    sandbox.commit([create("a"), create("b")])
+    run(driver, store, sandbox)
+    monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
+    sandbox.commit([Change("pods", "default/a", None), create("c")])
+    for start in range(0, 500, 100):
+        changes = [Change("configmaps", f"default/{start + i}", {"metadata": {}}, 0) for i in range(100)]
+        sandbox.commit(changes)
+    run(driver, store, sandbox)
+    [relisted] = [event for event in told(sandbox) if isinstance(event, WatchRelisted)]
+    assert relisted.gone == 1
+    assert sandbox.lanes().keys() == {"default/b", "default/c"}
+    pipeline = sandbox.pipeline()
+    assert pipeline
+    assert pipeline.lists == 2
+    assert pipeline.indexer.count >= 502, "events are objects, too"
 
 
 def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_anew(
