@@ -26,6 +26,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
             expect(screen.locator(".pipe .current")).to_have_text("Filter")
             expect(screen.locator(".pipe .done")).to_have_text("PreFilter")
             expect(screen.locator("#cycle .headline")).to_have_text("web is under way. Next: Filter.")
+            expect(screen.locator("#cycle .matrix")).to_have_count(0)
         if point == "PreScore":
             expect(screen.locator("#cycle .matrix tbody")).to_contain_text("fits")
             expect(screen.locator("#cycle .scores")).to_have_count(0)

@@ -119,6 +119,7 @@ def test_a_long_lane_is_cut_and_counted() -> None:
 
 def test_filters_stop_at_the_first_that_says_no() -> None:
     view = cycle.read(NOTHING_FITS, Ranks([1000]))
+    assert view.matrix
     assert [(row.node, row.marks, row.reason) for row in view.matrix.rows] == [
         ("n1", ["pass", "pass", "fail"], "Insufficient cpu"),
         ("n2", ["pass", "fail", "unseen"], "node(s) had untolerated taint {a: b}"),
@@ -262,3 +263,15 @@ def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:
 )
 def test_the_schedulers_message_is_told_short(message: str, text: str) -> None:
     assert reasons.short(message) == text
+
+
+def test_a_cycle_under_way_shows_what_is_behind_it_and_what_is_next() -> None:
+    def states(point: str) -> list[str]:
+        return [step.state for step in cycle.read(NOTHING_FITS, Ranks([1000]), point).steps]
+
+    assert cycle.read(NOTHING_FITS, Ranks([1000]), "Filter").matrix is None
+    assert states("PreFilter") == ["current", *["todo"] * 6]
+    assert states("Filter") == ["done", "current", *["todo"] * 5]
+    assert states("PostFilter") == ["done", "failed", "current", *["todo"] * 4]
+    assert states("PreScore")[3:5] == ["current", "todo"]
+    assert states("PreBind")[-1] == states("PostBind")[-1] == "current"

@@ -93,7 +93,8 @@ class CycleView(msgspec.Struct, frozen=True):
     headline: str
     message: str
     steps: list[Step]
-    matrix: Matrix
+    matrix: Matrix | None
+    """None before the filters have run."""
     scores: Scores | None
     preemption: preemption.PreemptionView | None
     earlier: Earlier | None = None
@@ -135,7 +136,7 @@ def read(decision: Decision, ranks: Ranks, point: str = "") -> CycleView:
         headline=headline(decision, point),
         message=decision.message,
         steps=standing(steps(decision), point),
-        matrix=matrix(decision),
+        matrix=None if point in ("PreFilter", "Filter") else matrix(decision),
         scores=scores(decision),
         preemption=preemption.read(decision),
     )
