@@ -34,6 +34,9 @@ LIMITS = {
     "decisions": DECISIONS_LENGTH,
 }
 
+SCANNED = 1000
+"""Objects that Redis looks through in one go, in less than a millisecond."""
+
 Entries = list[codec.Entry]
 
 
@@ -77,6 +80,12 @@ class Sandbox:
         return Listing(
             items=[codec.decode_object(stored[key]) for key in sorted(stored)], version=int(version or 0)
         )
+
+    def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
+        """The objects whose keys begin so, without reading the others; in no order, at no one version. The
+        prefix is of a key's letters: nothing in it is a pattern."""
+        found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
+        return [codec.decode_object(stored) for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)]
 
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Every object as resource -> key -> manifest, at one version: what an informer starts from."""

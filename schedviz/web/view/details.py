@@ -10,8 +10,9 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.trace import LaneEntry
 
+from . import events, load, nodes, queue
 from . import format as fmt
-from . import load, nodes, queue
+from .events import PodEvent
 from .log import Line, Words, verbatim
 from .nodes import Card
 from .picture import NODES, PODS, Picture, pod_record
@@ -45,6 +46,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     lane: str
     chip: Chip | None
     conditions: list[Condition]
+    events: list[PodEvent]
     history: list[Line]
     yaml: str
 
@@ -82,6 +84,7 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
         lane=place(entry),
         chip=queue.chip(ranks, entry) if entry else None,
         conditions=conditions(manifest),
+        events=events.of_pod(sandbox, manifest),
         history=history(sandbox, base, f"/pods/{escape(key)}/"),
         yaml=to_yaml([manifest]),
     )

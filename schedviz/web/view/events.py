@@ -1,0 +1,42 @@
+"""A pod's events, as ``kubectl describe pod`` lists them."""
+
+import msgspec
+
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.event_recorder import EVENTS, count, first_seen, last_seen
+
+from . import format as fmt
+
+EVENTS_AT_MOST = 20
+
+
+class PodEvent(msgspec.Struct, frozen=True):
+    type: str
+    reason: str
+    time: str
+    """When it was seen last."""
+    count: int
+    since: str
+    source: str
+    message: str
+
+
+def of_pod(sandbox: Sandbox, pod: Manifest) -> list[PodEvent]:
+    """The newest last. By their names, which begin with the pod's, they are found without reading all."""
+    metadata = pod["metadata"]
+    named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
+    events = [event for event in named if event["involvedObject"].get("uid") == metadata["uid"]]
+    return [pod_event(event) for event in sorted(events, key=last_seen)[-EVENTS_AT_MOST:]]
+
+
+def pod_event(event: Manifest) -> PodEvent:
+    return PodEvent(
+        type=event.get("type", ""),
+        reason=event.get("reason", ""),
+        time=fmt.clock(last_seen(event)),
+        count=count(event),
+        since=fmt.clock(first_seen(event)),
+        source=event.get("reportingComponent") or (event.get("source") or {}).get("component", ""),
+        message=event.get("message", ""),
+    )
