@@ -9,10 +9,12 @@ from simulator import decision
 from simulator.api import Micros
 from simulator.attempt import Attempt
 from simulator.columns import Ints, Rows
-from simulator.decision import Decision, Failure, PluginScores
-from simulator.framework.interface import Explained, ScorePlugin
+from simulator.decision import Decision, Failure, PluginScores, TwoPasses
+from simulator.framework.interface import Explained, PluginError, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 
+TWO_PASSES_AT_MOST = 16
+"""Nodes with nominated pods of which both passes are kept."""
 EXPLAINED_AT_MOST = 16
 """Nodes for which it is kept what their scores come from: more than a screen sets side by side."""
 
@@ -42,6 +44,7 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         failures=failures,
         feasible=position[search.feasible].tolist(),
         scores=_scores(search, best),
+        two_passes=_two_passes(search),
         explained=best.tolist(),
         pre_score_skipped=search.pre_score_skipped,
         totals=search.totals.tolist(),
@@ -53,6 +56,23 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         message=message(search),
         outcome="" if under_way else _outcome(search),
     )
+
+
+def _two_passes(search: Attempt) -> list[TwoPasses]:
+    """Of the nodes that were looked at."""
+    cluster, state, codes = search.cluster, search.state, search.diagnosis.codes
+    named = [cluster.rows[name] for name in state.nominated if name in cluster.rows]
+    rows = np.array([row for row in named if codes[row] >= 0][:TWO_PASSES_AT_MOST], dtype=np.intp)
+    if not len(rows) or search.pre_filter is None:
+        return []
+    try:
+        passes = search.framework.two_passes(state, search.pod, NodeBatch(cluster, rows))
+    except PluginError:
+        return []  # the attempt itself says so
+    return [
+        TwoPasses(cluster.node(int(rows[i])).name, [pod.key for pod in nominated], not first, not second)
+        for i, nominated, first, second in passes
+    ]
 
 
 def _scores(search: Attempt, best: Rows) -> list[PluginScores]:

@@ -99,6 +99,17 @@ class Preemption(msgspec.Struct, frozen=True):
     message: str
 
 
+class TwoPasses(msgspec.Struct, frozen=True):
+    """A node that was filtered twice, because pods of equal or higher priority are nominated to it: it must
+    take the pod with them and without them."""
+
+    node: str
+    nominated: list[str]
+    with_them: bool
+    """Whether the pod passes."""
+    without_them: bool
+
+
 class Decision(msgspec.Struct, frozen=True):
     cycle: int
     t: int
@@ -132,6 +143,7 @@ class Decision(msgspec.Struct, frozen=True):
     """The PodScheduled condition's message: empty when the pod fits."""
     outcome: Literal["scheduled", "unschedulable", "preempting", "error", ""]
     """Empty while the attempt is under way."""
+    two_passes: list[TwoPasses] = []
     explained: list[int] = []
     """The best nodes, best first, for which the scores' inputs are kept: places in ``feasible``."""
 

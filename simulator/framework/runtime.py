@@ -227,6 +227,21 @@ class Framework:
             statuses += first.statuses
         return Verdicts(codes, statuses)
 
+    def two_passes(
+        self, state: CycleState, pod: Pod, nodes: NodeBatch
+    ) -> list[tuple[int, list[Pod], int, int]]:
+        """For people: the nodes of a batch that are filtered twice, each with the nominated pods that count,
+        and whether it passes (0) with them and without them."""
+        concerned = self._nominated(state, pod, nodes)
+        if not concerned:
+            return []
+        without = self.run_filter(state, pod, nodes).codes
+        return [
+            (i, concerned[i], code, int(without[i]))
+            for indices, first in self._with_nominated(state, pod, nodes, concerned)
+            for i, code in zip(indices.tolist(), first.codes.tolist(), strict=True)
+        ]
+
     def _with_nominated(
         self, state: CycleState, pod: Pod, nodes: NodeBatch, nominated: Mapping[int, Sequence[Pod]]
     ) -> Iterator[tuple[Rows, Verdicts]]:

@@ -123,3 +123,14 @@ def test_room_is_kept_for_nominated_pods_of_equal_or_higher_priority_but_not_for
     assert fits(6) == ["n0", "n1"]
     assert fits(5, uid="nominee") == ["n0", "n1"]
     assert not cluster.requested.any(), "supposing leaves the cluster alone"
+
+
+def test_a_node_with_a_nominated_pod_is_told_as_two_passes() -> None:
+    cluster = a_cluster([a_node("n0", "4"), a_node("n1", "4")])
+    coming = Pod.parse(a_pod("coming", "3", priority=10))
+    nominated = {"n0": [coming]}
+    told = record(attempt(cluster, a_pod("p", "2", priority=5), nominated=nominated)).two_passes
+    assert [(t.node, t.nominated, t.with_them, t.without_them) for t in told] == [
+        ("n0", ["default/coming"], False, True)
+    ]
+    assert not record(attempt(cluster, a_pod("p", "2", priority=50), nominated=nominated)).two_passes

@@ -6,7 +6,7 @@ import msgspec
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
-from simulator.decision import Decision, Failure
+from simulator.decision import Decision, Failure, TwoPasses
 
 from . import format as fmt
 from . import preemption, reasons
@@ -48,6 +48,7 @@ class Matrix(msgspec.Struct, frozen=True):
     """Plugins whose PreFilter had nothing to say for this pod: their filters did not run."""
     feasible: int
     total: int
+    two_passes: list[TwoPasses]
 
 
 class ScoreCell(msgspec.Struct, frozen=True):
@@ -221,6 +222,7 @@ def matrix(decision: Decision) -> Matrix:
         skipped=decision.pre_filter.skipped if decision.pre_filter else [],
         feasible=len(decision.feasible),
         total=len(decision.nodes),
+        two_passes=decision.two_passes,
     )
 
 
