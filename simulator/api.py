@@ -47,10 +47,14 @@ class WatchEvent(msgspec.Struct, frozen=True):
 
 
 class ApiError(Exception):
-    """A write was refused; nothing of the commit was stored. ``reason`` is the API's Status reason."""
+    """A write was refused; nothing of the commit was stored. ``reason`` is the API's Status reason;
+    TooManyRequests: there is no room for what it would have created."""
 
     def __init__(
-        self, reason: Literal["NotFound", "AlreadyExists", "Conflict"], resource: str, key: str
+        self,
+        reason: Literal["NotFound", "AlreadyExists", "Conflict", "TooManyRequests"],
+        resource: str,
+        key: str,
     ) -> None:
         super().__init__(f"{resource} {key!r}: {reason}")
         self.reason = reason

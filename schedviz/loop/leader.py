@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Playable, Player
-from schedviz.store import Clock, Gone, Lease, Renewal, Sandbox
+from schedviz.store import Clock, Gone, Lease, LimitReached, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
 from simulator.informer import Pipeline
@@ -87,11 +87,14 @@ class Leader:
         self._collect()
         try:
             versions = self._store(changes, under_way=None)
-        except ApiError:
+        except (ApiError, LimitReached) as refusal:
             # Some of it would have been true only with this write: the Simulation knows which.
             self._simulation.give_back_trace(self._trace)
             self._trace = []
-            raise
+            if isinstance(refusal, ApiError):
+                raise
+            last = next((change for change in reversed(changes) if change.expected == 0), changes[-1])
+            raise ApiError("TooManyRequests", last.resource, last.key) from refusal
         self._echo(changes, versions)
         return versions
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from schedviz.api import write
 from schedviz.celery import KEY_PREFIX, own_queue
 from schedviz.loop import driver as module
 from schedviz.loop.driver import Driver
@@ -27,6 +28,7 @@ from simulator.trace import (
     SchedulerError,
     WatchRelisted,
 )
+from tests.loop.conftest import node, pod
 from tests.store.test_commit import create
 
 
@@ -223,6 +225,22 @@ def test_a_refused_write_is_not_told_and_what_led_to_it_is(
     stand_in.work = work
     run(driver, store, sandbox)
     assert [type(event) for event in told(sandbox)] == [LeaderElected, PodRemoved, SchedulerError]
+
+
+def test_in_a_full_sandbox_pods_are_bound_though_their_events_find_no_room(
+    store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write.create(sandbox, [node("node-1"), pod("web")])
+    full = sum(sandbox.count(resource) for resource in sandbox.resources())
+    monkeypatch.setitem(sandbox_module.LIMITS, "objects", full)
+    presence = Presence(store, sandbox.name)
+    presence.beat()
+    run(Driver(store, Wakes(store), presence, Simulation), store, sandbox)
+    bound = sandbox.get("pods", "default/web")
+    assert bound
+    assert bound["spec"]["nodeName"] == "node-1"
+    assert sandbox.count("events") == 0
+    assert not [event for event in told(sandbox) if isinstance(event, SchedulerError)]
 
 
 def test_a_simulation_sees_its_own_writes_before_it_acts_again_as_the_log_has_them(
