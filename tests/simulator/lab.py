@@ -42,8 +42,11 @@ class Lab:
         now: Micros = START,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
+        *,
+        by_point: bool = False,
     ) -> None:
         self.now = now
+        self.by_point = by_point
         self.trace: list[Event] = []
         self.decisions: list[Decision] = []
         self.lanes: dict[str, LaneEntry] = {}
@@ -89,7 +92,7 @@ class Lab:
         """Let this much time pass; things happen when they are due."""
         end = self.now + round(seconds * SECOND)
         for _ in range(MAX_STEPS):
-            if self.simulation.step(self.now):
+            if self.simulation.step(self.now, by_point=self.by_point):
                 self.collect()
                 continue
             due = self.simulation.next_due()

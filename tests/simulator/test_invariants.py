@@ -29,9 +29,9 @@ Operation = tuple[str, tuple[Any, ...]]
 class Story:
     """Operations on a lab that can be told again."""
 
-    def __init__(self, options: Options, api: MemoryApi) -> None:
+    def __init__(self, options: Options, api: MemoryApi, *, by_point: bool = False) -> None:
         self.options = options
-        self.lab = Lab(options, api=api)
+        self.lab = Lab(options, api=api, by_point=by_point)
         self.lab.create(*(priority_class(name, value) for name, value in CLASSES.items()))
         self.told: list[Operation] = []
         self.trace: list[bytes] = []
@@ -85,7 +85,7 @@ class Story:
     def take_over(self) -> None:
         """The worker dies; another one takes over what is stored."""
         self.trace.append(msgspec.json.encode(self.lab.trace))
-        self.lab = Lab(self.options, api=self.lab.api, now=self.lab.now)
+        self.lab = Lab(self.options, api=self.lab.api, now=self.lab.now, by_point=self.lab.by_point)
 
     def pods(self) -> list[Manifest]:
         return [*self.lab.api.objects.get("pods", {}).values()]
@@ -201,7 +201,8 @@ class Cluster(RuleBasedStateMachine):
         assert not bound or max(bound.values()) == 1
 
     def teardown(self) -> None:
-        again = Story(self.options, self.api())
+        """Told again, now with a step for each extension point, it is the same story."""
+        again = Story(self.options, self.api(), by_point=True)
         for operation, arguments in self.story.told:
             again.tell(operation, *arguments)
         assert again.trace == self.story.trace
