@@ -137,6 +137,8 @@ def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, li
     expect(screen.locator(".node .verdict")).to_have_text("Insufficient cpu")
     chip.get_by_role("link").click()
     expect(screen.locator("#detail")).to_contain_text("Conditions")
+    expect(screen.locator("#detail .attempts tr").last).to_contain_text("1 lacks cpu")
+    expect(screen.locator("#detail .moves tr").last).to_contain_text("activeQ")
     expect(screen.locator("#detail pre")).to_contain_text("kind: Pod")
 
 

@@ -12,6 +12,7 @@ from simulator.trace import LaneEntry
 
 from . import events, load, nodes, queue
 from . import format as fmt
+from .course import Course, course
 from .events import PodEvent
 from .log import Line, Words, verbatim
 from .nodes import Card
@@ -47,6 +48,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     chip: Chip | None
     conditions: list[Condition]
     events: list[PodEvent]
+    course: Course
     history: list[Line]
     yaml: str
 
@@ -85,6 +87,7 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
         chip=queue.chip(ranks, entry) if entry else None,
         conditions=conditions(manifest),
         events=events.of_pod(sandbox, manifest),
+        course=course(key, [event for _, event in sandbox.trace_tail(TRACE_READ)]),
         history=history(sandbox, base, f"/pods/{escape(key)}/"),
         yaml=to_yaml([manifest]),
     )
