@@ -40,6 +40,7 @@ def refresh(sandbox: Sandbox, picture: Picture) -> None:
         picture.decided(decision)
     lease = sandbox.lease()
     picture.leader = lease.holder if lease else ""
+    picture.pipeline = sandbox.pipeline()
 
 
 def ranks(sandbox: Sandbox) -> Ranks:

@@ -13,6 +13,7 @@ import msgspec
 from simulator import trace
 from simulator.api import Manifest, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
+from simulator.informer import Pipeline
 from simulator.node import ZONE, ZONE_BETA, Node
 from simulator.pod import Pod
 from simulator.trace import LaneEntry
@@ -164,6 +165,8 @@ class Picture:
         self.victims: dict[str, str] = {}
         """Victim to preemptor, both by key."""
         self.leader = ""
+        self.pipeline: Pipeline | None = None
+        """What came in by the leader's informer."""
         self.version = 0
         self.seq = 0
         self.layout = 0

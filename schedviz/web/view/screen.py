@@ -4,7 +4,7 @@ from typing import Final
 
 from schedviz.store.model import Clock
 
-from . import cycle, log, nodes, queue, transport
+from . import cycle, informer, log, nodes, queue, transport
 from . import format as fmt
 from .board import PANEL, Board
 from .parts import Drawing, Parts
@@ -43,6 +43,7 @@ class Screen:
             *((f"lane-{lane.name}", "parts/lane.html", lane) for lane in lanes),
             ("summary", "parts/summary.html", nodes.summary(picture)),
             ("cycle", "parts/cycle.html", cycle.cycle(picture, ranks)),
+            ("informer", "parts/informer.html", informer.strip(picture.pipeline)),
             ("timeline", "parts/timeline.html", log.timeline(picture)),
             ("log", "parts/log.html", log.lines(picture, self.base)),
         ]
