@@ -82,7 +82,7 @@ class EventRecorder:
         key = self._latest.get(identity(made), "")
         again = known.get(key)
         if again is not None and now - last_seen(again) <= FINISH_TIME:
-            series = {"count": count(again) + 1, "lastObservedTime": micro_time(now)}
+            series = {"count": count(again) + 1, "lastObservedTime": micro_time(timestamp(now), now)}
             change = Change(EVENTS, key, {**again, "series": series})
         else:
             key = f"{made['metadata']['namespace']}/{made['metadata']['name']}"
@@ -91,6 +91,7 @@ class EventRecorder:
 
     def _manifest(self, occasion: Occasion, note: str, regarding: Pod, related: Pod | None) -> Manifest:
         now, namespace = self._clock(), regarding.namespace
+        second = timestamp(now)
         nanoseconds = now * 1000
         while (name := event_name(regarding.name, nanoseconds)) and (
             f"{namespace}/{name}" in self._informer.of(EVENTS)
@@ -103,14 +104,14 @@ class EventRecorder:
                 "name": name,
                 "namespace": namespace,
                 "uid": str(uuid.uuid5(_UIDS, f"{regarding.uid}/{name}")),
-                "creationTimestamp": timestamp(now),
+                "creationTimestamp": second,
             },
             "involvedObject": reference(regarding),
             "reason": occasion.reason,
             "message": truncated(note),
             "type": occasion.type,
             "action": occasion.action,
-            "eventTime": micro_time(now),
+            "eventTime": micro_time(second, now),
             "reportingComponent": regarding.scheduler_name,
             "reportingInstance": f"{regarding.scheduler_name}-schedviz",
             "source": {},
@@ -183,9 +184,9 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
-def micro_time(now: Micros) -> str:
-    """RFC 3339 with microseconds, as metav1.MicroTime is written."""
-    return f"{timestamp(now)[:-1]}.{now % SECOND:06}Z"
+def micro_time(second: str, now: Micros) -> str:
+    """RFC 3339 with microseconds, as metav1.MicroTime is written; ``second`` is without them."""
+    return f"{second[:-1]}.{now % SECOND:06}Z"
 
 
 def event_name(pod: str, nanoseconds: int) -> str:
