@@ -15,7 +15,7 @@ def answer_lines(lines: BinaryIO, out: BinaryIO, answer: Callable[[Any], Manifes
     """Write the answer to each line; the exit status.
 
     A line that cannot be answered, whatever shape a stranger gave it, gets ``{"line": N, "error": "..."}``,
-    the others are still answered, and the status is 1. """
+    the others are still answered, and the status is 1."""
     status, number = 0, 0
     while line := lines.readline(MAX_LINE_BYTES):
         number += 1

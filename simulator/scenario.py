@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from simulator import durations
 from simulator.api import Manifest, Micros
 from simulator.apiserver.manifest import documents
+from simulator.objects import durations
 from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
 
 API_VERSION = "schedviz/v1"

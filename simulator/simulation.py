@@ -14,24 +14,24 @@ from simulator.api import ApiServer, Manifest, Micros, WatchEvent
 from simulator.config import load
 from simulator.controllers.manager import ControllerManager
 from simulator.decision import Decision, UnderWay
-from simulator.disruption import BUDGETS, DisruptionController
-from simulator.event_recorder import EVENTS
-from simulator.extender import Transport
 from simulator.framework.interface import Plugin
-from simulator.informer import Pipeline
-from simulator.kubelet import Kubelet
-from simulator.node import Node
-from simulator.node_conditions import heard
-from simulator.pod import Pod
-from simulator.pod_gc import PodGarbageCollector
-from simulator.points import Point, Points
+from simulator.objects.node import Node
+from simulator.objects.node_conditions import heard
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import PVCS
 from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
 from simulator.queueing.versions import TODAY, QueueVersion
-from simulator.scheduler import Scheduler
-from simulator.timetable import TIMETABLES, TimetableController
+from simulator.scheduler.event_recorder import EVENTS
+from simulator.scheduler.extender import Transport
+from simulator.scheduler.points import Point, Points
+from simulator.scheduler.scheduler import Scheduler
 from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved, WatchRelisted
-from simulator.volumes import PVCS
-from simulator.world import World
+from simulator.world.disruption import BUDGETS, DisruptionController
+from simulator.world.informer import Pipeline
+from simulator.world.kubelet import Kubelet
+from simulator.world.pod_gc import PodGarbageCollector
+from simulator.world.timetable import TIMETABLES, TimetableController
+from simulator.world.world import World
 
 OBJECTS_AT_ONCE = 200
 """Objects popped from the delta FIFO by one step: some 20 ms of work, so that a step stays a small thing."""

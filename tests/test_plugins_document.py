@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from simulator.attempt import Attempt
 from simulator.config import load
 from simulator.framework.interface import EXTENSION_POINTS, Plugin
 from simulator.plugins import registry
 from simulator.plugins.registry import profiles
+from simulator.scheduler.attempt import Attempt
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 
 TEXT = (Path(__file__).parent.parent / "docs" / "PLUGINS.md").read_text()

@@ -210,6 +210,10 @@ def _refused(error: ApiError) -> StatusError:
             return AlreadyExists(error.resource, name)
         case "Conflict":
             return Conflict(error.resource, name)
+        case "TooManyRequests":
+            raise AssertionError(
+                "the store says LimitReached; only the loop tells its components so"
+            ) from error
 
 
 def _tell(sandbox: Sandbox) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from schedviz.loop.doorbell import ring
 from schedviz.loop.wakes import wake
 from schedviz.store import Clock, Sandbox, Steps
-from simulator.stepping import Unit, Until
+from simulator.scheduler.stepping import Unit, Until
 
 MIN_SPEED = 0.1
 MAX_SPEED = 100.0
@@ -36,7 +36,8 @@ def set_speed(sandbox: Sandbox, speed: float) -> Clock:
 
 
 def step(sandbox: Sandbox, unit: Unit = "point", count: int = 1) -> Clock:
-    """Pause, and take steps from there (see :class:`simulator.stepping.Stride`), beside those not yet taken.
+    """Pause, and take steps from there (see :class:`simulator.scheduler.stepping.Stride`), beside those not
+    yet taken.
 
     Raises ValueError for a count that is not positive, or for more than MAX_STEPS.
     """
@@ -53,7 +54,7 @@ def step(sandbox: Sandbox, unit: Unit = "point", count: int = 1) -> Clock:
 
 def run_until(sandbox: Sandbox, condition: str) -> Clock:
     """Resume, and pause when the condition comes true. Raises ValueError for one that
-    :class:`simulator.stepping.Until` does not know."""
+    :class:`simulator.scheduler.stepping.Until` does not know."""
     until = Until(condition).condition
     return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=False), until=until))
 

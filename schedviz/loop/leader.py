@@ -12,9 +12,9 @@ from schedviz.loop.player import Playable, Player
 from schedviz.store import Clock, Gone, Lease, LimitReached, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
-from simulator.informer import Pipeline
 from simulator.simulation import Options
 from simulator.trace import CycleCutOff, Event, LaneEntry, LeaderElected
+from simulator.world.informer import Pipeline
 
 EVENTS_AT_ONCE = 1000
 """Watch events read in one go."""

@@ -6,7 +6,7 @@ from typing import Protocol
 from schedviz.store import Clock
 from simulator.api import Micros
 from simulator.decision import Decision
-from simulator.stepping import Seen, Stride, Until
+from simulator.scheduler.stepping import Seen, Stride, Until
 
 
 class Playable(Seen, Protocol):

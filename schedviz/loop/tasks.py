@@ -15,7 +15,7 @@ from schedviz.loop.presence import Presence
 from schedviz.loop.pulse import Pulse
 from schedviz.loop.wakes import TASK, Wakes
 from schedviz.store.default import default_store
-from simulator.extender_http import HttpTransport
+from simulator.scheduler.extender_http import HttpTransport
 from simulator.simulation import Simulation
 
 

@@ -12,8 +12,8 @@ from schedviz.store.bounds import MAX_OBJECT_BYTES
 from schedviz.store.errors import LimitReached
 from simulator.api import Manifest, WatchEvent
 from simulator.decision import Decision, UnderWay
-from simulator.informer import Pipeline
 from simulator.trace import AnyEvent, LaneEntry
+from simulator.world.informer import Pipeline
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 """One entry of a stream: its id and its fields."""

@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.queueing.versions import TODAY, QueueVersion
-from simulator.stepping import Unit
+from simulator.scheduler.stepping import Unit
 
 
 class Meta(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class Clock(msgspec.Struct, frozen=True):
     steps: Steps | UnsetType = UNSET
     """Only while paused."""
     until: str | UnsetType = UNSET
-    """Only while running: pause when this comes true (see :class:`simulator.stepping.Until`)."""
+    """Only while running: pause when this comes true (see :class:`simulator.scheduler.stepping.Until`)."""
 
     def __post_init__(self) -> None:
         # A clock is compared by its JSON, where 1 and 1.0 differ.

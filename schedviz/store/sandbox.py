@@ -23,8 +23,8 @@ from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.scripts import Scripts
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
-from simulator.informer import Pipeline
 from simulator.trace import Event, LaneEntry
+from simulator.world.informer import Pipeline
 
 LIMITS = {
     "objects": MAX_OBJECTS,

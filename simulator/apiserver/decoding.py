@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from simulator import quantity
 from simulator.api import Manifest
 from simulator.apiserver.faults import faults
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import META, Schema, definitions, referenced, type_of
 from simulator.apiserver.status import Cause
+from simulator.objects import quantity
 
 
 def decode(resource: Resource, manifest: Manifest) -> tuple[Manifest, list[Cause]]:

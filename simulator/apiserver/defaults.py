@@ -9,12 +9,12 @@ plugin/pkg/admission/defaulttolerationseconds, v1.34.
 from collections.abc import Callable
 from typing import Any
 
-from simulator import quantity
 from simulator.api import Manifest
 from simulator.apiserver.pod_defaults import containers, pod_spec
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.workload_defaults import WORKLOAD_DEFAULTS, select_own_pods
-from simulator.pod_requests import pod_requests, supported_at_pod_level
+from simulator.objects import quantity
+from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
 
 UNREACHABLE_SECONDS = 300
 """How long a pod stays on a node that is not ready or unreachable

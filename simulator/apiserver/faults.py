@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import DRAFT202012, SchemaRegistry
 
-from simulator import quantity
 from simulator.apiserver.schema import definitions, referenced
 from simulator.apiserver.status import Cause, invalid, not_supported, required
+from simulator.objects import quantity
 
 MAX_CAUSES = 50
 """Faults that one answer lists; nobody reads more, and each costs room in the answer."""

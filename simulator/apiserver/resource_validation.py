@@ -6,10 +6,10 @@ Upstream: pkg/apis/core/validation/validation.go (ValidateContainerResourceRequi
 from collections.abc import Iterator
 from typing import Any
 
-from simulator import quantity
 from simulator.apiserver import names
 from simulator.apiserver.status import Cause, forbidden, invalid, required
-from simulator.pod_requests import is_extended_resource
+from simulator.objects import quantity
+from simulator.objects.pod_requests import is_extended_resource
 
 _CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _POD_LEVEL_RESOURCES = ("cpu", "memory")

@@ -11,7 +11,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import BadRequest
-from simulator.labels import Requirement, Selector, integer
+from simulator.objects.labels import Requirement, Selector, integer
 
 Predicate = Callable[[Manifest], bool]
 

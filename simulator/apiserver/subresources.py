@@ -20,7 +20,7 @@ from simulator.apiserver.status import (
     required,
 )
 from simulator.apiserver.timestamps import timestamp
-from simulator.labels import label_selector
+from simulator.objects.labels import label_selector
 
 
 def admit_binding(pod: Manifest, binding: Manifest, now: Micros) -> Change:

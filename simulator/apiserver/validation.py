@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from simulator import durations, quantity
 from simulator.api import Manifest
 from simulator.apiserver import names, pod_validation, resource_validation, selector_validation
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.workload_validation import WORKLOAD_CHECKS
+from simulator.objects import durations, quantity
 
 MAX_USER_PRIORITY = 1_000_000_000
 """HighestUserDefinablePriority: what is above belongs to the system classes."""

@@ -5,11 +5,11 @@ import re
 import zoneinfo
 from collections.abc import Callable, Iterator, Sequence
 
-from simulator import cron
 from simulator.api import Manifest
 from simulator.apiserver import pod_validation, selector_validation
 from simulator.apiserver.status import Cause, invalid, not_supported, required
-from simulator.labels import label_selector
+from simulator.objects import cron
+from simulator.objects.labels import label_selector
 
 MAX_CRON_JOB_NAME = 52
 """Eleven characters are needed for the names of its Jobs."""

@@ -12,13 +12,13 @@ import time
 import msgspec
 import numpy as np
 
-from simulator.attempt import Attempt
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.config import load
 from simulator.framework.runtime import Framework
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import profiles
-from simulator.pod import Pod
+from simulator.scheduler.attempt import Attempt
 from simulator.workloads import WORKLOADS, initial, nodes
 
 MAX_SECONDS = 5.0

@@ -12,16 +12,17 @@ from typing import Any
 
 import msgspec
 
-from simulator import extender_http, snapshot
 from simulator.api import Manifest
 from simulator.apiserver.resources import Resource, built_in
-from simulator.attempt import Attempt, left_out
-from simulator.attempt_record import message, preemption, record
+from simulator.cluster import snapshot
 from simulator.config import ConfigError, load
-from simulator.extender import Transport
 from simulator.framework.interface import Status
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import profiles
-from simulator.pod import Pod
+from simulator.scheduler import extender_http
+from simulator.scheduler.attempt import Attempt, left_out
+from simulator.scheduler.attempt_record import message, preemption, record
+from simulator.scheduler.extender import Transport
 
 MAX_LINE_BYTES = 64 << 20
 """A cluster of some ten thousand pods; a longer line is refused."""

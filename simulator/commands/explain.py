@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from simulator import extender_http, snapshot
 from simulator.api import Manifest
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import complete, set_defaults
@@ -22,13 +21,15 @@ from simulator.apiserver.overlay import Objects, Overlay
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
-from simulator.attempt import Attempt
-from simulator.attempt_record import record
+from simulator.cluster import snapshot
 from simulator.config import ConfigError, load
 from simulator.decision import Decision
-from simulator.extender import Transport
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import profiles
-from simulator.pod import Pod
+from simulator.scheduler import extender_http
+from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.attempt_record import record
+from simulator.scheduler.extender import Transport
 
 MAX_CLUSTER_BYTES = 1 << 30
 """Some hundred thousand pods; more than this machine should be asked to hold."""

@@ -11,18 +11,18 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.cache import Cache
 from simulator.config import load
-from simulator.event_handlers import EventHandlers
-from simulator.failure_handler import Requeued, binding_failed, scheduling_failed
 from simulator.json_lines import answer_lines
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE, profiles
-from simulator.pod import Pod
 from simulator.queueing.cluster_event import ClusterEvent
 from simulator.queueing.profile import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
+from simulator.scheduler.cache import Cache
+from simulator.scheduler.event_handlers import EventHandlers
+from simulator.scheduler.failure_handler import Requeued, binding_failed, scheduling_failed
 
 START: Micros = 1_735_689_600 * SECOND
 """A whole second, as histories start at; which one does not matter."""

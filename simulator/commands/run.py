@@ -9,16 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from simulator import durations, extender_http
 from simulator.api import SECOND, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError
 from simulator.apiserver.status import StatusError
 from simulator.config import ConfigError
-from simulator.extender import Transport
 from simulator.memory import MemoryApi
+from simulator.objects import durations
 from simulator.queueing.versions import QUEUES
 from simulator.scenario import Scenario, ScenarioError, load
+from simulator.scheduler import extender_http
+from simulator.scheduler.extender import Transport
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event
 

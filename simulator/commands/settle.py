@@ -16,7 +16,7 @@ from simulator.apiserver.resources import plural_of
 from simulator.apiserver.timestamps import timestamp
 from simulator.json_lines import answer_lines
 from simulator.memory import MemoryApi
-from simulator.pod_status import condition
+from simulator.objects.pod_status import condition
 from simulator.simulation import Options, Simulation
 
 START: Micros = 1_748_736_000 * SECOND

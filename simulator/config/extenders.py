@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from simulator import durations
 from simulator.api import Manifest, Micros
 from simulator.config.args import Cause
+from simulator.objects import durations
 
 DEFAULT_TIMEOUT = "5s"
 MAX_TIMEOUT = "30s"

@@ -7,7 +7,6 @@ done, so that no expectations need be kept as upstream keeps them (pkg/controlle
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
-from simulator.agenda import Turn
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import admit
@@ -15,9 +14,10 @@ from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import StatusError
 from simulator.controllers.ownership import Ownership, controller_of, controller_reference, uid
-from simulator.labels import label_selector
+from simulator.objects.labels import label_selector
 from simulator.trace import ControllerFailed, ObjectsCreated, ObjectsDeleted
-from simulator.world import World
+from simulator.world.agenda import Turn
+from simulator.world.world import World
 
 FIRST_DELAY: Micros = SECOND // 200
 LONGEST_DELAY: Micros = 1000 * SECOND

@@ -4,12 +4,12 @@ import copy
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
-from simulator import cron
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller
 from simulator.controllers.job import finished
 from simulator.controllers.ownership import uid
+from simulator.objects import cron
 
 JOBS = "jobs.batch"
 SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"

@@ -8,15 +8,15 @@ import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from simulator import node_selector
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.pods import available_at, from_template, is_ready
 from simulator.controllers.revisions import HASH_LABEL, REVISIONS, clean_up, revision_hash, update_revision
 from simulator.controllers.shares import rounded_up
-from simulator.node import Node
-from simulator.pod import Pod
+from simulator.objects import node_selector
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 
 FIRST_DELAY: Micros = SECOND
 """A pod that failed is replaced after so long (failedPodsBackoff; upstream's doubles each time)."""

@@ -2,13 +2,13 @@
 
 Always in the background: an owner does not wait for its dependents, nor are they left behind as orphans."""
 
-from simulator.agenda import Turn
 from simulator.api import Manifest
 from simulator.apiserver.deletion import admit_delete
 from simulator.controllers.controller import resource_of
 from simulator.controllers.ownership import Ownership, Place, owners, uid
 from simulator.trace import ObjectsDeleted
-from simulator.world import World
+from simulator.world.agenda import Turn
+from simulator.world.world import World
 
 
 class GarbageCollector:

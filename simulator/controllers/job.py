@@ -10,7 +10,7 @@ from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.ownership import controller_of
 from simulator.controllers.pods import from_template, is_active, is_ready, to_delete
-from simulator.pod_status import condition
+from simulator.objects.pod_status import condition
 from simulator.trace import JobFinished
 
 TRACKING = "batch.kubernetes.io/job-tracking"

@@ -17,9 +17,9 @@ from simulator.controllers.persistent_volume import (
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.stateful_set import StatefulSetController
 from simulator.controllers.taint_eviction import TaintEvictionController
-from simulator.eviction_manager import EvictionManager
-from simulator.node_reporter import NodeReporter
-from simulator.world import World
+from simulator.world.eviction_manager import EvictionManager
+from simulator.world.node_reporter import NodeReporter
+from simulator.world.world import World
 
 CONTROLLERS: tuple[type[Controller], ...] = (
     DeploymentController,

@@ -5,8 +5,8 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.pods import is_ready
-from simulator.node_conditions import FAILED_SINCE, condition_status, is_broken, with_node_condition
-from simulator.pod_status import with_condition
+from simulator.objects.node_conditions import FAILED_SINCE, condition_status, is_broken, with_node_condition
+from simulator.objects.pod_status import with_condition
 
 GRACE_PERIOD: Micros = 50 * SECOND
 """How long a kubelet may be silent before its node counts as unknown (--node-monitor-grace-period)."""

@@ -7,11 +7,9 @@ the selected node. Claims and volumes in use may be deleted at any time: no fina
 from simulator.api import Change, Manifest
 from simulator.controllers.controller import Controller
 from simulator.controllers.ownership import uid
-from simulator.node import ZONE
-from simulator.plugins.volume_binding.claims import matching_volumes
-from simulator.pod_status import with_status
-from simulator.trace import VolumeBound
-from simulator.volumes import (
+from simulator.objects.node import ZONE
+from simulator.objects.pod_status import with_status
+from simulator.objects.volumes import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     NO_PROVISIONER,
@@ -28,6 +26,8 @@ from simulator.volumes import (
     reserved_for,
     with_annotations,
 )
+from simulator.plugins.volume_binding.claims import matching_volumes
+from simulator.trace import VolumeBound
 
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 

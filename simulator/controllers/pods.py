@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import is_finished
-from simulator.pod_status import condition
+from simulator.objects.pod_status import condition
 
 HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """No vowels, no look-alikes: what names may be made of (apimachinery/pkg/util/rand)."""

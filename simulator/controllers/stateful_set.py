@@ -14,7 +14,7 @@ from simulator.controllers.revisions import (
     template_of,
     update_revision,
 )
-from simulator.volumes import PVCS
+from simulator.objects.volumes import PVCS
 
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"

@@ -11,8 +11,8 @@ from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import Controller
-from simulator.pod import Toleration
-from simulator.pod_status import condition, with_condition
+from simulator.objects.pod import Toleration
+from simulator.objects.pod_status import condition, with_condition
 from simulator.trace import PodEvicted
 
 REASON = "DeletionByTaintManager"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from simulator.api import SECOND, Micros
 from simulator.framework.interface import CycleState, Status, error
 from simulator.framework.runtime import Framework
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 MAX_PERMIT_TIMEOUT: Micros = 15 * 60 * SECOND
 """No plugin may keep a pod waiting for longer."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simulator.cluster import Cluster
-from simulator.columns import Ints, Rows
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, Rows
 from simulator.decision import Code
 from simulator.framework.interface import Status
 

@@ -14,8 +14,8 @@ A plugin is a class with a ``name`` that derives from one base class per extensi
 
 It is made once per profile, with its decoded arguments, and keeps no state between cycles but caches: what a
 cycle works out goes into the :class:`CycleState`, what must follow pods as they come and go into an index of
-the cluster (``state.cluster.index(MyCounts)``, see :class:`~simulator.cluster.PodIndex`), and a column that
-depends on node objects only into ``state.cluster.node_column(key, compute)``.
+the cluster (``state.cluster.index(MyCounts)``, see :class:`~simulator.cluster.cluster.PodIndex`), and a
+column that depends on node objects only into ``state.cluster.node_column(key, compute)``.
 
 **Supposed pods.** Twice the scheduler asks "what if": with nominated pods added to their nodes (the first of
 two filter passes over such a node), and in preemption with lower-priority pods lifted and put back one at a
@@ -39,14 +39,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
-from simulator.chance import draw
-from simulator.columns import Ints
+from simulator.cluster.columns import Ints
 from simulator.decision import Code, Preemption, ScoreInput
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
+from simulator.scheduler.chance import draw
 
 if TYPE_CHECKING:
-    from simulator.cluster import Cluster
+    from simulator.cluster.cluster import Cluster
     from simulator.framework.diagnosis import Diagnosis
     from simulator.framework.runtime import Framework
 

@@ -6,10 +6,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cluster import Cluster
-from simulator.columns import Ints, Rows, shift
-from simulator.node import Node
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, Rows, shift
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 
 T = TypeVar("T", bound=np.generic)
 

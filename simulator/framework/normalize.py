@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simulator.columns import Ints
+from simulator.cluster.columns import Ints
 from simulator.framework.interface import MAX_NODE_SCORE
 
 

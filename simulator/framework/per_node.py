@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from simulator.columns import Ints
+from simulator.cluster.columns import Ints
 from simulator.framework.interface import (
     CycleState,
     FilterPlugin,
@@ -20,8 +20,8 @@ from simulator.framework.interface import (
     error,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.node import Node
-from simulator.pod import Pod
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 
 
 class NodeInfo:

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.columns import Ints, Rows
+from simulator.cluster.columns import Ints, Rows
 from simulator.config.configuration import ConfigError, Profile, expand, score_weights
-from simulator.extender import Extender
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     EXTENSION_POINTS,
@@ -37,7 +36,8 @@ from simulator.framework.interface import (
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.waiting_pods import WaitingPods
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
+from simulator.scheduler.extender import Extender
 
 
 class PreFilterOutcome(NamedTuple):

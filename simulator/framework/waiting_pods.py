@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from simulator.api import Micros
 from simulator.framework.interface import Status, unschedulable
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 Ended = Callable[[Status | None], None]
 """Told how a pod's wait ended: None = every plugin allowed it."""

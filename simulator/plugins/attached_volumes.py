@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.columns import Ints, grown
-from simulator.csi_migration import (
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, grown
+from simulator.objects.csi_migration import (
     BY_NAME,
     IN_TREE,
     TranslationError,
@@ -17,8 +17,8 @@ from simulator.csi_migration import (
     migrated_plugins,
     volume_handle,
 )
-from simulator.pod import Pod
-from simulator.volumes import (
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import (
     CSI_NODES,
     PVCS,
     PVS,

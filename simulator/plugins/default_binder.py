@@ -1,7 +1,7 @@
 """pkg/scheduler/framework/plugins/defaultbinder/default_binder.go, v1.34."""
 
 from simulator.framework.interface import BindPlugin, CycleState, Status
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 
 class DefaultBinder(BindPlugin):

@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 
 from simulator.config.args import DefaultPreemptionArgs
-from simulator.extender import ExtenderError
-from simulator.extender_calls import candidates_left
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import (
     CycleState,
@@ -16,12 +14,14 @@ from simulator.framework.interface import (
     error,
     unschedulable,
 )
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.preemption import record
 from simulator.preemption.budgets import budgets
 from simulator.preemption.candidates import pick
 from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
 from simulator.preemption.eligibility import ineligible
+from simulator.scheduler.extender import ExtenderError
+from simulator.scheduler.extender_calls import candidates_left
 
 
 class DefaultPreemption(PostFilterPlugin):

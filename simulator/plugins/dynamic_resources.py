@@ -16,7 +16,7 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 STATE = "PreFilterDynamicResources"
 

@@ -3,7 +3,7 @@ Coscheduling plugin of sigs.k8s.io/scheduler-plugins, without its PodGroup."""
 
 from simulator.api import SECOND
 from simulator.framework.interface import CycleState, PermitPlugin, ReservePlugin, Status
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 GROUP = "schedviz/gang"
 """The label that names a pod's group, within its namespace."""

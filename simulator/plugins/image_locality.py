@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from simulator.columns import Ints
+from simulator.cluster.columns import Ints
 from simulator.decision import ScoreInput
 from simulator.framework.interface import MAX_NODE_SCORE, CycleState, Explained, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 MEGABYTE = 1024 * 1024
 MIN_THRESHOLD = 23 * MEGABYTE

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.cluster import Cluster
-from simulator.columns import Bools, Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints
 from simulator.config.args import NodeAffinityArgs
 from simulator.framework.interface import (
     SKIP,
@@ -21,14 +21,14 @@ from simulator.framework.interface import (
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
-from simulator.labels import Selector
-from simulator.node_selector import (
+from simulator.objects.labels import Selector
+from simulator.objects.node_selector import (
     NodeSelector,
     NodeSelectorTerm,
     node_selector,
     preferred_terms,
 )
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 REASON_POD = unresolvable("node(s) didn't match Pod's node affinity/selector")
 REASON_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")

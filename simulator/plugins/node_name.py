@@ -2,7 +2,7 @@
 
 from simulator.framework.interface import CycleState, FilterPlugin, Verdicts, unresolvable
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 REASON = unresolvable("node(s) didn't match the requested node name")
 

@@ -1,5 +1,6 @@
 """pkg/scheduler/framework/plugins/nodeports/node_ports.go, v1.34."""
 
+from simulator.cluster.host_ports import conflict
 from simulator.framework.interface import (
     SKIP,
     CycleState,
@@ -12,8 +13,7 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.host_ports import conflict
-from simulator.pod import HostPort, Pod
+from simulator.objects.pod import HostPort, Pod
 
 STATE = "PreFilterNodePorts"
 REASON = unschedulable("node(s) didn't have free ports for the requested pod ports")

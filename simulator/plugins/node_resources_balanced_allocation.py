@@ -1,11 +1,11 @@
 """pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go, v1.34."""
 
-from simulator.columns import Ints, Rows
+from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import NodeResourcesBalancedAllocationArgs
 from simulator.framework.interface import SKIP, CycleState, Explained, PreScorePlugin, ScorePlugin, Status
 from simulator.framework.node_batch import NodeBatch, batch_of
+from simulator.objects.pod import Pod
 from simulator.plugins.resource_allocation import allocations, balanced, inputs
-from simulator.pod import Pod
 
 
 class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.cluster import Cluster
-from simulator.columns import Ints, Rows
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, Rows
 from simulator.config.args import NodeResourcesFitArgs
 from simulator.framework.interface import (
     CycleState,
@@ -23,6 +23,8 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch, batch_of
+from simulator.objects.pod import Pod
+from simulator.objects.pod_requests import is_extended_resource
 from simulator.plugins.resource_allocation import (
     Scorer,
     allocations,
@@ -31,8 +33,6 @@ from simulator.plugins.resource_allocation import (
     most_allocated,
     requested_to_capacity_ratio,
 )
-from simulator.pod import Pod
-from simulator.pod_requests import is_extended_resource
 
 STATE = "PreFilterNodeResourcesFit"
 TOO_MANY_PODS = "Too many pods"

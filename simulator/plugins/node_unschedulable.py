@@ -2,8 +2,8 @@
 
 from simulator.framework.interface import CycleState, FilterPlugin, Verdicts, unresolvable
 from simulator.framework.node_batch import NodeBatch
-from simulator.node import Taint
-from simulator.pod import Pod
+from simulator.objects.node import Taint
+from simulator.objects.pod import Pod
 
 REASON = unresolvable("node(s) were unschedulable")
 TAINT = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.columns import Bools, Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints
 from simulator.framework.interface import (
     SKIP,
     CycleState,
@@ -21,6 +21,8 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import CSI_NODES, csi_node_column
 from simulator.plugins.attached_volumes import (
     AttachedVolumes,
     AttachError,
@@ -31,8 +33,6 @@ from simulator.plugins.attached_volumes import (
     has_attachable_volumes,
     volumes_of,
 )
-from simulator.pod import Pod
-from simulator.volumes import CSI_NODES, csi_node_column
 
 REASON = unschedulable("node(s) exceed max volume count")
 NO_LIMIT = -1

@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.framework.interface import QueueSortPlugin
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 
 class PrioritySort(QueueSortPlugin):

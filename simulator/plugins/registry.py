@@ -6,7 +6,6 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from simulator.config import ConfigError, Configuration
-from simulator.extender import Extender, Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
@@ -29,6 +28,7 @@ from simulator.plugins.taint_toleration import TaintToleration
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
+from simulator.scheduler.extender import Extender, Transport
 
 PLUGINS: tuple[type[Plugin], ...] = (
     SchedulingGates,

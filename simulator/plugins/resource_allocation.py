@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.columns import Bools, Ints
+from simulator.cluster.columns import Bools, Ints
 from simulator.config.args import (
     MAX_CUSTOM_PRIORITY_SCORE,
     MAX_UTILIZATION,
@@ -20,7 +20,7 @@ from simulator.config.args import (
 from simulator.decision import ScoreInput
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod_requests import CPU, MEMORY, is_scalar_resource
+from simulator.objects.pod_requests import CPU, MEMORY, is_scalar_resource
 
 
 class Allocation(NamedTuple):

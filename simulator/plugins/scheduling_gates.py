@@ -1,7 +1,7 @@
 """pkg/scheduler/framework/plugins/schedulinggates/scheduling_gates.go, v1.34."""
 
 from simulator.framework.interface import PreEnqueuePlugin, Status, unresolvable
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 
 class SchedulingGates(PreEnqueuePlugin):

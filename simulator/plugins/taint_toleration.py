@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simulator.columns import Ints
+from simulator.cluster.columns import Ints
 from simulator.framework.interface import (
     CycleState,
     FilterPlugin,
@@ -17,8 +17,8 @@ from simulator.framework.interface import (
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
-from simulator.node import Taint
-from simulator.pod import Pod, Toleration
+from simulator.objects.node import Taint
+from simulator.objects.pod import Pod, Toleration
 
 STATE = "PreScoreTaintToleration"
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.cluster import Cluster
-from simulator.columns import Bools
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools
 from simulator.framework.interface import (
     SKIP,
     CycleState,
@@ -22,8 +22,8 @@ from simulator.framework.interface import (
     unschedulable,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
-from simulator.volumes import claim_names, find_claim, not_found, pod_volumes
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import claim_names, find_claim, not_found, pod_volumes
 
 STATE = "PreFilterVolumeRestrictions"
 REASON_DISK = unschedulable("node(s) had no available disk")

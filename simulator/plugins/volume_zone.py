@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.columns import Bools
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools
 from simulator.framework.interface import (
     SKIP,
     CycleState,
@@ -19,9 +19,9 @@ from simulator.framework.interface import (
     unresolvable,
 )
 from simulator.framework.node_batch import NodeBatch
-from simulator.node import REGION, REGION_BETA, ZONE, ZONE_BETA
-from simulator.pod import Pod
-from simulator.volumes import (
+from simulator.objects.node import REGION, REGION_BETA, ZONE, ZONE_BETA
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import (
     PVS,
     STORAGE_CLASSES,
     WAIT_FOR_FIRST_CONSUMER,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.labels import Selector, label_selector
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects.labels import Selector, label_selector
+from simulator.objects.pod import Pod
 
 
 class Budget(NamedTuple):

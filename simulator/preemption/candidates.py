@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.columns import Bools, Ints, Rows
-from simulator.pod import Pod
+from simulator.cluster.columns import Bools, Ints, Rows
+from simulator.objects.pod import Pod
 
 PRIORITY_OFFSET = 1 << 31
 """Added to each priority in the sum, so that many pods of negative priority do not count as less than few."""

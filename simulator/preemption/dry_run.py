@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.columns import Rows
+from simulator.cluster.columns import Rows
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import CycleState, PluginError, Status, unresolvable
 from simulator.framework.runtime import Framework
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.preemption import on_columns
 from simulator.preemption.budgets import Budget
 from simulator.preemption.candidates import Candidates, as_columns, joined

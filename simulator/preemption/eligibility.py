@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.diagnosis import Diagnosis
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 
 def is_preemption_allowed(victim: Pod, preemptor: Pod) -> bool:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.columns import Bools, Ints, Rows
+from simulator.cluster.columns import Bools, Ints, Rows
 from simulator.framework.interface import CycleState, Status
 from simulator.framework.node_batch import SupposedNodes
 from simulator.framework.runtime import Framework
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.preemption.budgets import Budget, pods_violating
 from simulator.preemption.candidates import Candidates
 from simulator.preemption.on_node import NO_VICTIMS, no_victim_needed

@@ -7,7 +7,7 @@ import numpy as np
 from simulator.framework.interface import CycleState, Status, unresolvable
 from simulator.framework.node_batch import SupposedNodes
 from simulator.framework.runtime import Framework
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.preemption.budgets import Budget, pods_violating
 from simulator.preemption.eligibility import importance, is_preemption_allowed
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cluster import Cluster
-from simulator.columns import Ints, Rows, grown
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, Rows, grown
+from simulator.objects.pod import Pod
 
 INITIAL_SLOTS = 256
 INITIAL_PLACES = 8

@@ -6,7 +6,7 @@ from math import inf
 from simulator.decision import Candidate, Failure, Preemption, Victim
 from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.interface import CycleState
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.preemption.budgets import budgets, pods_violating
 from simulator.preemption.candidates import Candidates
 from simulator.preemption.dry_run import DryRun

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing.backoff_queue import BackoffQueue
 from simulator.queueing.cluster_event import ClusterEvent
 from simulator.queueing.keyed_heap import KeyedHeap

@@ -6,8 +6,8 @@ staging/src/k8s.io/kube-scheduler/framework/types.go and pkg/scheduler/framework
 from enum import IntFlag
 from typing import Any, Final, NamedTuple
 
-from simulator.node import Node
-from simulator.pod import Pod
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 
 
 class ActionType(IntFlag):

@@ -6,7 +6,7 @@ it, v1.8.
 
 from typing import Any
 
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing import cluster_event
 from simulator.queueing.cluster_event import ClusterEvent
 from simulator.queueing.hint_map import Strategy

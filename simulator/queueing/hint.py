@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from simulator.api import Manifest
 from simulator.framework.interface import Plugin
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import NODE, ActionType, ClusterEvent
 
 QueueingHint = Callable[[Pod, Any, Any], bool]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import ClusterEvent
 from simulator.queueing.hint import Registered
 from simulator.queueing.queued_pod import QueuedPod

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 
 
 class Nominator:

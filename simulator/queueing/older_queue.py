@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from simulator.api import Micros
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing.active_queue import ActiveQueue
 from simulator.queueing.hint import Registered
 from simulator.queueing.hint_map import HintMap, QueueProfile

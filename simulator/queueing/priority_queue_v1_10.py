@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing import cluster_event
 from simulator.queueing.cluster_event import (
     ASSIGNED_POD,

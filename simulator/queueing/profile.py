@@ -2,8 +2,7 @@
 
 from collections.abc import Container
 
-from simulator import extender
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.interface import (
     FilterPlugin,
     PermitPlugin,
@@ -13,11 +12,12 @@ from simulator.framework.interface import (
     ReservePlugin,
 )
 from simulator.framework.runtime import Framework
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import ALL_RESOURCES, ActionType
 from simulator.queueing.hint import EnqueueExtensions, Registered, register, with_node_taint_updates
 from simulator.queueing.hint_map import PreEnqueue, QueueProfile
 from simulator.queueing.hints import EVENTS_TO_REGISTER, dynamic_resources
+from simulator.scheduler import extender
 
 
 def queue_profile(framework: Framework, cluster: Cluster, preempting: Container[str]) -> QueueProfile:

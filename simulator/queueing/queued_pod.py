@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from simulator.api import Micros
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.trace import Lane
 
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from simulator.api import SECOND, Micros
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.queueing import cluster_event
 from simulator.queueing.active_queue import ActiveQueue
 from simulator.queueing.backoff_queue import BackoffQueue

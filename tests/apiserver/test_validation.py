@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from simulator import quantity
 from simulator.apiserver.faults import MAX_CAUSES, MAX_SHOWN
 from simulator.apiserver.status import Invalid
+from simulator.objects import quantity
 from tests.apiserver.cluster import Cluster, pod
 
 MAIN = {"name": "main", "image": "web:1"}

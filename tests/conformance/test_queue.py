@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.commands.queue import History
 from simulator.queueing.cluster_event import ActionType, ClusterEvent
 from simulator.queueing.hints import EVENTS_TO_REGISTER

@@ -17,7 +17,6 @@ from schedviz.store import sandbox as sandbox_module
 from schedviz.store.keys import Keys
 from simulator.api import SECOND, ApiError, ApiServer, Change, Micros, WatchEvent
 from simulator.decision import Decision
-from simulator.informer import Informer, Pipeline
 from simulator.simulation import Options, Simulation
 from simulator.trace import (
     Bound,
@@ -28,6 +27,7 @@ from simulator.trace import (
     SchedulerError,
     WatchRelisted,
 )
+from simulator.world.informer import Informer, Pipeline
 from tests.loop.conftest import node, pod
 from tests.store.test_commit import create
 

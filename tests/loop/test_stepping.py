@@ -12,7 +12,7 @@ from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest
 from simulator.commands.run import START, run_scenario
 from simulator.scenario import load
-from simulator.stepping import Unit
+from simulator.scheduler.stepping import Unit
 from simulator.trace import Bound, CycleCutOff, CycleStarted, Event, LeaderElected, Nominated
 from tests.loop.conftest import Arena, bound, node, pod
 from tests.waiting import eventually

@@ -9,9 +9,9 @@ from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.overlay import Objects
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision
-from simulator.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.memory import MemoryApi
+from simulator.scheduler.extender import Transport
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, QueueMoved
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.agenda import SLACK, Agenda, Turn
+from simulator.world.agenda import SLACK, Agenda, Turn
 
 
 def test_things_happen_by_time_then_by_turn_then_as_they_were_entered() -> None:

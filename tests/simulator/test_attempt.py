@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from simulator.attempt import Attempt, nodes_to_find
-from simulator.attempt_record import record
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.interface import MAX_NODE_SCORE
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
+from simulator.scheduler.attempt import Attempt, nodes_to_find
+from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 

@@ -17,8 +17,8 @@ from simulator.framework.interface import (
     error,
     unschedulable,
 )
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE
-from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, ActionType
 from simulator.queueing.hint import EnqueueExtensions, Registered, register
 from simulator.simulation import Options

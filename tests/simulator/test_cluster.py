@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.cluster import Cluster
-from simulator.node import Node
-from simulator.node_tree import NodeTree
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.node_tree import NodeTree
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.preemption.pod_columns import PodColumns
 
 Manifest = dict[str, Any]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from simulator import event_recorder
 from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
-from simulator.event_recorder import EVENTS, count, first_seen, last_seen
+from simulator.scheduler import event_recorder
+from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
 from tests.simulator.lab import START, Lab, node, pod, priority_class
 
 

@@ -10,15 +10,15 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
-from simulator.attempt import Attempt
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.config import ConfigError, load
-from simulator.extender import ExtenderError
-from simulator.extender_calls import bind
-from simulator.extender_http import HttpTransport
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import profiles
-from simulator.pod import Pod
+from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.extender import ExtenderError
+from simulator.scheduler.extender_calls import bind
+from simulator.scheduler.extender_http import HttpTransport
 from simulator.simulation import Options
 from tests.simulator.lab import Lab
 from tests.simulator.lab import node as a_lab_node

@@ -4,7 +4,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
-from simulator.fault_injection import ANNOTATION
+from simulator.scheduler.fault_injection import ANNOTATION
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.interface import PluginError, Status
 from simulator.framework.node_batch import NodeBatch
-from simulator.node import Node
-from simulator.pod import Pod
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from tests.simulator.topology_clusters import (
     HOSTNAME,
     NAMESPACE_MANIFESTS,

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from simulator import quantity
 from simulator.api import SECOND, ApiError, Change, Manifest
 from simulator.memory import MemoryApi
+from simulator.objects import quantity
 from simulator.simulation import Options
 from simulator.trace import Bound, QueueMoved
 from tests.simulator.lab import Lab, node, pod, priority_class

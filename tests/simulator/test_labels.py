@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cluster import Cluster
-from simulator.labels import EVERYTHING, Requirement, integer, label_selector
-from simulator.node import Node
-from simulator.node_selector import NodeSelectorTerm, matches
+from simulator.cluster.cluster import Cluster
+from simulator.objects.labels import EVERYTHING, Requirement, integer, label_selector
+from simulator.objects.node import Node
+from simulator.objects.node_selector import NodeSelectorTerm, matches
 
 
 @pytest.mark.parametrize(

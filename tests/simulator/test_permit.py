@@ -2,8 +2,8 @@
 
 from simulator import trace
 from simulator.api import SECOND, Manifest
-from simulator.permit_word import ANNOTATION, written
 from simulator.plugins.gang import GROUP, SIZE
+from simulator.scheduler.permit_word import ANNOTATION, written
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod
 

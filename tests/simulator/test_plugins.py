@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.attempt_record import record
 from simulator.config.args import UtilizationShapePoint
 from simulator.framework.normalize import default_normalize_score
+from simulator.objects.pod import Pod, Toleration, with_tag
 from simulator.plugins.resource_allocation import Allocation, balanced, requested_to_capacity_ratio
-from simulator.pod import Pod, Toleration, with_tag
+from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 

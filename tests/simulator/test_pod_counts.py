@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator import row_counts
-from simulator.cluster import Cluster
-from simulator.labels import Selector, label_selector
-from simulator.node import Node
+from simulator.cluster import row_counts
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.pod_counts import Description, PodCounts, PodTerm
+from simulator.cluster.selector_table import SelectorTable
+from simulator.objects.labels import Selector, label_selector
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
-from simulator.pod import Pod
-from simulator.pod_counts import Description, PodCounts, PodTerm
-from simulator.selector_table import SelectorTable
 from tests.simulator.topology_clusters import NAMESPACES, labels, pods, selectors
 
 descriptions = st.builds(

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from simulator.node import Node
-from simulator.pod import HostPort, Pod
-from simulator.pod_requests import is_extended_resource, is_scalar_resource
+from simulator.objects.node import Node
+from simulator.objects.pod import HostPort, Pod
+from simulator.objects.pod_requests import is_extended_resource, is_scalar_resource
 
 MI = 1 << 20
 

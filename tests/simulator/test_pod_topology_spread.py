@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.interface import PluginError, Status
 from simulator.framework.node_batch import NodeBatch
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from tests.simulator.topology_clusters import (
     HOSTNAME,
     KEYS,

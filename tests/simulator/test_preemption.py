@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.attempt_record import record
 from simulator.framework.interface import CycleState, Status
-from simulator.pod import Pod
+from simulator.objects.pod import Pod
 from simulator.preemption import on_columns
 from simulator.preemption.budgets import budgets, pods_violating
 from simulator.preemption.candidates import as_columns, joined, pick
 from simulator.preemption.eligibility import importance
 from simulator.preemption.on_node import select_victims_on_node
+from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt
 
 START = "2025-01-01T00:00:0{}Z"

@@ -4,10 +4,10 @@ from typing import Any
 
 from simulator import trace
 from simulator.api import Manifest
-from simulator.event_recorder import EVENTS
 from simulator.framework.interface import CycleState, PermitPlugin, Status
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE
-from simulator.pod import Pod
+from simulator.scheduler.event_recorder import EVENTS
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 

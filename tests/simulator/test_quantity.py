@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.quantity import MAX_INT64, NANO, QuantityError, milli_value, parse, value
+from simulator.objects.quantity import MAX_INT64, NANO, QuantityError, milli_value, parse, value
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from simulator.api import SECOND, Change, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.memory import MemoryApi
 from simulator.scenario import load
+from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
-from simulator.stepping import Stride, Unit, Until
 from simulator.trace import Bound, CycleStarted, Event, Nominated
 from tests.simulator.lab import START, Lab, node, pod, priority_class
 

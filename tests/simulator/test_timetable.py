@@ -8,7 +8,7 @@ import pytest
 from simulator import trace
 from simulator.api import SECOND, Manifest
 from simulator.commands.run import run_scenario
-from simulator.durations import parse
+from simulator.objects.durations import parse
 from simulator.scenario import ScenarioError, load
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod

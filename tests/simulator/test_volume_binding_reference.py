@@ -7,9 +7,11 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.node_batch import NodeBatch
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import CSI_DRIVERS, CSI_STORAGE_CAPACITIES, PVCS, PVS, STORAGE_CLASSES
 from simulator.plugins.volume_binding.binder import (
     BIND_CONFLICT,
     NODE_CONFLICT,
@@ -18,8 +20,6 @@ from simulator.plugins.volume_binding.binder import (
     find_pod_volumes,
 )
 from simulator.plugins.volume_binding.claims import pod_volume_claims
-from simulator.pod import Pod
-from simulator.volumes import CSI_DRIVERS, CSI_STORAGE_CAPACITIES, PVCS, PVS, STORAGE_CLASSES
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 NODES = {"n0": "a", "n1": "a", "n2": "b", "n3": ""}

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 
 from simulator.api import Manifest
-from simulator.attempt import Attempt
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.commands.decide import Question, decide
 from simulator.config import load
 from simulator.framework.runtime import Framework
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import CSI_NODES, PVCS, PVS, STORAGE_CLASSES
 from simulator.plugins.registry import IN_TREE
 from simulator.plugins.volume_binding.volume_binding import RESERVED
-from simulator.pod import Pod
-from simulator.volumes import CSI_NODES, PVCS, PVS, STORAGE_CLASSES
+from simulator.scheduler.attempt import Attempt
 
 ZONE = "topology.kubernetes.io/zone"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"

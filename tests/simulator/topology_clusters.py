@@ -5,13 +5,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.config import load
 from simulator.framework.interface import CycleState
 from simulator.framework.runtime import Framework
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.plugins.registry import profiles
-from simulator.pod import Pod
 
 Manifest = dict[str, Any]
 

@@ -9,8 +9,8 @@ import pytest
 from schedviz.store import CollectionChanged, NoSandbox, Sandbox, SandboxExists, StaleLease, Store, StoreError
 from schedviz.store.model import Meta
 from simulator.api import ApiError, Change, WatchEvent
-from simulator.informer import Informer
 from simulator.trace import Bound, LaneEntry
+from simulator.world.informer import Informer
 
 
 def pod(name: str, **spec: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.web.explain import arithmetic
-from simulator.attempt_record import record
 from simulator.decision import Decision
+from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt
 
 STRATEGIES: dict[str, Any] = {

@@ -3,8 +3,8 @@
 from typing import Any
 
 from schedviz.web.view.play import Scene, scenes
-from simulator.attempt_record import record
 from simulator.decision import Decision
+from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from simulator.event_recorder import EVENTS, count, first_seen, last_seen
+from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
 
 from . import format as fmt
 

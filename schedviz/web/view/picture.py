@@ -13,10 +13,10 @@ import msgspec
 from simulator import trace
 from simulator.api import Manifest, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
-from simulator.informer import Pipeline
-from simulator.node import ZONE, ZONE_BETA, Node
-from simulator.pod import Pod
+from simulator.objects.node import ZONE, ZONE_BETA, Node
+from simulator.objects.pod import Pod
 from simulator.trace import LaneEntry
+from simulator.world.informer import Pipeline
 
 from . import format as fmt
 from .priority import SYSTEM_PRIORITY

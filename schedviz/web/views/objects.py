@@ -15,7 +15,7 @@ from schedviz.web.view import details
 from schedviz.web.view.picture import NODES, PODS
 from schedviz.web.views.page import done, find, is_htmx, panel
 from simulator.apiserver.status import StatusError
-from simulator.permit_word import ANNOTATION, APPROVE, REJECT, written
+from simulator.scheduler.permit_word import ANNOTATION, APPROVE, REJECT, written
 
 
 @require_safe

@@ -48,7 +48,8 @@ def command(sandbox: Sandbox, data: QueryDict) -> None:
 
 
 def condition(data: QueryDict) -> str:
-    """As :class:`simulator.stepping.Until` reads it; a pod without a namespace is of the default one."""
+    """As :class:`simulator.scheduler.stepping.Until` reads it; a pod without a namespace is of the default
+    one."""
     kind, pod = data.get("until", ""), data.get("pod", "").strip()
     if kind != "bound":
         return kind

@@ -1,11 +1,11 @@
 """What filter and score share: terms of the incoming pod, and the namespaces they speak of
 (interpodaffinity/plugin.go, v1.34)."""
 
-from simulator.cluster import Cluster
-from simulator.labels import Labels, Selector
-from simulator.pod import AffinityTerm
-from simulator.pod_counts import Description, PodCounts, PodTerm
-from simulator.row_counts import Column
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.pod_counts import Description, PodCounts, PodTerm
+from simulator.cluster.row_counts import Column
+from simulator.objects.labels import Labels, Selector
+from simulator.objects.pod import AffinityTerm
 
 MAX_SELECTIONS = 512
 """Namespace selectors whose namespaces are remembered; beyond, all are forgotten and looked for again."""

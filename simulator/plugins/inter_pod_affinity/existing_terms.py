@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from simulator.cluster import Cluster
-from simulator.labels import Labels
-from simulator.pod import NO_AFFINITY, AffinityTerm, Pod
-from simulator.row_counts import Column, Columns, RowCounts
-from simulator.selector_table import SelectorTable
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.row_counts import Column, Columns, RowCounts
+from simulator.cluster.selector_table import SelectorTable
+from simulator.objects.labels import Labels
+from simulator.objects.pod import NO_AFFINITY, AffinityTerm, Pod
 
 Role = Literal["required", "required anti", "preferred"]
 """Preferred anti-affinity is preferred affinity of negative weight."""

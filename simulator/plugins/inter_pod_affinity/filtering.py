@@ -6,16 +6,16 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cluster import Cluster
-from simulator.columns import Bools, Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints
+from simulator.cluster.row_counts import Column
+from simulator.cluster.topology import domains
 from simulator.framework.interface import Verdicts, unresolvable, unschedulable
 from simulator.framework.node_batch import NodeBatch
-from simulator.labels import Labels
+from simulator.objects.labels import Labels
+from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity.common import matching_pods, namespace_labels, resolved
 from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
-from simulator.pod import Pod
-from simulator.row_counts import Column
-from simulator.topology import domains
 
 AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY = 1, 2, 3
 STATUSES = (

@@ -1,6 +1,6 @@
 """interpodaffinity/plugin.go, v1.34."""
 
-from simulator.columns import Ints
+from simulator.cluster.columns import Ints
 from simulator.config.args import InterPodAffinityArgs
 from simulator.framework.interface import (
     SKIP,
@@ -15,8 +15,8 @@ from simulator.framework.interface import (
     Verdicts,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity import filtering, scoring
-from simulator.pod import Pod
 
 PRE_FILTER_STATE = "PreFilterInterPodAffinity"
 PRE_SCORE_STATE = "PreScoreInterPodAffinity"

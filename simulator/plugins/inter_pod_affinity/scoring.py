@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simulator.cluster import Cluster
-from simulator.columns import Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints
+from simulator.cluster.row_counts import Column
+from simulator.cluster.topology import domains
 from simulator.framework.interface import MAX_NODE_SCORE
+from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity.common import matching_pods, namespace_labels, resolved
 from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
-from simulator.pod import Pod
-from simulator.row_counts import Column
-from simulator.topology import domains
 
 
 def topology_scores(cluster: Cluster, pod: Pod, hard_weight: int) -> Ints | None:

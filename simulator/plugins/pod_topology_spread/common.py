@@ -6,15 +6,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.columns import Bools, Ints, Rows
-from simulator.labels import Labels, Requirement, Selector, label_selector
-from simulator.node import Taint
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints, Rows
+from simulator.cluster.pod_counts import Description, PodCounts, PodTerm
+from simulator.cluster.topology import Domains
+from simulator.objects.labels import Labels, Requirement, Selector, label_selector
+from simulator.objects.node import Taint
+from simulator.objects.pod import Pod
 from simulator.plugins.node_affinity import required_node_affinity
 from simulator.plugins.taint_toleration import tolerated
-from simulator.pod import Pod
-from simulator.pod_counts import Description, PodCounts, PodTerm
-from simulator.topology import Domains
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.labels import Selector, label_selector, set_selector
-from simulator.node import ZONE
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.selector_table import SelectorTable
+from simulator.objects.labels import Selector, label_selector, set_selector
+from simulator.objects.node import ZONE
+from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (
     HOSTNAME,
     Action,
     TopologySpreadConstraint,
     constraints_of,
 )
-from simulator.pod import Pod
-from simulator.selector_table import SelectorTable
 
 SYSTEM_DEFAULTS: Sequence[Manifest] = (
     {"topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 3},

@@ -6,18 +6,18 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cluster import Cluster
-from simulator.columns import Bools, Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints
+from simulator.cluster.topology import Domains, domains
 from simulator.framework.interface import Verdicts, unresolvable, unschedulable
 from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (
     TopologySpreadConstraint,
     included,
     pod_counts,
     with_all_keys,
 )
-from simulator.pod import Pod
-from simulator.topology import Domains, domains
 
 NO_LIMIT = np.iinfo(np.int64).max
 """The least of no numbers."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
-from simulator.columns import Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints
 from simulator.config.args import PodTopologySpreadArgs
 from simulator.framework.interface import (
     SKIP,
@@ -18,10 +18,10 @@ from simulator.framework.interface import (
     Verdicts,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread import filtering, scoring
 from simulator.plugins.pod_topology_spread.common import Action, TopologySpreadConstraint, constraints_of
 from simulator.plugins.pod_topology_spread.default_constraints import SYSTEM_DEFAULTS, default_constraints
-from simulator.pod import Pod
 
 PRE_FILTER_STATE = "PreFilterPodTopologySpread"
 PRE_SCORE_STATE = "PreScorePodTopologySpread"

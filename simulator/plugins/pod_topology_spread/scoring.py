@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.columns import Bools, Ints
+from simulator.cluster.columns import Bools, Ints
+from simulator.cluster.topology import Domains, domains
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (
     HOSTNAME,
     TopologySpreadConstraint,
@@ -17,8 +19,6 @@ from simulator.plugins.pod_topology_spread.common import (
     pod_counts,
     with_all_keys,
 )
-from simulator.pod import Pod
-from simulator.topology import Domains, domains
 
 Floats = NDArray[np.float64]
 

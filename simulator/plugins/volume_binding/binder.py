@@ -5,22 +5,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator import quantity
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.columns import Bools, Ints
-from simulator.csi_migration import (
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints
+from simulator.framework.node_batch import NodeBatch
+from simulator.objects import quantity
+from simulator.objects.csi_migration import (
     IN_TREE,
     TranslationError,
     in_tree_source,
     migration_column,
     translated_node_affinity,
 )
-from simulator.framework.node_batch import NodeBatch
-from simulator.labels import label_selector
-from simulator.node_selector import NodeSelector, NodeSelectorTerm, node_selector_term
-from simulator.plugins.volume_binding.claims import DelayedClaim, PodVolumeClaims
-from simulator.volumes import (
+from simulator.objects.labels import label_selector
+from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm, node_selector_term
+from simulator.objects.volumes import (
     CSI_DRIVERS,
     CSI_STORAGE_CAPACITIES,
     NO_PROVISIONER,
@@ -30,6 +29,7 @@ from simulator.volumes import (
     requested_storage,
     volume_node_affinity,
 )
+from simulator.plugins.volume_binding.claims import DelayedClaim, PodVolumeClaims
 
 NODE_CONFLICT = 1
 BIND_CONFLICT = 2

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.framework.interface import PluginError
-from simulator.labels import label_selector
-from simulator.node_selector import NodeSelector
-from simulator.pod import Pod
-from simulator.volumes import (
+from simulator.objects.labels import label_selector
+from simulator.objects.node_selector import NodeSelector
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import (
     PVS,
     SELECTED_NODE,
     STORAGE_CLASSES,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.columns import Ints
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints
 from simulator.framework.interface import (
     SKIP,
     CycleState,
@@ -23,10 +23,10 @@ from simulator.framework.interface import (
     unresolvable,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import claim_references, disowned, find_claim, not_found
 from simulator.plugins.volume_binding.binder import find_pod_volumes
 from simulator.plugins.volume_binding.claims import PodVolumeClaims, pod_volume_claims
-from simulator.pod import Pod
-from simulator.volumes import claim_references, disowned, find_claim, not_found
 
 STATE = "VolumeBinding"
 RESERVED = "ReserveVolumeBinding"
@@ -107,7 +107,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Claims count as bound at once. What is to be written is written by whoever runs the cycle
-        (:mod:`simulator.bind_volumes`), as plugins here write nothing."""
+        (:mod:`simulator.scheduler.bind_volumes`), as plugins here write nothing."""
         return None
 
 

@@ -7,7 +7,7 @@ arguments (simulator/config/args.py), None for one that takes none, or for the d
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.queueing.hint import Registered
 from simulator.queueing.hints import (
     default_preemption,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import POD, ActionType
 from simulator.queueing.hint import Registered, register
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import (
     DEVICE_CLASS,
     NODE,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from simulator.cluster import Cluster
-from simulator.node import Node
-from simulator.pod import AffinityTerm, Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects.node import Node
+from simulator.objects.pod import AffinityTerm, Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, register
 

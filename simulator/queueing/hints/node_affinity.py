@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
-from simulator.node import Node
-from simulator.node_selector import matches, node_selector
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects.node import Node
+from simulator.objects.node_selector import matches, node_selector
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import NODE, ActionType
 from simulator.queueing.hint import Registered, register
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.queueing.cluster_event import NODE, ActionType
 from simulator.queueing.hint import Registered, register
 

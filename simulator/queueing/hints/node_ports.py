@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
-from simulator.host_ports import conflict
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.host_ports import conflict
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, left_room, register
 

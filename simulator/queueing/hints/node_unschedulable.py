@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
-from simulator.node import Node
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, register
 

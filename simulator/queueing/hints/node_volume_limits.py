@@ -3,11 +3,12 @@
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.csi_migration import IN_TREE, in_tree_source
+from simulator.cluster.cluster import Cluster
+from simulator.objects.csi_migration import IN_TREE, in_tree_source
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import claim_names, claim_references, pod_volumes
 from simulator.plugins.attached_volumes import has_attachable_volumes
 from simulator.plugins.node_volume_limits import attach_limits
-from simulator.pod import Pod
 from simulator.queueing.cluster_event import (
     CSI_NODE,
     PERSISTENT_VOLUME_CLAIM,
@@ -16,7 +17,6 @@ from simulator.queueing.cluster_event import (
     ActionType,
 )
 from simulator.queueing.hint import Registered, left_room, register, same_namespace
-from simulator.volumes import claim_names, claim_references, pod_volumes
 
 
 def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
 from simulator.config.args import PodTopologySpreadArgs
-from simulator.node import Node
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.pod_topology_spread.common import TopologySpreadConstraint
-from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, POD, ActionType
 from simulator.queueing.hint import Registered, register
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from simulator import quantity
 from simulator.api import Manifest
-from simulator.cluster import Cluster
-from simulator.csi_migration import MIGRATED_PLUGINS
-from simulator.pod import Pod
+from simulator.cluster.cluster import Cluster
+from simulator.objects import quantity
+from simulator.objects.csi_migration import MIGRATED_PLUGINS
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import annotations, claim_references, pod_volumes
 from simulator.queueing.cluster_event import (
     CSI_DRIVER,
     CSI_NODE,
@@ -18,7 +19,6 @@ from simulator.queueing.cluster_event import (
     ActionType,
 )
 from simulator.queueing.hint import Registered, register, same_namespace
-from simulator.volumes import annotations, claim_references, pod_volumes
 
 
 def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:

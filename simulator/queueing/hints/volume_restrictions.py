@@ -3,12 +3,12 @@
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import claim_names
 from simulator.plugins.volume_restrictions import disks
-from simulator.pod import Pod
 from simulator.queueing.cluster_event import NODE, PERSISTENT_VOLUME_CLAIM, POD, ActionType
 from simulator.queueing.hint import Registered, register, same_namespace
-from simulator.volumes import claim_names
 
 
 def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.cluster import Cluster
+from simulator.cluster.cluster import Cluster
+from simulator.objects.pod import Pod
+from simulator.objects.volumes import WAIT_FOR_FIRST_CONSUMER, claim_names
 from simulator.plugins.volume_zone import topologies_of
-from simulator.pod import Pod
 from simulator.queueing.cluster_event import (
     NODE,
     PERSISTENT_VOLUME,
@@ -14,7 +15,6 @@ from simulator.queueing.cluster_event import (
     ActionType,
 )
 from simulator.queueing.hint import Registered, register, same_namespace
-from simulator.volumes import WAIT_FOR_FIRST_CONSUMER, claim_names
 
 
 def events_to_register(args: Any, cluster: Cluster) -> list[Registered]:

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from simulator import cron
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Invalid
+from simulator.objects import cron
 from tests.simulator.controllers.workloads import heir, names, status, template
 from tests.simulator.lab import START, Lab, node
 

@@ -1,0 +1,68 @@
+"""Nodes as the scheduler reads them."""
+
+from typing import NamedTuple
+
+from simulator.api import Manifest
+from simulator.objects import pod_requests
+
+ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+ZONE_BETA = "failure-domain.beta.kubernetes.io/zone"
+REGION_BETA = "failure-domain.beta.kubernetes.io/region"
+
+
+class Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
+
+
+class Image(NamedTuple):
+    names: tuple[str, ...]
+    size: int
+    """Bytes."""
+
+
+class Node:
+    """A node's manifest with what the scheduler needs of it, read once; immutable.
+
+    ``allocatable`` maps a resource to its amount (cpu in millicores, the rest in units); ``allowed_pods`` is
+    the amount of the resource ``pods``.
+    """
+
+    def __init__(self, manifest: Manifest) -> None:
+        metadata: Manifest = manifest["metadata"]
+        spec: Manifest = manifest.get("spec") or {}
+        status: Manifest = manifest.get("status") or {}
+        self.manifest = manifest
+        self.name: str = metadata["name"]
+        self.labels: dict[str, str] = metadata.get("labels") or {}
+        self.annotations: dict[str, str] = metadata.get("annotations") or {}
+        self.unschedulable = bool(spec.get("unschedulable"))
+        self.taints = tuple(
+            Taint(t["key"], t.get("value") or "", t["effect"]) for t in spec.get("taints") or ()
+        )
+        exact = pod_requests.parse_list(status.get("allocatable"))
+        self.allocatable = pod_requests.amounts(exact)
+        self.allowed_pods = pod_requests.amount(pod_requests.PODS, exact.get(pod_requests.PODS, 0))
+        self.images = tuple(
+            Image(tuple(i.get("names") or ()), int(i.get("sizeBytes") or 0))
+            for i in status.get("images") or ()
+        )
+
+    @classmethod
+    def parse(cls, manifest: Manifest) -> "Node":
+        """Raises QuantityError, KeyError or TypeError on what admission would have turned away."""
+        return cls(manifest)
+
+    def __repr__(self) -> str:
+        return f"Node({self.name!r})"
+
+    @property
+    def zone(self) -> str:
+        """Region and zone as one key ("" without either): the scheduler lists nodes zone by zone
+        (GetZoneKey in staging/src/k8s.io/component-helpers/node/topology/helpers.go)."""
+        region = self.labels.get(REGION_BETA, self.labels.get(REGION, ""))
+        zone = self.labels.get(ZONE_BETA, self.labels.get(ZONE, ""))
+        # The NUL between them keeps ("a", "bc") and ("ab", "c") apart, as upstream does.
+        return f"{region}:\0:{zone}" if region or zone else ""

@@ -1,0 +1,56 @@
+"""Node selectors: the OR of terms, each the AND of expressions on labels and on fields.
+
+staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, v1.34.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from simulator.objects.labels import Labels, Requirement, requirement
+
+
+class NodeSelectorTerm(NamedTuple):
+    expressions: tuple[Requirement, ...]
+    fields: tuple[Requirement, ...]
+    """Only ``metadata.name`` is a field of nodes that can be selected."""
+
+    @property
+    def empty(self) -> bool:
+        """An empty term selects nothing."""
+        return not self.expressions and not self.fields
+
+    def matches(self, name: str, labels: Labels) -> bool:
+        if self.empty or not all(r.matches(labels) for r in self.expressions):
+            return False
+        return all(r.key == "metadata.name" and r.matches_value(name) for r in self.fields)
+
+
+NodeSelector = tuple[NodeSelectorTerm, ...]
+"""Terms, any of which selects the node; without terms nothing is selected."""
+
+
+class PreferredTerm(NamedTuple):
+    weight: int
+    term: NodeSelectorTerm
+
+
+def node_selector_term(manifest: Mapping[str, Any]) -> NodeSelectorTerm:
+    return NodeSelectorTerm(
+        tuple(requirement(r) for r in manifest.get("matchExpressions") or ()),
+        tuple(requirement(r) for r in manifest.get("matchFields") or ()),
+    )
+
+
+def node_selector(manifest: Mapping[str, Any] | None) -> NodeSelector | None:
+    """None where there is no selector at all: every node will do."""
+    if manifest is None:
+        return None
+    return tuple(node_selector_term(term) for term in manifest.get("nodeSelectorTerms") or ())
+
+
+def preferred_terms(manifests: Sequence[Mapping[str, Any]] | None) -> tuple[PreferredTerm, ...]:
+    return tuple(PreferredTerm(m["weight"], node_selector_term(m["preference"])) for m in manifests or ())
+
+
+def matches(selector: NodeSelector, name: str, labels: Labels) -> bool:
+    return any(term.matches(name, labels) for term in selector)

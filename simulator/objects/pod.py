@@ -1,0 +1,243 @@
+"""Pods as the scheduler reads them: parsed once per version of the manifest, immutable afterwards."""
+
+from collections.abc import Mapping
+from copy import copy
+from datetime import datetime
+from functools import cached_property
+from hashlib import blake2b
+from math import inf
+from typing import Any, NamedTuple
+
+from simulator.api import Manifest
+from simulator.objects import pod_requests
+from simulator.objects.labels import Labels, Selector, label_selector, set_selector
+from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_selector, preferred_terms
+
+
+class Toleration(NamedTuple):
+    key: str
+    operator: str
+    value: str
+    effect: str
+
+    def tolerates(self, key: str, value: str, effect: str) -> bool:
+        """ToleratesTaint (staging/src/k8s.io/api/core/v1/toleration.go)."""
+        if (self.effect and self.effect != effect) or (self.key and self.key != key):
+            return False
+        return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == value)
+
+
+class HostPort(NamedTuple):
+    """A wanted port of the node; ``ip`` is 0.0.0.0 and ``protocol`` TCP where the manifest names none."""
+
+    ip: str
+    protocol: str
+    port: int
+
+
+class AffinityTerm(NamedTuple):
+    """fwk.AffinityTerm: which pods a (anti-)affinity term speaks of.
+
+    ``matchLabelKeys`` and ``mismatchLabelKeys`` are merged into the selector by the API server; the scheduler
+    itself does not look at them. A selector of None matches nothing.
+    """
+
+    namespaces: frozenset[str]
+    selector: Selector | None
+    topology_key: str
+    namespace_selector: Selector | None
+
+    def matches(self, pod: "Pod", namespace_labels: Labels) -> bool:
+        if pod.namespace not in self.namespaces and not (
+            self.namespace_selector is not None and self.namespace_selector.matches(namespace_labels)
+        ):
+            return False
+        return self.selector is not None and self.selector.matches(pod.labels)
+
+
+class WeightedAffinityTerm(NamedTuple):
+    weight: int
+    term: AffinityTerm
+
+
+class Affinity(NamedTuple):
+    """Inter-pod terms of one pod."""
+
+    required: tuple[AffinityTerm, ...]
+    preferred: tuple[WeightedAffinityTerm, ...]
+    required_anti: tuple[AffinityTerm, ...]
+    preferred_anti: tuple[WeightedAffinityTerm, ...]
+
+
+NO_AFFINITY = Affinity((), (), (), ())
+
+
+class Pod:
+    """A pod's manifest with what the scheduler needs of it, read once.
+
+    ``requests`` maps a resource to its amount (cpu in millicores, the rest in units): what the scheduler
+    counts. ``non_zero`` is (milli cpu, memory bytes) with defaults for containers that request none: used in
+    scoring only. ``start_time`` is RFC3339 text, empty before the kubelet started the pod.
+    """
+
+    def __init__(self, manifest: Manifest) -> None:
+        metadata: Manifest = manifest["metadata"]
+        spec: Manifest = manifest["spec"]
+        status: Manifest = manifest.get("status") or {}
+        self.manifest = manifest
+        self.spec = spec
+        self.namespace: str = metadata.get("namespace") or "default"
+        self.name: str = metadata["name"]
+        self.key = f"{self.namespace}/{self.name}"
+        self.uid: str = metadata.get("uid", "")
+        self.resource_version = int(metadata.get("resourceVersion") or 0)
+        self.labels: dict[str, str] = metadata.get("labels") or {}
+        self.terminating = bool(metadata.get("deletionTimestamp"))
+        self.priority: int = spec.get("priority") or 0
+        self.scheduler_name: str = spec.get("schedulerName") or "default-scheduler"
+        self.node_name: str = spec.get("nodeName") or ""
+        self.nominated_node_name: str = status.get("nominatedNodeName") or ""
+        self.phase: str = status.get("phase") or "Pending"
+        self.start_time: str = status.get("startTime") or ""
+        self.preemption_policy: str = spec.get("preemptionPolicy") or "PreemptLowerPriority"
+        exact = pod_requests.pod_requests(manifest, use_status=True)
+        self.requests = pod_requests.amounts(exact)
+        self.non_zero = pod_requests.non_zero_requests(manifest, exact)
+        self.host_ports = _host_ports(spec)
+
+    @classmethod
+    def parse(cls, manifest: Manifest) -> "Pod":
+        """Raises QuantityError, KeyError or TypeError on what admission would have turned away."""
+        return cls(manifest)
+
+    def __repr__(self) -> str:
+        return f"Pod({self.key!r})"
+
+    def assumed(self, node_name: str) -> "Pod":
+        """The same pod as if it were bound already: what was parsed is shared."""
+        copied = copy(self)
+        copied.node_name = node_name
+        copied.spec = {**self.spec, "nodeName": node_name}
+        copied.manifest = {**self.manifest, "spec": copied.spec}
+        return copied
+
+    @property
+    def finished(self) -> bool:
+        """The scheduler never sees pods that are over, even with a node name."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @cached_property
+    def start_seconds(self) -> float:
+        """status.startTime in seconds since the Unix epoch; later than everything for a pod that has none, as
+        upstream takes it to start now."""
+        return datetime.fromisoformat(self.start_time).timestamp() if self.start_time else inf
+
+    @cached_property
+    def lot(self) -> int:
+        """Settles what upstream leaves open between pods of equal importance: a number drawn from the
+        name."""
+        return int.from_bytes(blake2b(self.key.encode(), digest_size=8).digest()) >> 1
+
+    @cached_property
+    def scheduling_gates(self) -> tuple[str, ...]:
+        return tuple(gate["name"] for gate in self.spec.get("schedulingGates") or ())
+
+    @cached_property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        return tuple(
+            Toleration(
+                t.get("key") or "", t.get("operator") or "", t.get("value") or "", t.get("effect") or ""
+            )
+            for t in self.spec.get("tolerations") or ()
+        )
+
+    @cached_property
+    def node_selector(self) -> Selector | None:
+        """spec.nodeSelector; None where there is none or an empty one."""
+        labels = self.spec.get("nodeSelector")
+        return set_selector(labels) if labels else None
+
+    @cached_property
+    def node_affinity(self) -> NodeSelector | None:
+        """Required node affinity; None where none is stated, () where it is stated without terms."""
+        return node_selector(self._node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
+
+    @cached_property
+    def preferred_node_affinity(self) -> tuple[PreferredTerm, ...]:
+        return preferred_terms(self._node_affinity.get("preferredDuringSchedulingIgnoredDuringExecution"))
+
+    @property
+    def _node_affinity(self) -> Mapping[str, Any]:
+        return (self.spec.get("affinity") or {}).get("nodeAffinity") or {}
+
+    @cached_property
+    def affinity(self) -> Affinity:
+        """Inter-pod affinity and anti-affinity."""
+        stated = self.spec.get("affinity")
+        if not stated or not (stated.get("podAffinity") or stated.get("podAntiAffinity")):
+            return NO_AFFINITY
+        together, apart = stated.get("podAffinity") or {}, stated.get("podAntiAffinity") or {}
+        return Affinity(
+            self._required(together), self._preferred(together), self._required(apart), self._preferred(apart)
+        )
+
+    def _required(self, affinity: Mapping[str, Any]) -> tuple[AffinityTerm, ...]:
+        terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        return tuple(self._term(term) for term in terms)
+
+    def _preferred(self, affinity: Mapping[str, Any]) -> tuple[WeightedAffinityTerm, ...]:
+        terms = affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        return tuple(WeightedAffinityTerm(t["weight"], self._term(t["podAffinityTerm"])) for t in terms)
+
+    def _term(self, manifest: Mapping[str, Any]) -> AffinityTerm:
+        namespaces = manifest.get("namespaces") or ()
+        if not namespaces and manifest.get("namespaceSelector") is None:
+            namespaces = (self.namespace,)
+        return AffinityTerm(
+            frozenset(namespaces),
+            label_selector(manifest.get("labelSelector")),
+            manifest["topologyKey"],
+            label_selector(manifest.get("namespaceSelector")),
+        )
+
+    @cached_property
+    def own_requests(self) -> dict[str, int]:
+        """Requests by which the pod, not yet on a node, is filtered: its status does not count."""
+        if not pod_requests.statuses(self.manifest):
+            return self.requests
+        return pod_requests.amounts(pod_requests.pod_requests(self.manifest, use_status=False))
+
+    @cached_property
+    def scored_requests(self) -> dict[str, int]:
+        """Requests of the incoming pod as NodeResourcesFit scores them: every container without cpu or memory
+        counts the default, and requests of the pod as a whole do not count (calculatePodResourceRequest in
+        plugins/noderesources/resource_allocation.go; NewFit leaves its scorer's pod-level switch off)."""
+        exact = pod_requests.pod_requests(
+            self.manifest, use_status=False, missing=pod_requests.DEFAULT_REQUESTS, pod_level=False
+        )
+        return {name: pod_requests.amount(name, nanos) for name, nanos in exact.items()}
+
+    @cached_property
+    def images(self) -> tuple[str, ...]:
+        """Images of init and main containers, with the tag completed where none is given."""
+        containers = [*(self.spec.get("initContainers") or ()), *(self.spec.get("containers") or ())]
+        return tuple(with_tag(container.get("image") or "") for container in containers)
+
+
+def with_tag(image: str) -> str:
+    """normalizedImageName: an image without tag means ``latest`` (a digest counts as a tag)."""
+    return image if image.rfind(":") > image.rfind("/") else image + ":latest"
+
+
+def _host_ports(spec: Mapping[str, Any]) -> tuple[HostPort, ...]:
+    """Host ports of main containers and sidecars; an ordinary init container's are not counted."""
+    containers = [
+        *(spec.get("containers") or ()),
+        *(c for c in spec.get("initContainers") or () if pod_requests.is_sidecar(c)),
+    ]
+    return tuple(
+        HostPort(port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's own word for "any address"
+        for container in containers
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    )

@@ -1,0 +1,128 @@
+"""From the informers to cache and queue (pkg/scheduler/eventhandlers.go, v1.34).
+
+Each handler returns the cluster events that it made of a change, in order, whether or not they moved a pod.
+"""
+
+from collections.abc import Callable, Container
+
+from simulator.api import Manifest
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
+from simulator.queueing import cluster_event
+from simulator.queueing.cluster_event import EVENT_RESOURCES, ActionType, ClusterEvent
+from simulator.queueing.scheduling_queue import SchedulingQueue
+from simulator.scheduler.cache import Cache
+
+
+class EventHandlers:
+    """``profiles`` are the schedulerNames that this scheduler answers to; ``reject_waiting_pod`` ends the
+    wait of a pod (by uid) on Permit, and says whether it waited."""
+
+    def __init__(
+        self,
+        cache: Cache,
+        queue: SchedulingQueue,
+        profiles: Container[str],
+        reject_waiting_pod: Callable[[str], bool] = lambda uid: False,
+    ) -> None:
+        self._cache = cache
+        self._queue = queue
+        self._profiles = profiles
+        self._reject_waiting_pod = reject_waiting_pod
+
+    # Pods: two views on one stream, of those with a node and those without
+
+    def pod_changed(self, old: Pod | None, new: Pod | None) -> list[ClusterEvent]:
+        """``old`` or ``new`` is None for a pod that was not there, or is gone. A pod that is over counts as
+        gone: the scheduler's watch leaves those out."""
+        old, new = (pod if pod is not None and not pod.finished else None for pod in (old, new))
+        if new is not None:
+            self._cache.pods[new.key] = new
+        elif old is not None:
+            del self._cache.pods[old.key]
+        events: list[ClusterEvent] = []
+        if old is not None and new is not None and old.uid != new.uid:
+            # Deleted and created anew between two looks: never within a watch, but after a relist.
+            return self.pod_changed(old, None) + self.pod_changed(None, new)
+        queued_before, queued = self._unscheduled(old), self._unscheduled(new)
+        if queued is not None:
+            if queued_before is not None:
+                events += self._update_in_queue(queued_before, queued)
+            else:
+                self._queue.add(queued)
+        elif queued_before is not None:
+            events += self._delete_from_queue(queued_before)
+        assigned_before, assigned = self._assigned(old), self._assigned(new)
+        if assigned is not None:
+            events += self._assigned_changed(assigned_before, assigned)
+        elif assigned_before is not None:
+            self._cache.remove_pod(assigned_before)
+            events += self._move(cluster_event.ASSIGNED_POD_DELETE, assigned_before, None)
+        return events
+
+    def _unscheduled(self, pod: Pod | None) -> Pod | None:
+        return pod if pod is not None and not pod.node_name and pod.scheduler_name in self._profiles else None
+
+    def _assigned(self, pod: Pod | None) -> Pod | None:
+        return pod if pod is not None and pod.node_name else None
+
+    def _update_in_queue(self, old: Pod, new: Pod) -> list[ClusterEvent]:
+        if old.resource_version == new.resource_version or self._cache.assumed(new.uid):
+            return []
+        events = self._queue.update(old, new)
+        if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:
+            events = events + self._nomination_ended(old)
+        return events
+
+    def _delete_from_queue(self, pod: Pod) -> list[ClusterEvent]:
+        self._queue.delete(pod)
+        if self._reject_waiting_pod(pod.uid):
+            return self._move(cluster_event.ASSIGNED_POD_DELETE, pod, None)
+        return self._nomination_ended(pod) if pod.nominated_node_name else []
+
+    def _nomination_ended(self, pod: Pod) -> list[ClusterEvent]:
+        """To pods of lower or equal priority it had been as good as on its nominated node."""
+        event = cluster_event.ASSIGNED_POD_DELETE
+        self._queue.move_all(event, pod, None, lambda other: other.priority <= pod.priority)
+        return [event]
+
+    def _assigned_changed(self, old: Pod | None, new: Pod) -> list[ClusterEvent]:
+        self._cache.add_pod(new)
+        if old is None:
+            return self._move(cluster_event.ASSIGNED_POD_ADD, None, new)
+        return self._move_each(cluster_event.pod_scheduling_properties_change(new, old), old, new)
+
+    # Nodes and all other kinds
+
+    def node_changed(self, old: Node | None, new: Node | None) -> list[ClusterEvent]:
+        if new is None:
+            assert old is not None, "a change has an object before or after it"
+            # The queue hears of it first: upstream defers the removal from the cache.
+            events = self._move(cluster_event.NODE_DELETE, old, None)
+            self._cache.cluster.remove_node(old.name)
+            return events
+        self._cache.cluster.add_node(new)
+        if old is None:
+            return self._move(cluster_event.NODE_ADD, None, new)
+        return self._move_each(cluster_event.node_scheduling_properties_change(new, old), old, new)
+
+    def object_changed(
+        self, resource: str, key: str, old: Manifest | None, new: Manifest | None
+    ) -> list[ClusterEvent]:
+        """Any other kind: kept for the plugins, and an event where some plugin registered one."""
+        self._cache.cluster.set_object(resource, key, new)
+        kind = EVENT_RESOURCES.get(resource)
+        if kind is None:
+            return []
+        added_or_updated = ActionType.ADD if old is None else ActionType.UPDATE
+        event = ClusterEvent(kind, ActionType.DELETE if new is None else added_or_updated)
+        return self._move(event, old, new) if self._queue.hints.interested_in(event) else []
+
+    def _move(self, event: ClusterEvent, old: object, new: object) -> list[ClusterEvent]:
+        self._queue.move_all(event, old, new)
+        return [event]
+
+    def _move_each(self, events: list[ClusterEvent], old: object, new: object) -> list[ClusterEvent]:
+        for event in events:
+            self._queue.move_all(event, old, new)
+        return events

@@ -1,0 +1,109 @@
+"""Where each pending pod is: the moves as trace events, the places as entries for the page."""
+
+from collections.abc import Callable
+
+from simulator.api import Micros
+from simulator.framework.waiting_pods import WaitingPod
+from simulator.objects.pod_status import condition
+from simulator.queueing.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_DELETE
+from simulator.queueing.queued_pod import QueuedPod
+from simulator.queueing.scheduling_queue import Move
+from simulator.trace import Lane, LaneEntry, QueueMoved
+from simulator.world.world import World
+
+
+class Lanes:
+    """Follows the scheduling queue's moves. A pod in flight stays in that lane until it is back in the queue,
+    or until the API server says that it is bound or gone.
+
+    ``expiration`` says when a pod's backoff ends; ``nominated_node`` where the scheduler nominated it to, by
+    uid; ``waiting_pod`` what holds it on Permit, by uid."""
+
+    def __init__(
+        self,
+        world: World,
+        expiration: Callable[[QueuedPod], Micros],
+        nominated_node: Callable[[str], str],
+        waiting_pod: Callable[[str], WaitingPod | None],
+    ) -> None:
+        self._world = world
+        self._expiration = expiration
+        self._nominated_node = nominated_node
+        self._waiting_pod = waiting_pod
+        self._places: dict[str, tuple[QueuedPod, Lane, Micros]] = {}
+        self._changed: dict[str, None] = {}  # a set that keeps its order
+
+    def moved(self, move: Move) -> None:
+        key = move.info.pod.key
+        if move.target is None:
+            self._left(key, move.info.pod.uid, move.event)
+            return
+        self._places[key] = move.info, move.target, self._world.now
+        self._changed[key] = None
+        backoff = self._expiration(move.info) if move.target == "backoffQ" else None
+        self._world.emit(
+            QueueMoved(
+                t=self._world.now,
+                pod=key,
+                source=move.source or "",
+                target=move.target,
+                event=move.event,
+                plugin=move.plugin,
+                backoff_until=backoff,
+            )
+        )
+
+    @property
+    def only_gated(self) -> bool:
+        """No pod is pending but those whose gates keep them from it."""
+        return all(lane == "gated" for _, lane, _ in self._places.values())
+
+    def bound(self, key: str, uid: str) -> None:
+        self._left(key, uid, ASSIGNED_POD_ADD.label)
+
+    def gone(self, key: str, uid: str) -> None:
+        self._left(key, uid, UNSCHEDULED_POD_DELETE.label)
+
+    def _left(self, key: str, uid: str, event: str) -> None:
+        """Nothing happens where it left already, or where another pod of this name is there."""
+        info, lane, _ = self._places.get(key, (None, None, 0))
+        if info is None or info.pod.uid != uid:
+            return
+        del self._places[key]
+        self._changed[key] = None
+        self._world.emit(QueueMoved(t=self._world.now, pod=key, source=lane or "", target="", event=event))
+
+    def touched(self, key: str) -> None:
+        """Something that the entry shows has changed."""
+        if key in self._places:
+            self._changed[key] = None
+
+    def take(self) -> dict[str, LaneEntry | None]:
+        """The entries that are new since last asked; None = the pod is in no lane any more."""
+        changed, self._changed = self._changed, {}
+        return {key: self._entry(key) for key in changed}
+
+    def _entry(self, key: str) -> LaneEntry | None:
+        if key not in self._places:
+            return None
+        info, lane, since = self._places[key]
+        manifest = self._world.informer.get("pods", key) or info.pod.manifest
+        scheduled = condition(manifest, "PodScheduled") or {}
+        waiting = self._waiting_pod(info.pod.uid) if lane == "waiting" else None
+        plugins = waiting.pending_plugins if waiting else info.unschedulable_plugins | info.pending_plugins
+        return LaneEntry(
+            pod=key,
+            uid=info.pod.uid,
+            lane=lane,
+            priority=info.pod.priority,
+            since=since,
+            queued=info.timestamp,
+            attempts=info.attempts,
+            place=info.place,
+            backoff_until=self._expiration(info) if lane == "backoffQ" else None,
+            message=scheduled.get("message", ""),
+            plugins=sorted(plugins),
+            gate=info.gating_plugin,
+            nominated_node=self._nominated_node(info.pod.uid),
+            wait_until=waiting.until if waiting else None,
+        )
