@@ -27,7 +27,10 @@ def test_a_pods_panel_and_kubectl_show_what_the_scheduler_says(stack: str, sandb
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}}
     write.create(sandbox, [{**node, "status": {"allocatable": amounts}}])
     wake(sandbox.name)
-    eventually(lambda: sandbox.count("events") == 2, "the scheduler says where the pod is")
+    eventually(
+        lambda: any(e["reason"] == "Scheduled" for e in sandbox.list("events").items),
+        "the scheduler says where the pod is",
+    )
 
     pod = sandbox.get("pods", "default/web")
     assert pod
@@ -35,11 +38,10 @@ def test_a_pods_panel_and_kubectl_show_what_the_scheduler_says(stack: str, sandb
     query = urllib.parse.urlencode({"fieldSelector": ",".join(f"{k}={v}" for k, v in selector.items())})
     listed = json.loads(get(f"{stack}/s/{sandbox.name}/api/v1/namespaces/default/events?{query}"))
     events: list[Manifest] = sorted(listed["items"], key=lambda event: event["eventTime"])
-    assert [(event["type"], event["reason"]) for event in events] == [
-        ("Warning", "FailedScheduling"),
-        ("Normal", "Scheduled"),
-    ]
+    said = [(event["type"], event["reason"]) for event in events]
+    # Where the new node is not ready yet at the next attempt, that is said before.
+    assert (said[0], said[-1]) == (("Warning", "FailedScheduling"), ("Normal", "Scheduled"))
     page = unescape(get(f"{stack}/s/{sandbox.name}/pods/default/web/").decode())
-    failed, scheduled = (page.index(event["message"]) for event in events)
+    failed, scheduled = (page.index(events[at]["message"]) for at in (0, -1))
     assert failed < scheduled, "the newest last, as kubectl has them"
     assert "Successfully assigned default/web to node-1" in page
