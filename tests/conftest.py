@@ -34,8 +34,14 @@ from schedviz.up.parts import SERVER  # noqa: E402
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright's sync API keeps an event loop running in this thread."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    """Tests that need no worker come before the session has one: it would act in their sandboxes too. Browser
+    tests come last: Playwright's sync API keeps an event loop running in this thread."""
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("browser") is not None,
+            "worker" in getattr(item, "fixturenames", ()),
+        )
+    )
 
 
 @pytest.fixture(scope="session")
