@@ -12,7 +12,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from schedviz.api import body
 from schedviz.api.target import Target
 from schedviz.store import Gone, NoSandbox, Sandbox
-from schedviz.store.aio import watch_events
+from schedviz.store.aio import ended, watch_events
 from schedviz.store.default import default_store
 from simulator.api import Manifest, WatchEvent
 from simulator.apiserver.resources import Resource
@@ -25,9 +25,6 @@ BOOKMARK_SECONDS = 60
 """Between bookmarks, for watchers that want them."""
 MAX_WATCHES = 1_000
 """In this process: each holds a connection to Redis."""
-
-CANCEL_SECONDS = 0.1
-"""Between two requests that a read of the log should stop."""
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -176,13 +173,8 @@ async def _until(
         if bookmarks:
             yield _bookmark(scope.resource, version)
     finally:
-        # redis-py reads under timeouts of its own, and one of these that ends at the same moment takes a
-        # cancellation for its own: it is asked for until it is heard.
-        while coming and not coming.done():
-            coming.cancel()
-            await asyncio.wait({coming}, timeout=CANCEL_SECONDS)
-        if coming and not coming.cancelled():
-            coming.exception()  # looked at, so that nobody complains of a read that failed at the end
+        if coming:
+            await ended(coming)
 
 
 def _line(kind: str, manifest: Manifest) -> bytes:

@@ -17,7 +17,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from schedviz.live.slot import Frame, Slot
 from schedviz.loop.doorbell import group
 from schedviz.store import NoSandbox, Store
-from schedviz.store.aio import Bundle, follow
+from schedviz.store.aio import Bundle, ended, follow
 from schedviz.web.stage import Stage, away
 from schedviz.web.view.parts import Parts
 
@@ -134,9 +134,7 @@ class Hub:
             for task in done:
                 task.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await ended(*tasks)
 
     async def _read(self, version: int, seq: int) -> None:
         """Take in the streams until they must be read anew."""

@@ -28,6 +28,9 @@ BLOCK_SECONDS = 1.0
 RECONNECT_SECONDS = 0.25
 """Between attempts to reach a Redis that is away: soon enough for a reader, too seldom to be a load."""
 
+CANCEL_SECONDS = 0.1
+"""Between two requests to a task that it should stop."""
+
 BATCH = 500
 """Entries taken at once from each stream; the rest comes with the next bundle."""
 
@@ -130,3 +133,17 @@ async def _heads(redis: Redis, name: str) -> tuple[int, int]:
     if meta is None:
         raise NoSandbox(name)
     return int(version or 0), int(seq or 0)
+
+
+async def ended(*tasks: "asyncio.Task[Any]") -> None:
+    """Cancel tasks that read here, and wait for their end; what they failed with is of no interest.
+
+    redis-py reads under timeouts of its own, and one of these that ends at the same moment takes a
+    cancellation for its own: it is asked for until it is heard.
+    """
+    running = {task for task in tasks if not task.done()}
+    while running:
+        for task in running:
+            task.cancel()
+        _, running = await asyncio.wait(running, timeout=CANCEL_SECONDS)
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -10,7 +10,7 @@ import pytest
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Gone, Meta, NoSandbox, Sandbox, Store
 from schedviz.store import sandbox as module
-from schedviz.store.aio import Bundle, follow, watch_events
+from schedviz.store.aio import Bundle, ended, follow, watch_events
 from simulator.trace import Bound
 
 from .test_commit import create
@@ -102,3 +102,23 @@ async def test_a_follower_outlives_a_restart_of_redis(tmp_path: Path) -> None:
         await bundles.aclose()
         store.close()
         server.stop()
+
+
+async def test_a_task_that_takes_a_cancellation_for_its_own_is_ended_all_the_same() -> None:
+    heard = 0
+
+    async def read() -> None:
+        nonlocal heard
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                heard += 1
+                if heard == 2:
+                    raise
+
+    task = asyncio.create_task(read())
+    await asyncio.sleep(0)
+    await ended(task)
+    assert task.cancelled()
+    assert heard == 2
