@@ -118,8 +118,7 @@ class Hub:
             log.exception("hub of %s", self.name)
             await self._close_all(TRY_AGAIN_LATER)
         finally:
-            for helper in helpers:
-                helper.cancel()
+            await ended(*helpers)
 
     async def _follow(self) -> None:
         sandbox = await asyncio.to_thread(self._store.sandbox, self.name)
