@@ -5,7 +5,8 @@ closes it: ``async with aclosing(follow(...)) as bundles``.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Literal, cast
 
 import msgspec
@@ -105,8 +106,22 @@ async def watch_events(redis_url: str, name: str, after: int) -> AsyncGenerator[
                 yield event
 
 
-def _connect(redis_url: str) -> Redis:
-    return Redis.from_url(redis_url, retry=Retry(NoBackoff(), 0), socket_timeout=BLOCK_SECONDS + 4)
+@asynccontextmanager
+async def _connect(redis_url: str) -> AsyncIterator[Redis]:
+    """A client that is closed whatever happens; redis-py gives up closing when cancelled twice."""
+    redis = Redis.from_url(redis_url, retry=Retry(NoBackoff(), 0), socket_timeout=BLOCK_SECONDS + 4)
+    try:
+        yield redis
+    finally:
+        closing = asyncio.ensure_future(redis.aclose())
+        cancelled: asyncio.CancelledError | None = None
+        while not closing.done():
+            try:
+                await asyncio.wait([closing])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled:
+            raise cancelled
 
 
 async def _read(redis: Redis, name: str, after: dict[str, int]) -> list[list[codec.Entry]]:

@@ -1,7 +1,9 @@
 """Followers see everything once, in order, and are told when they cannot."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import TypeVar
 
@@ -68,6 +70,30 @@ async def test_a_follower_of_a_trimmed_log_is_told_to_read_anew(
     sandbox.commit([create("next")])
     assert [event.key for event in (await next_of(bundles)).events] == ["default/next"]
     await bundles.aclose()
+
+
+async def test_a_follower_cancelled_twice_at_any_moment_leaves_no_connection(
+    sandbox: Sandbox, redis_url: str
+) -> None:
+    sandbox.commit([create("a")])
+
+    async def read(came: asyncio.Event) -> None:
+        async with aclosing(watch_events(redis_url, sandbox.name, 0)) as events:
+            async for _ in events:
+                came.set()
+                await asyncio.Event().wait()
+
+    for turns in range(12):
+        came = asyncio.Event()
+        reader = asyncio.create_task(read(came))
+        async with asyncio.timeout(PATIENCE):
+            await came.wait()
+        reader.cancel()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await ended(reader)
+        del reader
+        gc.collect()  # a connection left open warns, which is an error here
 
 
 async def test_a_follower_learns_that_its_sandbox_is_deleted(
