@@ -85,6 +85,15 @@ class Scored(Event, frozen=True, tag=True):
     """How many nodes shared the top total."""
 
 
+class VolumesAwaited(Event, frozen=True, tag=True):
+    """PreBind has asked for the pod's volumes; it is bound to the node when all of these claims are bound."""
+
+    cycle: int
+    pod: str
+    node: str
+    claims: list[str]
+
+
 class Bound(Event, frozen=True, tag=True):
     cycle: int
     pod: str
@@ -273,6 +282,7 @@ AnyEvent = (
     | CycleCutOff
     | Filtered
     | Scored
+    | VolumesAwaited
     | Bound
     | BindFailed
     | Unschedulable

@@ -1,12 +1,14 @@
 """Claims get volumes: fitting ones that are there, or new ones by their class
 (pkg/controller/volume/persistentvolume/pv_controller.go, v1.34).
 
-Simplified: a provisioner is whatever the class names, and makes what it is asked for at once, in the zone of
-the selected node. Claims and volumes in use may be deleted at any time: no finalizers protect them."""
+Simplified: a provisioner is whatever the class names, and makes what it is asked for in the zone of the
+selected node, as fast as an annotation of the class says. Claims and volumes in use may be deleted at any
+time: no finalizers protect them."""
 
-from simulator.api import Change, Manifest
+from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.controllers.controller import Controller
-from simulator.controllers.ownership import uid
+from simulator.controllers.ownership import Ownership, uid
+from simulator.objects.durations import annotated_seconds
 from simulator.objects.node import ZONE
 from simulator.objects.pod_status import with_status
 from simulator.objects.volumes import (
@@ -28,14 +30,24 @@ from simulator.objects.volumes import (
 )
 from simulator.plugins.volume_binding.claims import matching_volumes
 from simulator.trace import VolumeBound
+from simulator.world.world import World
 
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+PROVISION_SECONDS = "schedviz/provision-seconds"
+"""The annotation of a StorageClass that says how long its provisioner takes for a volume; without it, no time
+at all."""
 
 
 class PersistentVolumeClaimController(Controller):
     resource = PVCS
     kind = "PersistentVolumeClaim"
     dependents = ()
+
+    def __init__(self, world: World, ownership: Ownership) -> None:
+        super().__init__(world, ownership)
+        self._provisioned_at: dict[str, tuple[str, str | None, Micros]] = {}
+        """For claims in the works: the uid, the selected node, and when the volume will be there. A new
+        leader begins them anew."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
@@ -57,6 +69,9 @@ class PersistentVolumeClaimController(Controller):
             self._set_phase(manifest, "Lost")
         elif not name:
             self._provision(key, manifest)
+
+    def gone(self, key: str) -> None:
+        self._provisioned_at.pop(key, None)
 
     def _volume_for(self, claim: Manifest) -> Manifest | None:
         """One that was bound to this claim beforehand, else the smallest that fits; None = none yet, or it is
@@ -107,6 +122,10 @@ class PersistentVolumeClaimController(Controller):
         node = annotations(claim).get(SELECTED_NODE)
         if self._is_delayed(claim) and node is None:
             return
+        due = self._ready_at(key, claim, storage_class, node)
+        if due > self._world.now:
+            self.enqueue(key, due)
+            return
         provisioner, volume = storage_class["provisioner"], f"pvc-{uid(claim)}"
         spec = {
             "capacity": dict(claim["spec"]["resources"]["requests"]),
@@ -121,6 +140,15 @@ class PersistentVolumeClaimController(Controller):
         metadata = {"name": volume, "annotations": {PROVISIONED_BY: provisioner}, "ownerReferences": []}
         made = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
         self.create(claim, [made])
+
+    def _ready_at(self, key: str, claim: Manifest, storage_class: Manifest, node: str | None) -> Micros:
+        """When what is asked for will be there: the provisioner begins when it is first asked for it."""
+        known, selected, due = self._provisioned_at.get(key, ("", None, 0))
+        if (known, selected) != (uid(claim), node):
+            seconds = annotated_seconds(annotations(storage_class), PROVISION_SECONDS) or 0
+            due = self._world.now + seconds * SECOND
+            self._provisioned_at[key] = uid(claim), node, due
+        return due
 
     def _reach(self, node: str | None) -> Manifest:
         """The zone of the selected node, where it has one."""

@@ -1,6 +1,7 @@
 """Durations as people write them: ``400ms``, ``12s``, ``1m30s`` (Go's time.ParseDuration)."""
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from simulator.api import SECOND, Micros
@@ -30,6 +31,14 @@ def parse(text: object) -> Micros:
     if total > MAX_DURATION:
         raise ValueError(f"{text!r} is longer than a year")
     return int(total)
+
+
+def annotated_seconds(annotations: Mapping[str, str], name: str) -> int | None:
+    """What an annotation says in whole seconds, a year at most; None where there is none, or no number."""
+    value = annotations.get(name)
+    if value is None or not (value.isascii() and value.isdigit()) or len(value) > MAX_LENGTH:
+        return None
+    return min(int(value), MAX_DURATION // SECOND)
 
 
 def text(duration: Micros) -> str:

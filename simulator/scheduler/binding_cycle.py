@@ -11,15 +11,16 @@ from simulator import trace
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.subresources import admit_binding
-from simulator.framework.binding import run_bind, run_post_bind, run_pre_bind, run_unreserve
-from simulator.framework.interface import CycleState, Status, error
+from simulator.framework.binding import by, run_bind, run_post_bind, run_pre_bind, run_unreserve
+from simulator.framework.interface import CycleState, PluginError, Status, error
 from simulator.framework.runtime import Framework
 from simulator.objects import durations
 from simulator.objects.pod import Pod
+from simulator.plugins.volume_binding import VolumeBinding
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
 from simulator.scheduler import extender_calls
-from simulator.scheduler.bind_volumes import bind_volumes
+from simulator.scheduler.bind_volumes import VolumesToBind, volumes_to_bind
 from simulator.scheduler.event_recorder import SCHEDULED
 from simulator.scheduler.extender import ExtenderError
 from simulator.scheduler.failure_handler import binding_failed
@@ -75,26 +76,59 @@ class BindingCycle:
 
     def _permitted(self, status: Status | None) -> Points | None:
         if status is None:
-            return self._bind()
+            return self._pre_bind()
         self._failed(status, on_permit=True)
         return None
 
-    def _bind(self) -> Points:
+    def _pre_bind(self) -> Points:
         """What fails from here on is an error, no verdict: events that came meanwhile matter no more."""
         self._scheduler.queue.done(self._assumed.uid)
-        pod, node = self._assumed, self._assumed.node_name
-        status: Status | None = None
-        faults = self._scheduler.faults
-        if self._framework.pre_bind_plugins or faults.aims(pod, "PreBind"):
+        pod, framework, faults = self._assumed, self._framework, self._scheduler.faults
+        if framework.pre_bind_plugins or faults.aims(pod, "PreBind"):
             yield self._point("PreBind")
             status = faults.strike(pod, "PreBind")
-            status = status or run_pre_bind(self._framework, self._state, pod, node)
-            if status is None:
-                bind_volumes(self._world, self._state, node)
-        if status is None:
-            yield self._point("Bind")
-            status = faults.strike(pod, "Bind") or self._extenders()
-            status = status or run_bind(self._framework, self._state, pod, node)
+            status = status or run_pre_bind(framework, self._state, pod, pod.node_name)
+            if status is not None:
+                self._failed(status)
+                return
+            volumes = volumes_to_bind(self._world, framework, self._state, pod)
+            if volumes is not None:
+                self._bind_volumes(volumes)
+                return
+        yield from self._bind()
+
+    def _bind_volumes(self, volumes: VolumesToBind) -> None:
+        try:
+            volumes.write()
+        except PluginError as fault:
+            self._failed(by("PreBind", VolumeBinding.name, error(str(fault))))
+            return
+        pod = self._assumed
+        self._world.emit(
+            trace.VolumesAwaited(
+                t=self._world.now, cycle=self._cycle, pod=pod.key, node=pod.node_name, claims=volumes.claims
+            )
+        )
+        self._look_later(volumes)
+
+    def _look_later(self, volumes: VolumesToBind) -> None:
+        self._world.agenda.add(volumes.next_look(), Turn.BINDING, partial(self._look, volumes))
+
+    def _look(self, volumes: VolumesToBind) -> Points | None:
+        try:
+            if volumes.look():
+                return self._bind()
+        except PluginError as fault:
+            self._failed(by("PreBind", VolumeBinding.name, error(str(fault))))
+        else:
+            self._look_later(volumes)
+        return None
+
+    def _bind(self) -> Points:
+        pod, framework, faults = self._assumed, self._framework, self._scheduler.faults
+        yield self._point("Bind")
+        status = faults.strike(pod, "Bind") or self._extenders()
+        status = status or run_bind(framework, self._state, pod, pod.node_name)
         if status is not None:
             self._failed(status)
             return

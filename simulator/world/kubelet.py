@@ -9,6 +9,7 @@ from typing import NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.timestamps import micros, timestamp
 from simulator.objects import container_status
+from simulator.objects.durations import annotated_seconds
 from simulator.objects.node_conditions import condition_status, is_silent
 from simulator.objects.pod import Pod
 from simulator.objects.pod_status import condition, with_condition, with_status
@@ -31,8 +32,6 @@ grace period."""
 TTL_SECONDS = "schedviz/ttl-seconds-after-finished"
 """The annotation that removes a pod that has ended after so long, as a Job's ttlSecondsAfterFinished
 would."""
-MAX_SECONDS = 366 * 24 * 3600
-"""A year; larger annotations count as that."""
 
 NOT_READY = ("ContainersNotReady", "NodeNotReady")
 """The reasons for which a pod is not ready that its kubelet, or the want of one, has given."""
@@ -250,11 +249,7 @@ def _claims(pod: Pod) -> list[str]:
 
 
 def _seconds(pod: Pod, annotation: str) -> int | None:
-    """None where there is no such annotation, or no whole number in it."""
-    text = (pod.manifest["metadata"].get("annotations") or {}).get(annotation)
-    if text is None or not (text.isascii() and text.isdigit()) or len(text) > 18:
-        return None
-    return min(int(text), MAX_SECONDS)
+    return annotated_seconds(pod.manifest["metadata"].get("annotations") or {}, annotation)
 
 
 def _gone_at(pod: Pod) -> Micros | None:

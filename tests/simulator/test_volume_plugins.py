@@ -213,8 +213,8 @@ def test_what_the_chosen_node_gives_is_known_when_it_is_reserved() -> None:
     (plugin,) = (p for p in framework.reserve_plugins if p.name == "VolumeBinding")
     assert plugin.reserve(search.state, pending, "a") is None
     found = search.state.read(RESERVED)
-    assert [(bound["metadata"]["name"], name) for bound, name in found.bindings] == [("data", "pv")]
-    assert [made["metadata"]["name"] for made in found.provisions] == ["more"]
+    assert [(bound["metadata"]["name"], volume.key) for bound, volume in found.bindings] == [("data", "pv")]
+    assert [made.key for made in found.provisions] == ["default/more"]
 
 
 def test_a_selected_node_rejects_all_others() -> None:

@@ -15,7 +15,7 @@ from simulator import trace
 from simulator.trace import Event
 
 from . import format as fmt
-from . import reasons
+from . import meanings, queue, reasons
 from .picture import Picture
 
 LINES_AT_MOST: Final = 40
@@ -83,7 +83,7 @@ class Words:
         return format_html('<a data-panel href="{}cycles/{}/">{}</a>', self.base, number, number)
 
     def pods(self, keys: Iterable[str]) -> SafeString:
-        return format_html_join(", ", "{}", ((self.pod(key),) for key in keys))
+        return format_html_join(fmt.listed(["", ""]), "{}", ((self.pod(key),) for key in keys))
 
     def tell(self, event: Event) -> tuple[Tone, SafeString] | None:
         """The tone and the sentence; None for what needs no line."""
@@ -126,15 +126,22 @@ class Words:
                 return "good", format_html(
                     gettext("{} bound to {}."), self.pod(event.pod), self.node(event.node)
                 )
+            case trace.VolumesAwaited():
+                text = gettext("{} waits in PreBind for its claims before it is bound to {}: {}.")
+                return "quiet", format_html(
+                    text, self.pod(event.pod), self.node(event.node), ", ".join(event.claims)
+                )
             case trace.BindFailed():
                 text = gettext("Binding {} to {} failed: {}")
-                return "bad", format_html(text, self.pod(event.pod), self.node(event.node), event.message)
+                return "bad", format_html(
+                    text, self.pod(event.pod), self.node(event.node), own(event.message)
+                )
             case trace.Unschedulable():
                 text = gettext("{} fits no node: {}.")
-                return "bad", format_html(text, self.pod(event.pod), reasons.short(event.message).rstrip("."))
+                return "bad", format_html(text, self.pod(event.pod), reasons.bare(event.message))
             case trace.SchedulerError():
                 return "bad", format_html(
-                    gettext("Scheduling {} failed: {}"), self.pod(event.pod), event.message
+                    gettext("Scheduling {} failed: {}"), self.pod(event.pod), own(event.message)
                 )
             case trace.Nominated():
                 return self.nominated(event)
@@ -164,10 +171,13 @@ class Words:
                 return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.restarts)
             case trace.PodFinished():
                 text = gettext("{} finished on {}: {}.")
-                return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.phase)
+                return "quiet", format_html(
+                    text, self.pod(event.pod), self.node(event.node), own(event.phase)
+                )
             case trace.PodEvicted():
                 text = gettext("{} has to leave {}: {}.")
-                return "warn", format_html(text, self.pod(event.pod), self.node(event.node), event.reason)
+                reason = meanings.cause(event.reason)
+                return "warn", format_html(text, self.pod(event.pod), self.node(event.node), reason)
             case trace.PodRemoved() if event.node:
                 return "quiet", format_html(
                     gettext("{} is gone from {}."), self.pod(event.pod), self.node(event.node)
@@ -176,24 +186,27 @@ class Words:
                 return "quiet", format_html(gettext("{} is gone."), self.pod(event.pod))
             case trace.ObjectsCreated():
                 return "quiet", format_html(
-                    gettext("{} creates {}."), event.controller, self.objects(event.resource, event.keys)
+                    gettext("{} creates {}."), own(event.controller), self.objects(event.resource, event.keys)
                 )
             case trace.ObjectsDeleted():
                 text = gettext("{} deletes {}: {}.")
-                return "quiet", format_html(
-                    text, event.controller, self.objects(event.resource, event.keys), event.reason
-                )
+                objects, reason = self.objects(event.resource, event.keys), meanings.cause(event.reason)
+                return "quiet", format_html(text, own(event.controller), objects, reason)
             case trace.ReplicaSetScaled():
                 text = gettext("{} scales {} from {} to {}.")
                 name = fmt.pod_name(event.replica_set)
-                return "quiet", format_html(text, event.controller, name, event.before, event.after)
+                return "quiet", format_html(text, own(event.controller), own(name), event.before, event.after)
             case trace.JobFinished():
                 text = gettext("Job {} is complete.") if event.succeeded else gettext("Job {} failed: {}.")
-                return "good" if event.succeeded else "bad", format_html(text, event.job, event.reason)
+                return "good" if event.succeeded else "bad", format_html(
+                    text, own(event.job), own(event.reason)
+                )
             case trace.VolumeBound():
-                return "quiet", format_html(gettext("Claim {} got {}."), event.claim, event.volume)
+                return "quiet", format_html(gettext("Claim {} got {}."), own(event.claim), own(event.volume))
             case trace.ControllerFailed():
-                return "bad", format_html(gettext("{} gets no further: {}"), event.controller, event.message)
+                return "bad", format_html(
+                    gettext("{} gets no further: {}"), own(event.controller), own(event.message)
+                )
             case _:
                 return None
 
@@ -203,7 +216,7 @@ class Words:
         if resource == "pods":
             html = self.pods(named)
         else:
-            html = format_html_join(", ", "{} {}", ((resource.partition(".")[0], key) for key in named))
+            html = own(fmt.listed(f"{resource.partition('.')[0]} {key}" for key in named))
         if len(keys) > len(named):
             return format_html(gettext("{} and {} more"), html, len(keys) - len(named))
         return html
@@ -214,20 +227,19 @@ class Words:
             "updated": gettext("Node {} changed: {}."),
             "deleted": gettext("Node {} deleted."),
         }[event.change]
-        return "", format_html(text, self.node(event.node), ", ".join(event.events))
+        return "", format_html(text, self.node(event.node), own(fmt.listed(event.events)))
 
     def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
         if event.target in ("", "inFlight") or (event.source == "inFlight" and event.target != "backoffQ"):
             return None
-        pod, target = self.pod(event.pod), event.target
+        pod, target, why = self.pod(event.pod), queue.title(event.target), own(event.event)
         if event.source == "":
-            return "", format_html(gettext("{} enters {} ({})."), pod, target, event.event)
+            return "", format_html(gettext("{} enters {} ({})."), pod, target, why)
+        source = queue.title(event.source)
         if event.plugin:
             text = gettext("{} moves from {} to {}: {}, {} says it may fit now.")
-            return "", format_html(text, pod, event.source, target, event.event, event.plugin)
-        return "", format_html(
-            gettext("{} moves from {} to {} ({})."), pod, event.source, target, event.event
-        )
+            return "", format_html(text, pod, source, target, why, own(event.plugin))
+        return "", format_html(gettext("{} moves from {} to {} ({})."), pod, source, target, why)
 
     def nominated(self, event: trace.Nominated) -> tuple[Tone, SafeString]:
         text = ngettext(
@@ -241,6 +253,11 @@ class Words:
         return "warn", format_html(
             text, self.pod(event.pod), self.node(event.node), event.candidates, victims
         )
+
+
+def own(text: str) -> SafeString:
+    """Words that are Kubernetes' and not ours: they are not translated, and are read out as English."""
+    return format_html('<span lang="en">{}</span>', text)
 
 
 def verbatim(event: Event) -> str:

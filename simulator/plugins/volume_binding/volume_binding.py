@@ -24,7 +24,19 @@ from simulator.framework.interface import (
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.objects.pod import Pod
-from simulator.objects.volumes import claim_references, disowned, find_claim, not_found
+from simulator.objects.volumes import (
+    BOUND_BY_CONTROLLER,
+    PVCS,
+    PVS,
+    SELECTED_NODE,
+    claim_reference_to,
+    claim_references,
+    disowned,
+    find_claim,
+    not_found,
+    reserved_for,
+    with_annotations,
+)
 from simulator.plugins.volume_binding.binder import find_pod_volumes
 from simulator.plugins.volume_binding.claims import PodVolumeClaims, pod_volume_claims
 
@@ -46,13 +58,28 @@ CONFLICTS = tuple(
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 
 
+class Assumed(NamedTuple):
+    """A volume or a claim as it is, and as PreBind will write it. The same twice: there is nothing to
+    write."""
+
+    resource: str
+    key: str
+    before: Manifest
+    after: Manifest
+
+
 class PodVolumes(NamedTuple):
     """What a pod's claims come to on the node that was chosen."""
 
-    bindings: tuple[tuple[Manifest, str], ...]
-    """Claims, and the names of the volumes to bind them to."""
-    provisions: tuple[Manifest, ...]
+    bindings: tuple[tuple[Manifest, Assumed], ...]
+    """Claims, and the volumes to bind them to."""
+    provisions: tuple[Assumed, ...]
     """Claims for which volumes are to be made."""
+
+    @property
+    def assumed(self) -> tuple[Assumed, ...]:
+        """In the order in which they are written."""
+        return (*(volume for _, volume in self.bindings), *self.provisions)
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
@@ -94,21 +121,52 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return np.zeros(len(nodes), dtype=np.int64)
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Notes the PodVolumes under RESERVED."""
-        nodes = NodeBatch(state.cluster, np.array([state.cluster.rows[node_name]]))
+        """AssumePodVolumes in binder.go: the next cycles see the volumes taken and the claims placed, until
+        the API server's word of it comes. Notes the PodVolumes under RESERVED."""
+        cluster = state.cluster
+        nodes = NodeBatch(cluster, np.array([cluster.rows[node_name]]))
         found = find_pod_volumes(nodes, state.read(STATE))
         picks = [(delayed, int(picks[0])) for delayed, picks in found.bindings]
-        bindings = tuple((d.claim, d.candidates[pick].name) for d, pick in picks if pick >= 0)
-        state.write(RESERVED, PodVolumes(bindings, tuple(claim for claim, _ in found.provisions)))
+        bindings = tuple(
+            (d.claim, _bound_to(cluster.objects(PVS)[d.candidates[pick].name], d.claim))
+            for d, pick in picks
+            if pick >= 0
+        )
+        volumes = PodVolumes(bindings, tuple(_placed(claim, node_name) for claim, _ in found.provisions))
+        for assumed in volumes.assumed:
+            if assumed.after is not assumed.before:
+                cluster.set_object(assumed.resource, assumed.key, assumed.after)
+        state.write(RESERVED, volumes)
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        state.write(RESERVED, PodVolumes((), ()))
+        """RevertAssumedPodVolumes: what the watch has shown since then stands."""
+        volumes: PodVolumes | None = state.find(RESERVED)
+        for assumed in volumes.assumed if volumes is not None else ():
+            if state.cluster.objects(assumed.resource).get(assumed.key) is assumed.after:
+                state.cluster.set_object(assumed.resource, assumed.key, assumed.before)
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """Claims count as bound at once. What is to be written is written by whoever runs the cycle
+        """What there is to write and to wait for is the binding cycle's to do
         (:mod:`simulator.scheduler.bind_volumes`), as plugins here write nothing."""
         return None
+
+
+def _bound_to(volume: Manifest, claim: Manifest) -> Assumed:
+    """GetBindVolumeToClaim in component-helpers/storage/volume/pv_helpers.go: a volume that somebody bound
+    to the claim beforehand is not said to be bound by a controller."""
+    after, reference = volume, claim_reference_to(claim)
+    if not reserved_for(volume, claim):
+        after = with_annotations(after, {BOUND_BY_CONTROLLER: "yes"})
+    if volume["spec"].get("claimRef") != reference:
+        after = {**after, "spec": {**volume["spec"], "claimRef": reference}}
+    return Assumed(PVS, volume["metadata"]["name"], volume, after)
+
+
+def _placed(claim: Manifest, node: str) -> Assumed:
+    metadata = claim["metadata"]
+    key = f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
+    return Assumed(PVCS, key, claim, with_annotations(claim, {SELECTED_NODE: node}))
 
 
 def unusable_claim(cluster: Cluster, pod: Pod) -> str | None:
