@@ -13,10 +13,20 @@ DNS_POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 NODE_POLICIES = ("Honor", "Ignore")
+FAIL_AT = "schedviz/fail-at"
+"""The annotation that has the pod's next cycle fail at an extension point (ours)."""
+FAULT_POINTS = (
+    *("PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
+    *("Reserve", "Permit", "PreBind", "Bind"),
+)
+"""PostBind is not among them: its plugins have no status to give, so that nothing would come of it."""
 
 
 def pod(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
+    fail_at = (manifest["metadata"].get("annotations") or {}).get(FAIL_AT, "")
+    if fail_at and fail_at not in FAULT_POINTS:
+        yield not_supported(f"metadata.annotations[{FAIL_AT}]", fail_at, FAULT_POINTS)
     yield from pod_spec(spec, "spec")
     if spec.get("ephemeralContainers"):
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")

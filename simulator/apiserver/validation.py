@@ -29,8 +29,9 @@ SECONDS_ANNOTATIONS = (
     "schedviz/ready-after-seconds",
     "schedviz/stop-seconds",
     "schedviz/ttl-seconds-after-finished",
+    "schedviz/provision-seconds",
 )
-"""Our own, read by the simulated kubelet."""
+"""Our own, read by the simulated kubelet and provisioner."""
 
 _NAME_RULES: dict[str, Callable[[str], str | None]] = {
     "namespaces": names.dns_label,

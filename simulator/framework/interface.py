@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
 
+PODS_TO_ACTIVATE = "kubernetes.io/pods-to-activate"
+"""A list of pods that a plugin leaves in the state: they go to activeQ when the cycle ends well."""
+
 
 class PluginError(Exception):
     """What upstream reports as a Status with code Error: the attempt fails, by a fault and not by a

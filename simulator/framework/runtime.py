@@ -110,6 +110,9 @@ class Framework:
         self.weights = score_weights(profile)
         self.waiting_pods = WaitingPods()
         """For Permit plugins, which may look through them, allow and reject."""
+        self.pods: Mapping[str, Pod] = {}
+        """All pods that are not over, by ``namespace/name``, as the informers show them; given by the
+        scheduler."""
         if len(self.queue_sort_plugins) != 1:
             raise ConfigError(
                 [("plugins.queueSort", f"one plugin is needed, got {len(self.queue_sort_plugins)}")]

@@ -166,10 +166,13 @@ class BindingCycle:
             self._failed(error(f'running Bind plugin "{self._framework.bind_plugins[0].name}": {problem}'))
         elif self._framework.post_bind_plugins:
             self._world.agenda.add(self._world.now, Turn.BINDING, self._post_bind)
+        else:
+            self._scheduler.activate(self._state)
 
     def _post_bind(self) -> Points:
         yield self._point("PostBind")
         run_post_bind(self._framework, self._state, self._assumed, self._assumed.node_name)
+        self._scheduler.activate(self._state)
 
     def _point(self, name: str) -> Point:
         return Point(name, self._cycle, self._assumed.key)

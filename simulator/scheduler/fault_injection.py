@@ -1,12 +1,9 @@
 """Faults made on purpose: the annotation ``schedviz/fail-at: Bind`` lets the pod's next cycle fail at that
 extension point, with an error as of a plugin there."""
 
-from typing import Final
-
+from simulator.apiserver.pod_validation import FAIL_AT
 from simulator.framework.interface import Status, error
 from simulator.objects.pod import Pod
-
-ANNOTATION: Final = "schedviz/fail-at"
 
 
 class Faults:
@@ -25,7 +22,7 @@ class Faults:
         if not self.aims(pod, point):
             return None
         self._struck[pod.uid] = point
-        return error(f'running {point} plugin "{ANNOTATION}": fault made on purpose')
+        return error(f'running {point} plugin "{FAIL_AT}": fault made on purpose')
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         if old is not None and (new is None or new.uid != old.uid or aimed_at(new) != aimed_at(old)):
@@ -33,4 +30,4 @@ class Faults:
 
 
 def aimed_at(pod: Pod) -> str:
-    return str((pod.manifest["metadata"].get("annotations") or {}).get(ANNOTATION, ""))
+    return str((pod.manifest["metadata"].get("annotations") or {}).get(FAIL_AT, ""))

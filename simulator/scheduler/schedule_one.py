@@ -111,6 +111,7 @@ def _assume(scheduler: "Scheduler", info: QueuedPod, attempt: Attempt, decision:
         if status is None:
             status, waits = run_permit(framework, state, assumed, node)
     if status is None:
+        scheduler.activate(state)
         BindingCycle(scheduler, info, assumed, state, decision.cycle).start(waits)
         return
     run_unreserve(framework, state, assumed, node)

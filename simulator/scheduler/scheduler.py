@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from simulator.api import SECOND, Micros
 from simulator.config import Configuration
 from simulator.decision import Decision
-from simulator.framework.interface import Plugin
+from simulator.framework.interface import PODS_TO_ACTIVATE, CycleState, Plugin
 from simulator.framework.waiting_pods import WaitingPod
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import profiles
@@ -55,6 +55,8 @@ class Scheduler:
         self.preempting: set[str] = set()
         """Uids of pods whose victims are still being told to go."""
         self.frameworks = profiles(configuration, plugins, transport)
+        for framework in self.frameworks.values():
+            framework.pods = self.cache.pods
         self.queue = QUEUES[queue](
             world.clock,
             {
@@ -180,7 +182,14 @@ class Scheduler:
                 permit_word.hear(old, pod, waiting)
             self.lanes.touched(pod.key)
 
-    # Pods that wait on Permit
+    # What plugins ask for
+
+    def activate(self, state: CycleState) -> None:
+        """Call the pods that plugins have left in the state of a cycle that ended well."""
+        pods = state.find(PODS_TO_ACTIVATE)
+        if pods:
+            self.queue.activate(pods)
+            state.write(PODS_TO_ACTIVATE, [])
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
         found = (framework.waiting_pods.get(uid) for framework in self.frameworks.values())

@@ -183,6 +183,11 @@ def test_metadata_is_held_to_its_rules() -> None:
             "metadata.annotations[schedviz/run-seconds]",
             "must be a whole number of seconds",
         ),
+        (
+            {"name": "x", "annotations": {"schedviz/fail-at": "PostBind"}},
+            "metadata.annotations[schedviz/fail-at]",
+            'Unsupported value: "PostBind": supported values: "Bind", "Filter", ',
+        ),
         ({"name": "x", "creationTimestamp": "today"}, "metadata.creationTimestamp", "RFC 3339"),
     ):
         _refused({**pod(), "metadata": metadata}, field, message)

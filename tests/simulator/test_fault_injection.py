@@ -4,12 +4,12 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
-from simulator.scheduler.fault_injection import ANNOTATION
+from simulator.apiserver.pod_validation import FAIL_AT
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 
 def failing(name: str, point: str, **spec: object) -> Manifest:
-    return pod(name, "4", annotations={ANNOTATION: point}, **spec)
+    return pod(name, "4", annotations={FAIL_AT: point}, **spec)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_fault_at_any_point_unwinds_and_the_pod_is_tried_again(point: str) -> 
     lab.run(0.5)
     scheduled = lab.condition("web", "PodScheduled")
     assert scheduled["reason"] == "SchedulerError"
-    assert scheduled["message"] == f'running {point} plugin "{ANNOTATION}": fault made on purpose'
+    assert scheduled["message"] == f'running {point} plugin "{FAIL_AT}": fault made on purpose'
     assert lab.lane("web") == "backoffQ"
     lab.create(*(pod(name, "4") for name in ("one", "two")))
     lab.run(0.2)
@@ -41,7 +41,7 @@ def test_a_fault_in_post_filter_leaves_the_pod_unschedulable() -> None:
     assert lab.lane("urgent") == "unschedulable"
     assert lab.condition("urgent", "PodScheduled")["message"] == (
         "0/1 nodes are available: 1 Insufficient cpu. "
-        f'running PostFilter plugin "{ANNOTATION}": fault made on purpose'
+        f'running PostFilter plugin "{FAIL_AT}": fault made on purpose'
     )
     assert lab.exists("low")
     assert lab.of(trace.Nominated) == []
@@ -54,7 +54,7 @@ def test_another_value_asks_for_another_fault() -> None:
 
     def aim(point: str) -> None:
         def annotated(manifest: Manifest) -> Manifest:
-            metadata = {**manifest["metadata"], "annotations": {ANNOTATION: point}}
+            metadata = {**manifest["metadata"], "annotations": {FAIL_AT: point}}
             return {**manifest, "metadata": metadata}
 
         lab.update("pods", "default/web", annotated)
@@ -66,6 +66,6 @@ def test_another_value_asks_for_another_fault() -> None:
     aim("Reserve")
     lab.run(60)
     assert [event.message for event in lab.of(trace.SchedulerError)] == [
-        f'running Reserve plugin "{ANNOTATION}": fault made on purpose'
+        f'running Reserve plugin "{FAIL_AT}": fault made on purpose'
     ] * 2
     assert lab.node_of("web") == "n1"

@@ -75,3 +75,30 @@ def test_a_word_by_hand_settles_the_attempt_it_is_for_and_no_other() -> None:
     assert [event.message for event in told] == ["0/1 nodes are available: 1 rejected by hand."]
     lab.run(20)
     assert (lab.lanes["default/b"].lane, lab.lanes["default/b"].attempts) == ("waiting", 2)
+
+
+def test_a_gang_that_was_sent_back_is_called_when_another_of_it_gets_a_node() -> None:
+    lab = Lab(Options(config=CONFIG))
+    lab.create(node("n"), member("a", 3), member("b", 3))
+    lab.run(90)
+    assert lanes(lab) == {"default/a": "unschedulable", "default/b": "unschedulable"}
+    lab.create(pod("alone"))
+    lab.run(60)
+    assert bound(lab) == {"default/alone"}, "whoever is not of the gang calls nobody"
+    lab.create(member("c", 3))
+    lab.run(2)
+    assert bound(lab) == {"default/alone", "default/a", "default/b", "default/c"}
+    assert ("unschedulable", "activeQ", "ForceActivate") in lab.moves("a")
+
+
+def test_a_pod_that_joins_the_gang_where_it_runs_calls_the_others() -> None:
+    lab = Lab(Options(config=CONFIG))
+    lab.create(node("n"), member("a", 2), pod("b"))
+    lab.run(90)
+    assert lanes(lab) == {"default/a": "unschedulable"}
+    joined = {"labels": {GROUP: "train"}}
+    lab.update("pods", "default/b", lambda m: {**m, "metadata": {**m["metadata"], **joined}})
+    lab.run(2)
+    assert "default/a" in bound(lab)
+    causes = {cause for source, _, cause in lab.moves("a") if source == "unschedulable"}
+    assert causes == {"AssignedPodUpdatePodLabel"}
