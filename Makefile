@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: up test bench pictures install install-dev lint types lock clean
+.PHONY: up test bench pictures messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -43,6 +43,10 @@ bench: .venv/runtime
 # Takes the pictures of README and docs from the running product.
 pictures: .venv/dev
 	$(BIN)/python -m tests.pictures
+
+# Gathers every string to translate, and compiles what is translated (locale/).
+messages: .venv/dev
+	$(BIN)/python -m tests.messages
 
 # Needs uv; writes the lock files anew.
 lock:

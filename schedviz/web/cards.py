@@ -3,6 +3,7 @@
 import msgspec
 
 from schedviz.store import Meta, NoSandbox, Store
+from schedviz.web.scenarios import told
 from schedviz.web.view.picture import NODES, PODS
 
 
@@ -28,7 +29,7 @@ def read(store: Store, meta: Meta) -> Card | None:
         sandbox = store.sandbox(meta.name)
         return Card(
             name=meta.name,
-            title=meta.title or meta.name,
+            title=told(meta).title or meta.name,
             paused=sandbox.clock().paused,
             running=sandbox.lease() is not None,
             nodes=sandbox.count(NODES),

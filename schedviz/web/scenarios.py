@@ -6,6 +6,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
+from django.utils.translation import gettext
+from msgspec.structs import replace
+
 from schedviz.api.write import create_sandbox
 from schedviz.store import Meta, Sandbox, Store
 from simulator.queueing.versions import TODAY, QueueVersion
@@ -24,6 +27,21 @@ def scenarios() -> dict[str, Scenario]:
     """All scenarios in the folder by name; read once, as they come with the program."""
     found = [load(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))]
     return {each.name: each for each in sorted(found, key=lambda each: each.name != FIRST)}
+
+
+def offered() -> list[Scenario]:
+    """All scenarios, told in the active language."""
+    return [
+        replace(each, title=gettext(each.title), summary=gettext(each.summary))
+        for each in scenarios().values()
+    ]
+
+
+def told(meta: Meta) -> Meta:
+    """A sandbox's title and summary in the active language, where they are a bundled scenario's."""
+    if not meta.scenario:
+        return meta
+    return replace(meta, title=gettext(meta.title), summary=gettext(meta.summary))
 
 
 def create(store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None) -> Sandbox:

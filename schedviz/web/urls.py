@@ -1,11 +1,13 @@
 """The paths of the pages. Everything of a sandbox lies under its own path, beside its API."""
 
 from django.urls import path
+from django.views.i18n import set_language
 
 from schedviz.web.views import forms, home, leader, objects, sandbox
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("language/", set_language, name="set-language"),
     path("sandboxes/", home.create, name="create-sandbox"),
     path("s/<slug:name>/", sandbox.page, name="sandbox"),
     path("s/<slug:name>/delete/", home.delete, name="delete-sandbox"),

@@ -2,6 +2,7 @@
 // [data-clock] holds the line that time runs along: at data-wall (seconds) it was data-sim (microseconds).
 const SECOND = 1e6;
 const EVERY_MS = 100;
+const words = document.getElementById("words").dataset;
 
 let skew = 0; // server's wall clock minus ours, seconds
 
@@ -32,7 +33,7 @@ export function tick() {
       const whole = Number(element.dataset.until) - Number(element.dataset.from);
       element.style.setProperty("--v", `${whole > 0 ? Math.min(100, (left / whole) * 100) : 0}%`);
     } else {
-      element.textContent = left < 10 * SECOND ? `${(left / SECOND).toFixed(1)} s` : `${Math.round(left / SECOND)} s`;
+      element.textContent = words.seconds.replace("#", (left / SECOND).toFixed(left < 10 * SECOND ? 1 : 0));
     }
   }
 }

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from simulator import trace
 
 from . import format as fmt
-from . import reasons
+from . import queue, reasons
 from .log import Tone
 
 LINES_AT_MOST: Final = 20
@@ -77,7 +77,13 @@ def ended(event: trace.Event) -> tuple[Tone, str] | None:
 
 def moves(told: Sequence[trace.Event]) -> list[Move]:
     return [
-        Move(fmt.clock(event.t), event.source, event.target, event.event, event.plugin)
+        Move(
+            fmt.clock(event.t),
+            queue.title(event.source),
+            queue.title(event.target),
+            event.event,
+            event.plugin,
+        )
         for event in reversed(told)
         if isinstance(event, trace.QueueMoved)
     ][:LINES_AT_MOST]

@@ -1,5 +1,6 @@
 """One scheduling attempt, read from its Decision: the stepper, the filter matrix and the score table."""
 
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -9,12 +10,14 @@ from msgspec.structs import replace
 from simulator.decision import Decision, Failure, TwoPasses
 
 from . import format as fmt
-from . import preemption, reasons
+from . import meanings, preemption, reasons
 from .picture import Picture
 from .priority import Ranks
 
 ROWS_AT_MOST: Final = 40
 """Rows of the filter matrix; beyond, the table counts nodes by verdict and lists the first of each."""
+MEANINGS_AT_MOST: Final = 8
+"""Reasons explained below the matrix: taints may differ from node to node."""
 SCORED_AT_MOST: Final = 8
 """Nodes set side by side in the score table, best first."""
 
@@ -49,6 +52,8 @@ class Matrix(msgspec.Struct, frozen=True):
     feasible: int
     total: int
     two_passes: list[TwoPasses]
+    meanings: list[tuple[str, str]]
+    """Each reason, and what it means."""
 
 
 class ScoreCell(msgspec.Struct, frozen=True):
@@ -223,7 +228,15 @@ def matrix(decision: Decision) -> Matrix:
         feasible=len(decision.feasible),
         total=len(decision.nodes),
         two_passes=decision.two_passes,
+        meanings=explained([failure.reasons for failure in decision.failures]),
     )
+
+
+def explained(said: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    """The distinct reasons of these failures whose meaning is known."""
+    distinct = dict.fromkeys(reason for reasons in said for reason in reasons)
+    told = ((reason, meanings.reason(reason)) for reason in distinct)
+    return [(reason, meaning) for reason, meaning in told if meaning][:MEANINGS_AT_MOST]
 
 
 def one_by_one(decision: Decision) -> list[FilterRow]:

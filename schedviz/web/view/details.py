@@ -10,7 +10,7 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.trace import LaneEntry
 
-from . import events, load, nodes, queue
+from . import events, load, meanings, nodes, queue, reasons
 from . import format as fmt
 from .course import Course, course
 from .events import PodEvent
@@ -29,6 +29,7 @@ class Condition(msgspec.Struct, frozen=True):
     status: str
     reason: str
     message: str
+    meaning: str
 
 
 class PodDetail(msgspec.Struct, frozen=True):
@@ -97,7 +98,11 @@ def place(entry: LaneEntry | None) -> str:
     if entry is None:
         return ""
     text = gettext("%(lane)s since %(time)s, attempts so far: %(attempts)s")
-    return text % {"lane": entry.lane, "time": fmt.clock(entry.since), "attempts": entry.attempts}
+    return text % {
+        "lane": queue.title(entry.lane),
+        "time": fmt.clock(entry.since),
+        "attempts": entry.attempts,
+    }
 
 
 def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
@@ -123,12 +128,13 @@ def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
 
 
 def conditions(manifest: Manifest) -> list[Condition]:
-    return [
-        Condition(
-            item.get("type", ""), item.get("status", ""), item.get("reason", ""), item.get("message", "")
-        )
-        for item in (manifest.get("status") or {}).get("conditions") or []
-    ]
+    return [condition(item) for item in (manifest.get("status") or {}).get("conditions") or []]
+
+
+def condition(item: Manifest) -> Condition:
+    kind, status, reason, message = (item.get(field, "") for field in ("type", "status", "reason", "message"))
+    meaning = reasons.unplaced(message) or meanings.condition(kind, status, reason)
+    return Condition(kind, status, reason, message, meaning)
 
 
 def history(sandbox: Sandbox, base: str, link: str) -> list[Line]:

@@ -7,6 +7,7 @@ from simulator.api import Manifest
 from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
 
 from . import format as fmt
+from . import meanings, reasons
 
 EVENTS_AT_MOST = 20
 
@@ -20,6 +21,7 @@ class PodEvent(msgspec.Struct, frozen=True):
     since: str
     source: str
     message: str
+    meaning: str
 
 
 def of_pod(sandbox: Sandbox, pod: Manifest) -> list[PodEvent]:
@@ -31,12 +33,14 @@ def of_pod(sandbox: Sandbox, pod: Manifest) -> list[PodEvent]:
 
 
 def pod_event(event: Manifest) -> PodEvent:
+    reason, message = event.get("reason", ""), event.get("message", "")
     return PodEvent(
         type=event.get("type", ""),
-        reason=event.get("reason", ""),
+        reason=reason,
         time=fmt.clock(last_seen(event)),
         count=count(event),
         since=fmt.clock(first_seen(event)),
         source=event.get("reportingComponent") or (event.get("source") or {}).get("component", ""),
-        message=event.get("message", ""),
+        message=message,
+        meaning=reasons.unplaced(message) or meanings.event(reason),
     )

@@ -1,10 +1,11 @@
 """Amounts, times and names as Kubernetes writes them, short enough for a screen."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from simulator.api import SECOND, Micros
 
@@ -37,6 +38,8 @@ def trimmed(value: Decimal, places: int) -> str:
 def amount(resource: str, value: int) -> str:
     """One resource's amount: cpu (given in millicores) in cores, bytes in binary units, others as they
     are."""
+    if value < 0:
+        return f"\u2212{amount(resource, -value)}"
     if resource == "cpu":
         return trimmed(Decimal(value) / 1000, 3)
     if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
@@ -46,10 +49,14 @@ def amount(resource: str, value: int) -> str:
     return str(value)
 
 
+def listed(parts: Iterable[str]) -> str:
+    return pgettext("between the parts of a list", ", ").join(parts)
+
+
 def requests(amounts: dict[str, int]) -> str:
     """{"cpu": 500, "memory": 2**30} -> "0.5 cpu, 1Gi memory"."""
     shown = [f"{amount(name, value)} {name}" for name, value in amounts.items() if value and name != "pods"]
-    return ", ".join(shown) or gettext("nothing")
+    return listed(shown) or gettext("nothing")
 
 
 def clock(t: Micros) -> str:

@@ -243,16 +243,12 @@ class Words:
 
     def nominated(self, event: trace.Nominated) -> tuple[Tone, SafeString]:
         text = ngettext(
-            "Preemption: {} nominated to {}, the only candidate; victims: {}.",
-            "Preemption: {} nominated to {} among {} candidates; victims: {}.",
+            "Preemption: {0} nominated to {1}, the only candidate; victims: {3}.",
+            "Preemption: {0} nominated to {1} among {2} candidates; victims: {3}.",
             event.candidates,
         )
-        victims = self.pods(event.victims)
-        if event.candidates == 1:
-            return "warn", format_html(text, self.pod(event.pod), self.node(event.node), victims)
-        return "warn", format_html(
-            text, self.pod(event.pod), self.node(event.node), event.candidates, victims
-        )
+        pod, node, victims = self.pod(event.pod), self.node(event.node), self.pods(event.victims)
+        return "warn", format_html(text, pod, node, event.candidates, victims)
 
 
 def own(text: str) -> SafeString:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from simulator.decision import Candidate, Decision
 
 from . import format as fmt
+from . import meanings
 
 CANDIDATES_AT_MOST: Final = 20
 """Candidates shown; preemption itself looks at a tenth of the nodes, at least a hundred."""
@@ -70,8 +71,8 @@ class PreemptionView(msgspec.Struct, frozen=True):
     detail: str
     candidates: list[CandidateView]
     more: int
-    others: list[str]
-    """Why the nodes that are no candidates are none: reason and count."""
+    others: list[tuple[str, str]]
+    """Why the nodes that are no candidates are none: count and reason, and what the reason means."""
 
 
 def read(decision: Decision) -> PreemptionView | None:
@@ -156,7 +157,8 @@ def sentence(decision: Decision) -> str:
     found = decision.preemption
     assert found is not None
     if not found.eligible:
-        return gettext("Not tried: %(reason)s") % {"reason": found.ineligible_reason}
+        reason = meanings.reason(found.ineligible_reason) or found.ineligible_reason
+        return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
         return gettext("No node can be freed by removing pods of lower priority.")
     chosen = next((each for each in found.candidates if each.node == found.chosen), None)
@@ -187,12 +189,13 @@ def detail(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -
     return " ".join(parts)
 
 
-def others(decision: Decision) -> list[str]:
+def others(decision: Decision) -> list[tuple[str, str]]:
     assert decision.preemption is not None
     counts: dict[str, int] = {}
     for failure in decision.preemption.non_candidates.values():
         reason = ", ".join(failure.reasons) or failure.plugin
         counts[reason] = counts.get(reason, 0) + 1
     return [
-        f"{count} {reason}" for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        (f"{count} {reason}", meanings.reason(reason))
+        for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]

@@ -82,16 +82,27 @@ def arriving(picture: Picture, ranks: Ranks) -> LaneView:
 
 
 def view(name: LaneName, chips: list[Chip], count: int) -> LaneView:
-    title, hint = {
-        "inFlight": (gettext("in flight"), gettext("being scheduled")),
-        "waiting": (gettext("waiting"), gettext("held by Permit")),
-        "activeQ": ("activeQ", gettext("by priority, then age")),
-        "backoffQ": ("backoffQ", gettext("retry after")),
-        "unschedulable": (gettext("unschedulable"), gettext("wait for an event")),
-        "gated": (gettext("gated"), gettext("held by a scheduling gate")),
-        "arriving": (gettext("created"), gettext("not queued yet")),
+    hint = {
+        "inFlight": gettext("being scheduled"),
+        "waiting": gettext("held by Permit"),
+        "activeQ": gettext("by priority, then age"),
+        "backoffQ": gettext("retry after"),
+        "unschedulable": gettext("wait for an event"),
+        "gated": gettext("held by a scheduling gate"),
+        "arriving": gettext("not queued yet"),
     }[name]
-    return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+    return LaneView(name, title(name), hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+
+
+def title(name: LaneName | Literal[""]) -> str:
+    """A lane's name: the queues' own names are Kubernetes', and are not translated. "" is no lane."""
+    return {
+        "inFlight": gettext("in flight"),
+        "waiting": gettext("waiting"),
+        "unschedulable": gettext("unschedulable"),
+        "gated": gettext("gated"),
+        "arriving": gettext("created"),
+    }.get(name, name)
 
 
 def sort_key(entry: LaneEntry) -> tuple[int, int, int, str]:

@@ -10,6 +10,9 @@ from typing import Final
 
 from django.utils.translation import gettext, ngettext
 
+from . import format as fmt
+from . import meanings
+
 AVAILABLE: Final = re.compile(r"^0/\d+ nodes are available: ")
 REASON: Final = re.compile(r"(\d+) (.+?)(?=, \d+ |$)")
 BEHIND: Final = re.compile(r"\.(?: |$)")
@@ -34,20 +37,52 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
     "node(s) didn't match pod affinity rules": lambda n: ngettext(
         "%(n)s lacks the pods that it must be with", "%(n)s lack the pods that it must be with", n
     ),
+    "node(s) didn't satisfy existing pods anti-affinity rules": lambda n: ngettext(
+        "%(n)s holds pods that must not be with it", "%(n)s hold pods that must not be with it", n
+    ),
     "node(s) didn't match pod topology spread constraints": lambda n: ngettext(
         "%(n)s would make the spread uneven", "%(n)s would make the spread uneven", n
     ),
+    "node(s) didn't match pod topology spread constraints (missing required label)": lambda n: ngettext(
+        "%(n)s lacks the label to spread by", "%(n)s lack the label to spread by", n
+    ),
+    "node(s) didn't match the requested node name": lambda n: ngettext(
+        "%(n)s is not the one it names", "%(n)s are not the one it names", n
+    ),
+    "node(s) didn't match scheduler-enforced node affinity": lambda n: ngettext(
+        "%(n)s does not match the profile's affinity", "%(n)s do not match the profile's affinity", n
+    ),
+    "node(s) had no available disk": lambda n: ngettext(
+        "%(n)s has its disk in use", "%(n)s have its disk in use", n
+    ),
+    "node(s) didn't match PersistentVolume's node affinity": lambda n: ngettext(
+        "%(n)s cannot reach its volume", "%(n)s cannot reach its volume", n
+    ),
+    "node(s) didn't find available persistent volumes to bind": lambda n: ngettext(
+        "%(n)s reaches no volume that suits", "%(n)s reach no volume that suits", n
+    ),
+    "node(s) did not have enough free storage": lambda n: ngettext(
+        "%(n)s reaches too little storage", "%(n)s reach too little storage", n
+    ),
+    "node(s) had no available volume zone": lambda n: ngettext(
+        "%(n)s lies in another zone than its volume", "%(n)s lie in another zone than its volume", n
+    ),
+    "node(s) exceed max volume count": lambda n: ngettext(
+        "%(n)s may attach no more volumes", "%(n)s may attach no more volumes", n
+    ),
 }
-"""By the reason's own words, which are constants of upstream's plugins."""
+"""By the reason's own words, which are constants of upstream's plugins. The others turn all
+nodes away at once."""
 
 
 def short(message: str) -> str:
     """ "6 lack cpu, 1 is tainted {gpu: yes}"; the message itself where it is of no such form."""
     found = AVAILABLE.match(message)
     if found is None:
-        return message
-    reasons = BEHIND.split(message[found.end() :], maxsplit=1)[0]
-    return ", ".join(in_words(reason[2], int(reason[1])) for reason in REASON.finditer(reasons)) or message
+        return meanings.reason(message) or message
+    told = BEHIND.split(message[found.end() :], maxsplit=1)[0]
+    counted = [in_words(reason[2], int(reason[1])) for reason in REASON.finditer(told)]
+    return fmt.listed(counted) or meanings.reason(told) or message
 
 
 def in_words(reason: str, count: int) -> str:
@@ -67,4 +102,16 @@ def fits_no_node(pod: str, message: str) -> str:
     """ "web fits no node: 6 lack cpu." """
     if AVAILABLE.match(message) is None:
         return gettext("%(pod)s fits no node.") % {"pod": pod}
-    return gettext("%(pod)s fits no node: %(reasons)s.") % {"pod": pod, "reasons": short(message)}
+    return gettext("%(pod)s fits no node: %(reasons)s.") % {"pod": pod, "reasons": bare(message)}
+
+
+def unplaced(message: str) -> str:
+    """The same beside the scheduler's own words: "It fits no node: 6 lack cpu."; "" for other words."""
+    if AVAILABLE.match(message) is None:
+        return meanings.reason(message)
+    return gettext("It fits no node: %(reasons)s.") % {"reasons": bare(message)}
+
+
+def bare(message: str) -> str:
+    """The short form without a full stop, for the middle of a sentence."""
+    return short(message).rstrip(".。")

@@ -7,12 +7,16 @@ from django.utils.translation import gettext, ngettext
 
 from simulator.decision import Decision
 
+from . import meanings
+
 
 class Verdict(msgspec.Struct, frozen=True):
     """What the cycle on show said of this node."""
 
     kind: Literal["", "fail", "candidate", "feasible", "chosen"]
     text: str = ""
+    meaning: str = ""
+    """What a failure's text means: that is a plugin's own."""
 
 
 NO_VERDICT: Final = Verdict("")
@@ -43,8 +47,9 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
     for name, code in zip(decision.nodes, decision.verdicts, strict=True):
         if code > 0:
             failure = decision.failures[code - 1]
-            text = short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
-            found[name] = Verdict("fail", text)
+            reason = failure.reasons[0] if failure.reasons else ""
+            text = short_reason(reason) or failure.plugin
+            found[name] = Verdict("fail", text, meanings.reason(reason))
     for place, index in enumerate(decision.feasible):
         found[decision.nodes[index]] = Verdict("feasible", feasible_text(decision, place))
     return found

@@ -51,7 +51,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 def show(request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK) -> HttpResponse:
     context = {
         "sandboxes": cards(default_store()),
-        "scenarios": scenarios.scenarios().values(),
+        "scenarios": scenarios.offered(),
         "queues": QUEUES,
         "today": TODAY,
         "error": error,

@@ -14,6 +14,7 @@ from django.utils.translation import get_language, gettext
 from schedviz.store import NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.queues import older
+from schedviz.web.scenarios import told
 from schedviz.web.stage import Stage
 
 
@@ -36,7 +37,7 @@ def live_page(request: HttpRequest, sandbox: Sandbox, detail: str = "", status: 
     language = get_language() or "en"
     stage.draw([language])
     parts = stage.whole(language)
-    meta = sandbox.meta()
+    meta = told(sandbox.meta())
     context = {
         "meta": meta,
         "older": older(meta.queue),

@@ -1,0 +1,150 @@
+"""The catalogue of translations: ``make messages`` gathers every string, keeps what is translated, and
+compiles.
+
+Babel does what GNU gettext's programs would, so that nobody needs those. tests/test_messages.py fails when
+the catalogue is behind the code.
+"""
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_python
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.utils.translation.template import templatize
+
+ROOT: Final = Path(__file__).parent.parent
+LANGUAGE: Final = "zh_Hans"
+PO: Final = ROOT / "locale" / LANGUAGE / "LC_MESSAGES" / "django.po"
+MO: Final = PO.with_suffix(".mo")
+WIDTH: Final = 110
+
+HEADER: Final = b"""# schedviz in Simplified Chinese. "make messages" adds what is new, and compiles.
+msgid ""
+msgstr ""
+"Language: zh_Hans\\n"
+"Plural-Forms: nplurals=1; plural=0;\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+
+"""
+
+KEYWORDS: Final = {
+    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
+    **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
+    **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
+    **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),
+}
+"""Django's functions, and which of their arguments are messages."""
+
+Found = tuple[int, str, object, list[str]]
+"""Line, function, arguments, comments: as Babel's extractors give them."""
+
+
+def extracted() -> Catalog:
+    """Every message of the code, the templates and the scenarios; nothing is translated in it."""
+    catalog = Catalog(locale=LANGUAGE, project="schedviz", charset="utf-8", fuzzy=False)
+    for path in sorted([*(ROOT / "schedviz").rglob("*.py"), *(ROOT / "templates").rglob("*.html")]):
+        read = from_python if path.suffix == ".py" else from_template
+        for _, function, arguments, comments in read(path):
+            add(catalog, path, function, arguments, comments)
+    for path in sorted((ROOT / "schedviz" / "scenarios").glob("*.yaml")):
+        spec = next(iter(yaml.safe_load_all(path.read_text())))["spec"]
+        for text in (spec["title"], spec["summary"]):
+            add(catalog, path, "gettext", text, [])
+    return catalog
+
+
+def from_python(path: Path) -> Iterator[Found]:
+    return extract_python(io.BytesIO(path.read_bytes()), list(KEYWORDS), ["Translators:"], {})
+
+
+def from_template(path: Path) -> Iterator[Found]:
+    """Django writes the template's tags as calls; between them stands nothing that is Python."""
+    calls = re.findall(CALL, templatize(path.read_text()))
+    return extract_python(io.BytesIO("\n".join(calls).encode()), list(KEYWORDS), [], {})
+
+
+STRING: Final = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+CALL: Final = rf"(?<!\w)(?:n?p?gettext|_)\({STRING}(?:, ?{STRING})*(?:, ?count)?\)"
+
+
+def add(catalog: Catalog, path: Path, function: str, arguments: object, comments: list[str]) -> None:
+    texts = list(arguments) if isinstance(arguments, tuple) else [arguments]
+    spec = KEYWORDS[function] or (1,)
+    context = next((str(texts[each[0] - 1]) for each in spec if isinstance(each, tuple)), None)
+    message = [texts[each - 1] for each in spec if isinstance(each, int)]
+    if not all(isinstance(text, str) and text for text in message):
+        return  # a variable: where it comes from it is marked
+    one = tuple(str(text) for text in message) if len(message) > 1 else str(message[0])
+    catalog.add(one, None, [(str(path.relative_to(ROOT)), 0)], auto_comments=comments, context=context)
+
+
+def translated() -> Catalog:
+    """The catalogue as it is stored."""
+    with PO.open("rb") as file:
+        return read_po(file, locale=LANGUAGE)
+
+
+def timeless(catalog: Catalog) -> Catalog:
+    """Without the times that Babel would write: only messages make a difference."""
+    catalog.creation_date = catalog.revision_date = datetime(2026, 1, 1, tzinfo=UTC)
+    return catalog
+
+
+def updated() -> Catalog:
+    """What is stored, with every message of today and none of yesterday; new ones are empty."""
+    catalog = translated()
+    catalog.update(extracted(), no_fuzzy_matching=True)
+    catalog.obsolete.clear()
+    return catalog
+
+
+def source(catalog: Catalog) -> bytes:
+    """The .po file: by file and without line numbers, so that it changes only where messages do."""
+    buffer = io.BytesIO()
+    write_po(buffer, catalog, width=WIDTH, omit_header=True, include_lineno=False, ignore_obsolete=True)
+    return HEADER + buffer.getvalue()
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """The .mo file, which Django reads."""
+    buffer = io.BytesIO()
+    write_mo(buffer, timeless(catalog))
+    return buffer.getvalue()
+
+
+def untranslated(catalog: Catalog) -> list[str]:
+    """Messages without a translation, or with one that is marked as a guess."""
+    return [
+        str(message.id)
+        for message in catalog
+        if message.id and (message.fuzzy or not all(forms(message.string)))
+    ]
+
+
+def forms(string: Any) -> list[str]:
+    return [each or "" for each in (string if isinstance(string, tuple | list) else [string])]
+
+
+def main() -> int:
+    catalog = updated()
+    PO.write_bytes(source(catalog))
+    MO.write_bytes(compiled(catalog))
+    missing = untranslated(catalog)
+    print(f"{len(catalog)} messages, {len(missing)} without a translation in {PO.relative_to(ROOT)}")
+    for text in missing:
+        print(f"  {text}")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
