@@ -6,6 +6,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
+from tests.simulator.controllers.workloads import workload
 from tests.simulator.lab import Lab, node, pod, priority_class
 
 
@@ -32,6 +33,15 @@ def figures(lab: Lab) -> dict[str, int]:
 FIGURES = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
 
 
+def allowed(lab: Lab) -> tuple[str, str, str]:
+    [found] = lab.api.objects["poddisruptionbudgets.policy"]["default/shop"]["status"]["conditions"]
+    return found["status"], found["reason"], found.get("message", "")
+
+
+def owned(kind: str, replicas: int = 3, **spec: Any) -> Manifest:
+    return workload(kind, "shop", replicas=replicas, **spec)
+
+
 @pytest.mark.parametrize(
     ("spec", "desired"),
     [
@@ -43,15 +53,46 @@ FIGURES = ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPo
 )
 def test_a_budget_counts_the_healthy_pods_that_it_covers(spec: dict[str, Any], desired: int) -> None:
     lab = Lab()
-    lab.create(node("n1"), budget(**spec), *(shop(f"shop-{i}") for i in range(3)), pod("other"))
+    lab.create(node("n1"), budget(**spec), owned("ReplicaSet"), pod("other"))
     lab.run(0.5)
     assert figures(lab)["currentHealthy"] == 0
     assert figures(lab)["disruptionsAllowed"] == 0
+    assert allowed(lab) == ("False", "InsufficientPods", "")
     lab.run(5)
     assert [*figures(lab).values()] == [3, desired, 3 - desired, 3]
-    lab.delete_pod("shop-0")
+    assert allowed(lab) == ("True", "SufficientPods", "")
+    [first, *_] = (name for name in lab.api.objects["pods"] if name.startswith("default/shop"))
+    lab.delete_pod(first.partition("/")[2])
     lab.run(0)
     assert figures(lab)["currentHealthy"] == 2
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "StatefulSet"])
+def test_how_many_pods_there_should_be_is_what_their_owner_asks_for(kind: str) -> None:
+    lab = Lab()
+    lab.create(node("n1", cpu="200m"), budget(maxUnavailable=1), owned(kind, 4))
+    lab.run(10)
+    assert [*figures(lab).values()] == [2, 3, 0, 4], "two have no node, and two is too few already"
+
+
+def test_pods_of_their_own_count_only_for_a_number_that_must_be_there() -> None:
+    lab = Lab()
+    lab.create(node("n1"), budget(maxUnavailable=1), *(shop(f"shop-{i}") for i in range(3)))
+    lab.run(5)
+    assert [*figures(lab).values()] == [3, 0, 0, 0]
+    lab.update(
+        "poddisruptionbudgets.policy", "default/shop", lambda m: {**m, "spec": budget(minAvailable=2)["spec"]}
+    )
+    lab.run(5)
+    assert [*figures(lab).values()] == [3, 2, 1, 3]
+
+
+def test_an_owner_without_replicas_allows_no_disruption_and_the_budget_says_why() -> None:
+    lab = Lab()
+    lab.create(node("n1"), budget(maxUnavailable=1), workload("DaemonSet", "shop"))
+    lab.run(5)
+    why = "daemonsets.apps does not implement the scale subresource"
+    assert allowed(lab) == ("False", "SyncFailed", why)
 
 
 def test_preemption_takes_the_node_whose_pods_no_budget_protects() -> None:
