@@ -1,17 +1,22 @@
 """Deployments: one ReplicaSet a revision, and the way from one to the next (sync.go, rolling.go, recreate.go
-and progress.go in pkg/controller/deployment, v1.34).
-
-Simplified: a Deployment that is scaled in the middle of a rollout does not share the difference out between
-its ReplicaSets; the rollout itself takes it in."""
+and progress.go in pkg/controller/deployment, v1.34)."""
 
 import copy
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
+from simulator.controllers.deployment_sizes import (
+    count,
+    is_scaled,
+    limits,
+    replicas,
+    shared_out,
+    size_annotations,
+)
 from simulator.controllers.ownership import controller_of
 from simulator.controllers.pods import template_hash
-from simulator.controllers.shares import rounded_down, rounded_up
+from simulator.objects.volumes import with_annotations
 from simulator.trace import ReplicaSetScaled
 
 HASH_LABEL = "pod-template-hash"
@@ -46,8 +51,9 @@ class DeploymentController(Controller):
             return
         newest = next((s for s in sets if _same_template(s, manifest)), None)
         older = [s for s in sets if s is not newest]
-        if manifest["spec"].get("paused"):
-            self._scale_paused(manifest, sets)
+        if manifest["spec"].get("paused") or is_scaled(manifest, sets):
+            for replica_set, size in shared_out(manifest, newest, sets):
+                self._scale(manifest, replica_set, size)
         elif manifest["spec"]["strategy"]["type"] == "Recreate":
             self._recreate(manifest, newest, older)
         else:
@@ -58,20 +64,20 @@ class DeploymentController(Controller):
 
     def _roll(self, manifest: Manifest, newest: Manifest | None, older: list[Manifest]) -> None:
         """More of the new while the surge allows it, else fewer of the old while enough are available."""
-        wanted, surge, unavailable = _limits(manifest)
-        total = sum(_replicas(s) for s in older) + (_replicas(newest) if newest else 0)
+        wanted, surge, unavailable = limits(manifest)
+        total = sum(replicas(s) for s in older) + (replicas(newest) if newest else 0)
         if newest is None:
             self._new_replica_set(manifest, older, max(0, min(wanted, wanted + surge - total)))
             return
         if self._revised(manifest, newest, older):
             return
         room = wanted + surge - total
-        have = _replicas(newest)
+        have = replicas(newest)
         if have > wanted:
             self._scale(manifest, newest, wanted)
         elif have < wanted and room > 0:
             self._scale(manifest, newest, have + min(room, wanted - have))
-        elif any(_replicas(s) for s in older):
+        elif any(replicas(s) for s in older):
             self._scale_down_old(manifest, newest, older, wanted - unavailable, total)
         else:
             self._clean_up(manifest, older)
@@ -80,18 +86,20 @@ class DeploymentController(Controller):
         self, manifest: Manifest, newest: Manifest, older: list[Manifest], least: int, total: int
     ) -> None:
         """Unhealthy pods go first: they are missed by nobody. The oldest ReplicaSet gives first."""
-        not_yet = _replicas(newest) - _status(newest, "availableReplicas")
+        not_yet = replicas(newest) - count(newest, "availableReplicas")
         budget = total - least - not_yet
         if budget <= 0:
             return
-        left = {id(s): _replicas(s) for s in older}
+        if any(0 < replicas(s) < count(s, "availableReplicas") for s in older):
+            return  # one was made smaller a moment ago, and its status does not tell of it yet
+        left = {id(s): replicas(s) for s in older}
         by_age = sorted(older, key=_revision)
         for replica_set in by_age:
-            sick = max(0, left[id(replica_set)] - _status(replica_set, "availableReplicas"))
+            sick = max(0, left[id(replica_set)] - count(replica_set, "availableReplicas"))
             given = max(0, min(sick, budget))
             left[id(replica_set)] -= given
             budget -= given
-        available = sum(_status(s, "availableReplicas") for s in (newest, *older))
+        available = sum(count(s, "availableReplicas") for s in (newest, *older))
         spare = available - least
         for replica_set in by_age:
             given = max(0, min(left[id(replica_set)], spare))
@@ -102,7 +110,7 @@ class DeploymentController(Controller):
 
     def _recreate(self, manifest: Manifest, newest: Manifest | None, older: list[Manifest]) -> None:
         """Everything old goes before anything new comes."""
-        if any(_replicas(s) for s in older):
+        if any(replicas(s) for s in older):
             for replica_set in older:
                 self._scale(manifest, replica_set, 0)
         elif any(not is_finished(pod) for s in older for pod in self.owned(s)):
@@ -113,17 +121,11 @@ class DeploymentController(Controller):
             self._scale(manifest, newest, manifest["spec"]["replicas"])
             self._clean_up(manifest, older)
 
-    def _scale_paused(self, manifest: Manifest, sets: list[Manifest]) -> None:
-        """A paused Deployment follows its replicas, but not its template."""
-        active = [s for s in sets if _replicas(s)] or sorted(sets, key=_revision)[-1:]
-        if len(active) == 1:
-            self._scale(manifest, active[0], manifest["spec"]["replicas"])
-
     # ReplicaSets
 
-    def _new_replica_set(self, manifest: Manifest, older: list[Manifest], replicas: int) -> None:
+    def _new_replica_set(self, manifest: Manifest, older: list[Manifest], size: int) -> None:
         spec, metadata = manifest["spec"], manifest["metadata"]
-        digest = template_hash(spec["template"], _status(manifest, "collisionCount"))
+        digest = template_hash(spec["template"], count(manifest, "collisionCount"))
         template = copy.deepcopy(spec["template"])
         template.setdefault("metadata", {}).setdefault("labels", {})[HASH_LABEL] = digest
         selector = copy.deepcopy(spec["selector"])
@@ -134,10 +136,10 @@ class DeploymentController(Controller):
             "metadata": {
                 "name": f"{metadata['name']}-{digest}",
                 "labels": dict(template["metadata"]["labels"]),
-                "annotations": {REVISION: str(_next_revision(older))},
+                "annotations": {REVISION: str(_next_revision(older)), **size_annotations(manifest)},
             },
             "spec": {
-                "replicas": replicas,
+                "replicas": size,
                 "selector": selector,
                 "template": template,
                 "minReadySeconds": spec.get("minReadySeconds", 0),
@@ -159,9 +161,17 @@ class DeploymentController(Controller):
         self.patch(REPLICA_SETS, newest, revised)
         return True
 
-    def _scale(self, manifest: Manifest, replica_set: Manifest, replicas: int) -> None:
-        before = _replicas(replica_set)
-        if before == replicas:
+    def _scale(self, manifest: Manifest, replica_set: Manifest, size: int) -> None:
+        """The size and, for the next time that the Deployment is scaled, what it was given for."""
+        before, noted = replicas(replica_set), size_annotations(manifest)
+
+        def scaled(current: Manifest) -> Manifest:
+            new = with_annotations(current, noted)
+            return new if size == before else {**new, "spec": {**new["spec"], "replicas": size}}
+
+        if size == before:
+            if before:
+                self.patch(REPLICA_SETS, replica_set, scaled)
             return
         key = f"{replica_set['metadata']['namespace']}/{replica_set['metadata']['name']}"
         event = ReplicaSetScaled(
@@ -169,19 +179,13 @@ class DeploymentController(Controller):
             controller=self.name(manifest),
             replica_set=key,
             before=before,
-            after=replicas,
+            after=size,
         )
-        self._world.update(
-            REPLICA_SETS,
-            key,
-            replica_set["metadata"]["uid"],
-            lambda current: {**current, "spec": {**current["spec"], "replicas": replicas}},
-            event=lambda: event,
-        )
+        self._world.update(REPLICA_SETS, key, replica_set["metadata"]["uid"], scaled, event=lambda: event)
 
     def _clean_up(self, manifest: Manifest, older: list[Manifest]) -> None:
         """Only so many old revisions are kept to go back to."""
-        idle = [s for s in older if not _replicas(s) and not _status(s, "replicas")]
+        idle = [s for s in older if not replicas(s) and not count(s, "replicas")]
         surplus = len(idle) - manifest["spec"]["revisionHistoryLimit"]
         if surplus > 0:
             self.delete(manifest, sorted(idle, key=_revision)[:surplus], "more than the history's limit")
@@ -189,14 +193,14 @@ class DeploymentController(Controller):
     # Its status
 
     def _report(self, key: str, manifest: Manifest, newest: Manifest | None, sets: list[Manifest]) -> None:
-        wanted, _, unavailable = _limits(manifest)
-        available = sum(_status(s, "availableReplicas") for s in sets)
-        total = sum(_status(s, "replicas") for s in sets)
-        updated = _status(newest, "replicas") if newest else 0
+        wanted, _, unavailable = limits(manifest)
+        available = sum(count(s, "availableReplicas") for s in sets)
+        total = sum(count(s, "replicas") for s in sets)
+        updated = count(newest, "replicas") if newest else 0
         figures = {
             "replicas": total,
             "updatedReplicas": updated,
-            "readyReplicas": sum(_status(s, "readyReplicas") for s in sets),
+            "readyReplicas": sum(count(s, "readyReplicas") for s in sets),
             "availableReplicas": available,
             "unavailableReplicas": max(0, wanted - available),
         }
@@ -249,20 +253,6 @@ class DeploymentController(Controller):
         }
 
 
-def _limits(manifest: Manifest) -> tuple[int, int, int]:
-    """How many pods are wanted, how many there may be beyond that, and how many may be missing
-    (ResolveFenceposts)."""
-    spec = manifest["spec"]
-    wanted: int = spec["replicas"]
-    rolling = spec["strategy"].get("rollingUpdate")
-    if rolling is None:
-        return wanted, 0, wanted
-    surge = rounded_up(rolling["maxSurge"], wanted)
-    unavailable = rounded_down(rolling["maxUnavailable"], wanted)
-    # Both may come to nothing by rounding; then one pod may be missing, or nothing would ever move.
-    return wanted, surge, min(wanted, unavailable if surge or unavailable else 1)
-
-
 def _same_template(replica_set: Manifest, manifest: Manifest) -> bool:
     """EqualIgnoreHash."""
     template = copy.deepcopy(replica_set["spec"]["template"])
@@ -270,16 +260,6 @@ def _same_template(replica_set: Manifest, manifest: Manifest) -> bool:
     wanted = copy.deepcopy(manifest["spec"]["template"])
     wanted["metadata"].get("labels", {}).pop(HASH_LABEL, None)
     return bool(template == wanted)
-
-
-def _replicas(replica_set: Manifest) -> int:
-    found: int = replica_set["spec"]["replicas"]
-    return found
-
-
-def _status(manifest: Manifest, field: str) -> int:
-    found: int = (manifest.get("status") or {}).get(field, 0)
-    return found
 
 
 def _revision(replica_set: Manifest) -> int:

@@ -28,12 +28,21 @@ def image(version: str) -> Any:
     return changed
 
 
+def too_big(manifest: Manifest) -> Manifest:
+    """The next version, which fits nowhere."""
+    new: Manifest = image("app:2")(manifest)
+    new["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "64"
+    return new
+
+
+def image_of(replica_set: Manifest) -> str:
+    found: str = replica_set["spec"]["template"]["spec"]["containers"][0]["image"]
+    return found
+
+
 def sets(lab: Lab) -> dict[str, int]:
     """Image -> replicas, oldest first."""
-    return {
-        s["spec"]["template"]["spec"]["containers"][0]["image"]: s["spec"]["replicas"]
-        for s in lab.api.objects[SETS].values()
-    }
+    return {image_of(s): s["spec"]["replicas"] for s in lab.api.objects[SETS].values()}
 
 
 def ready(lab: Lab) -> int:
@@ -111,12 +120,6 @@ def test_only_so_many_old_revisions_are_kept() -> None:
 
 def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_leaves_enough_of_the_old() -> None:
     lab = running(4, progressDeadlineSeconds=60)
-
-    def too_big(manifest: Manifest) -> Manifest:
-        new = copy.deepcopy(manifest)
-        new["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "64"
-        return new
-
     lab.update(DEPLOYMENTS, "default/web", too_big)
     lab.run(50)
     progressing = status(lab, DEPLOYMENTS)["conditions"][1]
@@ -135,6 +138,29 @@ def test_a_paused_deployment_is_scaled_but_not_rolled_out() -> None:
     lab.update(DEPLOYMENTS, "default/web", scaled(3))
     lab.run(60)
     assert sets(lab) == {"app:1": 3}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "shares"),
+    [(15, {"app:1": 11, "app:2": 7}), (6, {"app:1": 6, "app:2": 3}), (0, {"app:1": 0, "app:2": 0})],
+)
+def test_scaled_in_the_middle_of_a_rollout_its_revisions_share_in_proportion(
+    replicas: int, shares: dict[str, int]
+) -> None:
+    """The first is the example of Kubernetes' own documentation."""
+    rolling = {"maxSurge": 3, "maxUnavailable": 2}
+    lab = running(10, strategy={"type": "RollingUpdate", "rollingUpdate": rolling})
+    lab.update(DEPLOYMENTS, "default/web", too_big)
+    lab.run(10)
+    assert sets(lab) == {"app:1": 8, "app:2": 5}
+    lab.update(DEPLOYMENTS, "default/web", scaled(replicas))
+    lab.trace.clear()
+    lab.run(0)
+    assert {e.replica_set[-10:]: e.after for e in lab.of(trace.ReplicaSetScaled)[:2]} == {
+        s["metadata"]["name"][-10:]: shares[image_of(s)] for s in lab.api.objects[SETS].values()
+    }
+    lab.run(60)
+    assert sum(sets(lab).values()) == (replicas + 3 if replicas else 0)
 
 
 def test_what_belongs_to_a_deleted_deployment_goes_after_it() -> None:
