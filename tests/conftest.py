@@ -32,16 +32,28 @@ from schedviz.loop.presence import WORKERS  # noqa: E402
 from schedviz.store import Meta, Sandbox, Store  # noqa: E402
 from schedviz.up.parts import SERVER  # noqa: E402
 
+PHASE = pytest.StashKey[int]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The processes that share the tests have addresses of their own: their Django, set up before they
+    read this file, must not find the first one's."""
+    if session.config.getoption("numprocesses", None):
+        del os.environ["DJANGO_SETTINGS_MODULE"]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need no worker come before the session has one: it would act in their sandboxes too. Browser
-    tests come last: Playwright's sync API keeps an event loop running in this thread."""
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("browser") is not None,
-            "worker" in getattr(item, "fixturenames", ()),
-        )
-    )
+    tests come last: Playwright's sync API keeps an event loop running in this thread.
+
+    Of several processes each takes a file at a time, in this order: no file's fixtures are made twice.
+    """
+    for item in items:
+        browser = item.get_closest_marker("browser") is not None
+        phase = 2 if browser else int("worker" in getattr(item, "fixturenames", ()))
+        item.stash[PHASE] = phase
+        item.add_marker(pytest.mark.xdist_group(f"{phase} {item.nodeid.partition('::')[0]}"))
+    items.sort(key=lambda item: item.stash[PHASE])
 
 
 @pytest.fixture(scope="session")
