@@ -81,7 +81,8 @@ def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Mani
 
 
 def delete_options(request: HttpRequest) -> Manifest:
-    """The DeleteOptions in the body, or none; a grace period may stand in the query instead."""
+    """The DeleteOptions in the body, or none; a grace period and what becomes of dependents may stand in the
+    query instead."""
     options: Manifest = {}
     if _raw(request):
         given = manifest_of(request)
@@ -91,6 +92,8 @@ def delete_options(request: HttpRequest) -> Manifest:
         options = dict(decoded)
     if "gracePeriodSeconds" in request.GET:
         options["gracePeriodSeconds"] = whole_number(request, "gracePeriodSeconds", 0)
+    if "propagationPolicy" in request.GET:
+        options["propagationPolicy"] = request.GET["propagationPolicy"]
     return options
 
 

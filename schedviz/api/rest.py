@@ -14,6 +14,7 @@ from schedviz.api.watch import watch
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
+from simulator.apiserver.deletion import propagation_of
 from simulator.apiserver.resources import PODS, Resource, of_kind
 from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchPath, NotFound
 from simulator.apiserver.table import table
@@ -191,6 +192,7 @@ def _delete(
         resource.id,
         key,
         grace_seconds=options.get("gracePeriodSeconds"),
+        propagation=propagation_of(options),
         uid=preconditions.get("uid", ""),
         version=preconditions.get("resourceVersion", ""),
         dry_run=body.is_dry_run(request, options),

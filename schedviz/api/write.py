@@ -22,7 +22,7 @@ from simulator.api import SECOND, ApiError, Change, Manifest, Micros
 from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.deletion import Propagation, admit_delete
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import (
@@ -115,11 +115,13 @@ def delete(
     key: str,
     *,
     grace_seconds: int | None = None,
+    propagation: Propagation | None = None,
     uid: str = "",
     version: str = "",
     dry_run: bool = False,
 ) -> Manifest:
-    """Delete an object: a bound pod is marked and goes when its grace period is over, all else at once.
+    """Delete an object: a bound pod is marked and goes when its grace period is over, all else at once, or
+    when its dependents have been seen to.
 
     ``uid``, ``version``: what the object must have, where given. The object as it is now, or was last."""
     kind = _resource(sandbox, resource)
@@ -129,7 +131,9 @@ def delete(
         old = _existing(sandbox, kind, key)
         last[:] = [old]
         _check_preconditions(kind, old["metadata"], uid, version)
-        change = admit_delete(kind, old, simulated_time(sandbox), grace_seconds=grace_seconds)
+        change = admit_delete(
+            kind, old, simulated_time(sandbox), grace_seconds=grace_seconds, propagation=propagation
+        )
         changes = [change] if change else []
         if kind == NAMESPACES and change and change.object is None:
             changes += _contents(sandbox, key)

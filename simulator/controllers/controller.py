@@ -10,7 +10,7 @@ from typing import ClassVar
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import admit
-from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.deletion import Propagation, admit_delete
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import StatusError
 from simulator.controllers.ownership import Ownership, controller_of, controller_reference, uid
@@ -161,11 +161,18 @@ class Controller:
             keys=[change.key for change in changes],
         )
 
-    def delete(self, owner: Manifest, manifests: Sequence[Manifest], reason: str) -> None:
+    def delete(
+        self,
+        owner: Manifest,
+        manifests: Sequence[Manifest],
+        reason: str,
+        propagation: Propagation | None = None,
+    ) -> None:
         """Delete objects of one kind, as a request does: pods gracefully. Raises ApiError."""
         changes = []
         for manifest in manifests:
-            change = admit_delete(resource_of(manifest), manifest, self._world.now)
+            resource = resource_of(manifest)
+            change = admit_delete(resource, manifest, self._world.now, propagation=propagation)
             if change is not None:
                 changes.append(change)
         if changes:

@@ -6,6 +6,7 @@ Pods bear a finalizer until they are counted: the count and its removal are one 
 from collections.abc import Sequence
 
 from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.apiserver.deletion import without_finalizer
 from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.ownership import controller_of
@@ -181,7 +182,7 @@ class JobController(Controller):
         if due > self._world.now:
             self.enqueue(key, due)
         else:
-            self.delete(manifest, [manifest], "its ttlSecondsAfterFinished is over")
+            self.delete(manifest, [manifest], "its ttlSecondsAfterFinished is over", "Foreground")
 
 
 def finished(job: Manifest) -> Manifest | None:
@@ -195,10 +196,7 @@ def tracked(pod: Manifest) -> bool:
 
 def released(pod: Manifest) -> Manifest | None:
     """Without the finalizer; None = that was the last thing it waited for."""
-    metadata = pod["metadata"]
-    kept = [f for f in metadata.get("finalizers") or () if f != TRACKING]
-    over = "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds", 0) == 0
-    return None if over and not kept else {**pod, "metadata": {**metadata, "finalizers": kept}}
+    return without_finalizer(pod, TRACKING)
 
 
 def _release(pod: Manifest) -> Change:

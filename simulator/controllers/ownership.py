@@ -1,6 +1,6 @@
 """Who belongs to whom, by the uids in ownerReferences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from simulator.api import Manifest
@@ -72,15 +72,19 @@ def uid(manifest: Manifest) -> str:
     return found
 
 
+def references(manifest: Manifest) -> Sequence[Manifest]:
+    found: Sequence[Manifest] = manifest["metadata"].get("ownerReferences") or ()
+    return found
+
+
 def owners(manifest: Manifest) -> Iterable[str]:
     """The uids of all owners, each once."""
-    return dict.fromkeys(reference["uid"] for reference in manifest["metadata"].get("ownerReferences") or ())
+    return dict.fromkeys(reference["uid"] for reference in references(manifest))
 
 
 def controller_of(manifest: Manifest) -> Manifest | None:
     """The reference to the controller (metav1.GetControllerOf)."""
-    references = manifest["metadata"].get("ownerReferences") or ()
-    return next((reference for reference in references if reference.get("controller")), None)
+    return next((reference for reference in references(manifest) if reference.get("controller")), None)
 
 
 def controller_reference(owner: Manifest) -> Manifest:

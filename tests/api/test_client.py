@@ -214,6 +214,20 @@ def test_a_bound_pod_is_given_its_grace_period_and_a_pending_one_goes_at_once(co
     assert core.list_namespaced_pod("default").items == []
 
 
+def test_what_becomes_of_dependents_is_said_with_the_deletion(core: client.CoreV1Api) -> None:
+    for name, policy, finalizers in (
+        ("first", "Foreground", ["foregroundDeletion"]),
+        ("second", "Orphan", ["orphan"]),
+    ):
+        core.create_node(node(name))
+        core.delete_node(name, body=client.V1DeleteOptions(propagation_policy=policy))
+        waiting = core.read_node(name)
+        assert waiting.metadata.finalizers == finalizers
+        assert waiting.metadata.deletion_timestamp
+        core.delete_node(name, propagation_policy="Background")
+    assert core.list_node().items == []
+
+
 def test_an_eviction_asks_the_disruption_budget(api_client: client.ApiClient, core: client.CoreV1Api) -> None:
     policy = client.PolicyV1Api(api_client)
     core.create_node(node("node-1"))

@@ -1,19 +1,26 @@
 """The API at the level of HTTP: what curl and kubectl see, and what nobody may do."""
 
+import gzip
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 
-from schedviz.store import Sandbox, Store
+from schedviz.api import write
+from schedviz.loop.clock import pause
+from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.aio import BLOCK_SECONDS
+from simulator.__main__ import main
 from simulator.trace import PodStarted
+from tests.loop.conftest import node, pod, until_bound
 from tests.processes import Process
 from tests.waiting import eventually
 
@@ -131,6 +138,13 @@ REFUSALS = [
     Refusal("DELETE", PODS + "/gone", 404, "NotFound", 'pods "gone" not found'),
     Refusal("DELETE", "/api/v1/namespaces/default", 403, "Forbidden", "may not be deleted"),
     Refusal("DELETE", PODS + "/gone", 400, "BadRequest", 'unknown field "grace"', body='{"grace": 1}'),
+    Refusal(
+        "DELETE",
+        PODS + "/gone?propagationPolicy=Sideways",
+        422,
+        "Invalid",
+        'propagationPolicy: Unsupported value: "Sideways": supported values: "Background", "Foreground", ',
+    ),
 ]
 
 
@@ -255,6 +269,36 @@ def test_the_trace_comes_as_json_lines(server: str, sandbox: Sandbox) -> None:
         assert len(response.readlines()) == 1500
     code, answer = request(f"{url}/trace?after=9999")
     assert (code, answer["reason"]) == (410, "Expired")
+
+
+def test_a_recording_that_was_downloaded_is_told_again_by_the_command(
+    stack: str, store: Store, sandbox_name: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    nodes = [node(f"n{i}", cpu="1") for i in range(3)]
+    sandbox = write.create_sandbox(store, Meta(sandbox_name, created=time.time()), nodes)
+    write.create(sandbox, [pod(f"p{i}", cpu="300m") for i in range(12)])
+    eventually(until_bound(sandbox, 9))
+    pause(sandbox)
+    eventually(
+        lambda: (renewal := sandbox.lease()) and sandbox.progress()[1] >= sandbox.clock().sim and renewal
+    )
+    file = tmp_path / "recording.jsonl.gz"
+    with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/recording", timeout=10) as answer:
+        file.write_bytes(answer.read())
+    with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/trace?after=0", timeout=10) as answer:
+        trace = answer.read()
+    assert main(["replay", str(file)]) == 0
+    assert capsysbinary.readouterr().out == trace
+    assert trace.count(b'"Bound"') == 9
+    assert trace.count(b'"Unschedulable"') >= 3
+
+    assert request(f"{stack}/s/{sandbox_name}/recording", "DELETE")[0] == 405
+    lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
+    for what, problem in ((b"".join(lines[1:]), b"begins with"), (lines[0] + b"{}\n", b"line 2"), (b"", b"")):
+        file.write_bytes(what)
+        assert main(["replay", str(file)]) == (1 if what else 0)
+        assert problem in capsysbinary.readouterr().err
+    store.delete(sandbox_name)
 
 
 def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:

@@ -1,0 +1,98 @@
+"""What becomes of what an object owned, when it is deleted in one of three ways."""
+
+import pytest
+
+from simulator import trace
+from simulator.api import Change, Manifest
+from simulator.apiserver.deletion import Propagation, admit_delete
+from simulator.apiserver.resources import of_kind
+from simulator.controllers.ownership import references
+from tests.simulator.controllers.workloads import heir, names, pods, workload
+from tests.simulator.lab import Lab, node
+
+DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
+
+
+def running() -> Lab:
+    lab = Lab()
+    lab.create(node("n1"), workload("Deployment", replicas=2, pod={"terminationGracePeriodSeconds": 5}))
+    return lab.run(10)
+
+
+def delete(lab: Lab, resource: str, key: str, propagation: Propagation | None) -> None:
+    manifest = lab.api.objects[resource][key]
+    kind = of_kind(manifest["apiVersion"], manifest["kind"])
+    assert kind is not None
+    change = admit_delete(kind, manifest, lab.now, propagation=propagation)
+    assert change is not None
+    lab.api.commit([Change(change.resource, change.key, change.object)])
+    lab.simulation.observe(lab.api.take_events())
+
+
+@pytest.mark.parametrize("propagation", [None, "Background"])
+def test_in_the_background_the_owner_goes_first(propagation: Propagation | None) -> None:
+    lab = running()
+    delete(lab, DEPLOYMENTS, "default/web", propagation)
+    lab.run(0)
+    assert not lab.api.objects[DEPLOYMENTS]
+    assert not lab.api.objects[SETS]
+    assert len(names(lab, alive=False)) == 2, "they have their grace period"
+    lab.run(10)
+    assert names(lab, alive=False) == []
+
+
+def test_in_the_foreground_the_owner_waits_for_all_that_it_owns() -> None:
+    lab = running()
+    delete(lab, DEPLOYMENTS, "default/web", "Foreground")
+    lab.run(1)
+    assert [*lab.api.objects[DEPLOYMENTS]] == ["default/web"]
+    [replica_set] = lab.api.objects[SETS].values()
+    assert replica_set["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert names(lab) == [], "nobody makes new ones"
+    lab = heir(lab)
+    lab.run(10)
+    assert not lab.api.objects[DEPLOYMENTS]
+    assert not lab.api.objects[SETS]
+    assert names(lab, alive=False) == []
+
+
+def test_as_orphans_what_it_owned_stays_and_is_adopted_by_the_next_of_its_kind() -> None:
+    lab = running()
+    before = names(lab)
+    [replica_set] = lab.api.objects[SETS]
+    delete(lab, DEPLOYMENTS, "default/web", "Orphan")
+    lab.run(10)
+    assert not lab.api.objects[DEPLOYMENTS]
+    assert not references(lab.api.objects[SETS][replica_set])
+    assert names(lab) == before
+    lab.create(workload("Deployment", replicas=2, pod={"terminationGracePeriodSeconds": 5}))
+    lab.run(10)
+    assert [*lab.api.objects[SETS]] == [replica_set]
+    assert names(lab) == before
+    assert references(lab.api.objects[SETS][replica_set])
+
+
+def test_who_has_another_owner_only_loses_the_one_that_goes() -> None:
+    lab = running()
+    lab.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other"}})
+    other = lab.api.objects["configmaps"]["default/other"]["metadata"]["uid"]
+    second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": other}
+
+    def shared(manifest: Manifest) -> Manifest:
+        metadata = manifest["metadata"]
+        return {
+            **manifest,
+            "metadata": {**metadata, "ownerReferences": [*metadata["ownerReferences"], second]},
+        }
+
+    [replica_set] = lab.api.objects[SETS]
+    lab.update(SETS, replica_set, shared)
+    delete(lab, DEPLOYMENTS, "default/web", "Foreground")
+    lab.run(5)
+    assert not lab.api.objects[DEPLOYMENTS]
+    assert references(lab.api.objects[SETS][replica_set]) == [second]
+    assert len(pods(lab)) == 2
+    lab.delete("configmaps", "default/other")
+    lab.run(20)
+    assert not lab.api.objects[SETS]
+    assert lab.of(trace.ObjectsDeleted)[0].reason == "ConfigMap other is gone"
