@@ -1,0 +1,183 @@
+"""Every page in Chinese: no English word is left but Kubernetes' names and what is marked as verbatim."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any, Final, get_args
+
+import msgspec
+import pytest
+from django.test import Client
+from django.utils.translation import override
+
+from schedviz.api import write
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.web import scenarios
+from schedviz.web.forms import FORMS
+from simulator import trace
+from simulator.api import Change
+
+from . import samples
+
+HTMX = {"HX-Request": "true"}
+NAMES: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    Pod Pods Deployment Job ReplicaSet PriorityClass PodDisruptionBudget PDB Node YAML CPU GPU API Redis ID
+    activeQ backoffQ Informer Permit PreFilter PreBind PreferNoSchedule NoSchedule NoExecute UTC Esc Cookie
+    Kubernetes kubectl describe kubelet Init cpu memory pods key value Effect selector schedviz generateName
+    globalDefault preemptionPolicy train render web shop workers scratch checkout my cluster
+    """,
+    )
+)
+"""As the official Chinese documentation writes them; names of fields, and of the objects in scenarios."""
+VERBATIM: Final = {"code", "pre", "script", "style", "textarea", "time", "option"}
+SPOKEN: Final = {"title", "aria-label", "placeholder", "aria-roledescription", "alt"}
+VOID: Final = {"meta", "link", "input", "br", "img", "hr"}
+
+
+class Reader(HTMLParser):
+    """Gathers the words that a reader of Chinese sees or hears."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[bool] = []
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        quiet = tag in VERBATIM or given.get("lang") == "en" or given.get("translate") == "no"
+        here = quiet or (bool(self.open) and self.open[-1] and "lang" not in given)
+        if not here:
+            self.found += [text for name, text in attrs if name in SPOKEN and text]
+        if tag not in VOID:
+            self.open.append(here)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and self.open:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not (self.open and self.open[-1]):
+            self.found.append(data)
+
+
+def english(html: str) -> set[str]:
+    reader = Reader()
+    reader.feed(html)
+    return {
+        f"{word} in {' '.join(text.split())[:80]}"
+        for text in reader.found
+        for word in re.findall(r"[A-Za-z][A-Za-z']+", re.sub(r"\S*=\S*|[a-z]+-\d", "", text))
+        if word not in NAMES
+    }
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    return Client(headers={"host": "localhost", "accept-language": "zh-CN,zh;q=0.9,en;q=0.5"})
+
+
+@pytest.fixture
+def full(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
+    """A sandbox in which every part of the page has something to show. Names in it are no words."""
+    meta = Meta(sandbox_name, title="Online against offline", scenario="online-vs-offline", queue="v1.10")
+    sandbox = write.create_sandbox(store, meta, [])
+    taints = {"taints": [{"key": "a", "value": "b", "effect": "NoExecute"}], "unschedulable": True}
+    decisions = [
+        samples.SCHEDULED,
+        samples.NOTHING_FITS,
+        samples.preempting(4, "n1", samples.candidate("n1", 5), samples.candidate("n2", 5, 5)),
+    ]
+    numbered = [samples.replace(each, cycle=number) for number, each in enumerate(decisions, 1)]
+    events = [sample(kind) for kind in get_args(trace.AnyEvent)]
+    ended = [trace.CycleStarted(samples.START, n, "default/p1", n, 5) for n in (1, 2, 3)]
+    lanes = [
+        samples.lane("p2", "activeQ", nominated_node="n1"),
+        samples.lane("p3", "backoffQ", backoff_until=samples.START + 5),
+        samples.lane("p4", "unschedulable", message=samples.NOTHING_FITS.message, plugins=["P"]),
+        samples.lane("p5", "gated", gate="g1"),
+        samples.lane("p6", "waiting", wait_until=samples.START + 5),
+        samples.lane("p7", "inFlight"),
+    ]
+    objects = [
+        ("nodes", "n1", samples.node("n1", zone="z", **taints)),
+        ("nodes", "n2", samples.node("n2", zone="")),
+        ("pods", "default/p1", samples.pod("p1", node="n1", priority=5)),
+        ("pods", "default/p8", samples.pod("p8", node="n2", deleted="2027-01-15T08:00:05Z")),
+        *(("pods", each.pod, samples.pod(each.pod.removeprefix("default/"))) for each in lanes),
+    ]
+    sandbox.commit(
+        [Change(resource, key, made, expected=0) for resource, key, made in objects],
+        trace=[*ended, *events],
+        decisions=numbered,
+        lanes={entry.pod: entry for entry in lanes},
+    )
+    yield sandbox
+    store.delete(sandbox_name)
+
+
+def sample(kind: type[trace.Event]) -> trace.Event:
+    """An event with something in every field."""
+    values: dict[str, Any] = {
+        "t": samples.START,
+        "change": "updated",
+        "source": "backoffQ",
+        "target": "activeQ",
+        "phase": "Failed",
+        "reason": "taint a:NoExecute" if kind is trace.PodEvicted else "suspended",
+        "message": samples.NOTHING_FITS.message,
+        "resource": "pods",
+        "preemptor": "default/p2",
+        "pod": "default/p1",
+        "node": "n1",
+    }
+    for field in msgspec.structs.fields(kind):
+        hint = str(field.type)
+        usual = {"dict": {}, "list": ["default/p1"] * 4, "bool": True, "int": 2}
+        values.setdefault(field.name, next((usual[each] for each in usual if each in hint), "x1"))
+    return kind(**{name: values[name] for name in kind.__struct_fields__})
+
+
+def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> None:
+    base = f"/s/{full.name}/"
+    pages = [
+        "/",
+        base,
+        "/s/none/",
+        f"{base}pods/default/p1/",
+        f"{base}pods/default/p4/",
+        f"{base}pods/default/p6/",
+        f"{base}nodes/n1/",
+        f"{base}leader/",
+        f"{base}cycles/1/?plugin=NodeResourcesFit&node=n1",
+        f"{base}cycles/2/",
+        f"{base}cycles/3/?play=1",
+        f"{base}new/yaml/",
+        *(f"{base}new/{kind}/" for kind in FORMS),
+    ]
+    left = []
+    for path in pages:
+        answer = client.get(path)
+        assert answer.headers["Content-Language"] == "zh-hans"
+        html = answer.content.decode().replace(full.name, "").replace("default/", "")
+        left += [f"{path.removeprefix(base) or 'live'}: {words}" for words in sorted(english(html))]
+    assert not left, "\n".join(left)
+
+
+def test_the_choice_of_a_language_outlives_the_browser_s(client: Client) -> None:
+    assert "沙箱" in client.get("/").content.decode()
+    answer = client.post("/language/", {"language": "en"}, headers={"referer": "http://localhost/?q=x"})
+    assert answer.headers["Location"].endswith("/?q=x")
+    assert answer.cookies["django_language"]["max-age"] > 30 * 24 * 3600
+    page = client.get("/").content.decode()
+    assert '<html lang="en">' in page
+    assert "Sandboxes" in page
+
+
+def test_the_scenarios_are_told_in_chinese() -> None:
+    with override("zh-hans"):
+        for each in scenarios.offered():
+            assert re.search("[\u4e00-\u9fff]", each.title)
+            assert re.search("[\u4e00-\u9fff]", each.summary)

@@ -1,0 +1,60 @@
+"""What the scheduler, kubelets and controllers say is explained beside their own words."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+
+import simulator.plugins
+from schedviz.web.view import meanings, reasons
+from simulator.framework.interface import Status
+from simulator.preemption.dry_run import NOT_HELPFUL
+from simulator.preemption.on_node import NO_VICTIMS
+from simulator.scheduler import event_recorder
+
+
+def constants() -> Iterator[Status]:
+    """The statuses that plugins give, as far as they are constants: alone or in a tuple."""
+    for found in pkgutil.walk_packages(simulator.plugins.__path__, "simulator.plugins."):
+        for value in vars(importlib.import_module(found.name)).values():
+            yield from (
+                each for each in (value if type(value) is tuple else (value,)) if isinstance(each, Status)
+            )
+    yield from (NOT_HELPFUL, NO_VICTIMS)
+
+
+def test_every_reason_of_a_plugin_has_a_meaning() -> None:
+    said = {reason for status in constants() for reason in status.reasons}
+    assert len(said) > 15
+    assert {reason for reason in said if not meanings.reason(reason)} == set()
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 ...", "It fits no node: 2 lack cpu."),
+        (
+            "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: ...",
+            "It fits no node: The pod's claim must get its volume first, before any node is looked at.",
+        ),
+        ("0/1 nodes are available: 1 of our own.", "It fits no node: 1 of our own."),
+        (
+            "rejected due to timeout after waiting 10s at plugin Gang",
+            "It waited on Permit for 10s, and nobody approved.",
+        ),
+        ("something else", ""),
+    ],
+)
+def test_a_message_is_told_in_short_words(message: str, text: str) -> None:
+    assert reasons.unplaced(message) == text
+
+
+def test_events_and_conditions_have_meanings() -> None:
+    for occasion in (event_recorder.SCHEDULED, event_recorder.FAILED_SCHEDULING, event_recorder.PREEMPTED):
+        assert meanings.event(occasion.reason)
+    assert meanings.condition("Ready", "False", "NodeNotReady") == "Its node is not ready."
+    assert meanings.condition("Ready", "False", "SomethingNew") == "It is not ready."
+    assert meanings.condition("Unheard", "True", "") == ""
+    assert meanings.cause("taint a=b:NoExecute") == "it does not tolerate the taint a=b:NoExecute"
+    assert meanings.cause("whatever") == "whatever"
