@@ -75,7 +75,11 @@ def _daemon_set(manifest: Manifest) -> Iterator[Cause]:
     yield from _workload(manifest)
     strategy = manifest["spec"]["updateStrategy"]
     yield from _update_strategy(strategy)
-    yield from _rolling(strategy.get("rollingUpdate"), "spec.updateStrategy.rollingUpdate")
+    rolling = strategy.get("rollingUpdate")
+    yield from _rolling(rolling, "spec.updateStrategy.rollingUpdate")
+    if rolling and all(rolling[field] not in (0, "0%") for field in ("maxUnavailable", "maxSurge")):
+        detail = "may not be set when maxUnavailable is non-zero"
+        yield invalid("spec.updateStrategy.rollingUpdate.maxSurge", rolling["maxSurge"], detail)
 
 
 def _stateful_set(manifest: Manifest) -> Iterator[Cause]:

@@ -1,8 +1,5 @@
 """DaemonSets: one pod on every node that will have it (daemon_controller.go and update.go in
-pkg/controller/daemon, v1.34). The scheduler places these pods like others: each asks for its node by name.
-
-Simplified: ``maxSurge`` is not surged; an update always replaces, one pod at a time where ``maxUnavailable``
-is 0."""
+pkg/controller/daemon, v1.34). The scheduler places these pods like others: each asks for its node by name."""
 
 import copy
 from collections.abc import Sequence
@@ -89,7 +86,7 @@ class DaemonSetController(Controller):
             if name not in seen.stays:
                 surplus += alive
                 continue
-            surplus += running[1:]
+            surplus += self._excess(manifest, seen, running)
             for pod in over:
                 due = _ended(pod) + FIRST_DELAY
                 if due <= self._world.now:
@@ -102,13 +99,47 @@ class DaemonSetController(Controller):
             self.create(manifest, [self._pod(manifest, seen.digest, name) for name in missing])
         return bool(surplus or missing)
 
+    def _excess(self, manifest: Manifest, seen: "Survey", running: list[Manifest]) -> list[Manifest]:
+        """Who is too many on a node. With a surge an old pod that is ready may stay until the new one is
+        available."""
+        if not _surge(manifest, 1):
+            return running[1:]
+        new = [pod for pod in running if revision_hash(pod) == seen.digest]
+        old = [pod for pod in running if revision_hash(pod) != seen.digest]
+        excess = new[1:] + old[1:]
+        if new and old and (not is_ready(old[0]) or self._is_available(manifest, new[0])):
+            excess.append(old[0])
+        return excess
+
     def _update(self, manifest: Manifest, seen: "Survey") -> None:
-        """Replace pods of older templates: those that are of no use at once, the others as many at a time as
-        may be unavailable."""
+        """Pods of older templates make room for new ones, or wait until these have come."""
         strategy = manifest["spec"]["updateStrategy"]
-        if strategy["type"] != "RollingUpdate":
-            return
-        spare = max(1, rounded_up(strategy["rollingUpdate"]["maxUnavailable"], len(seen.wanted)))
+        if strategy["type"] == "RollingUpdate":
+            surge = _surge(manifest, len(seen.wanted))
+            if surge:
+                self._surge_on(manifest, seen, surge)
+            else:
+                unavailable = rounded_up(strategy["rollingUpdate"]["maxUnavailable"], len(seen.wanted))
+                self._replace(manifest, seen, max(1, unavailable))
+
+    def _surge_on(self, manifest: Manifest, seen: "Survey", surge: int) -> None:
+        """A second pod on nodes with an old one: at once where that is of no use, else so many at a time. The
+        old one goes when the new one is available (see :meth:`_excess`)."""
+        useless: list[str] = []
+        useful: list[str] = []
+        for name in seen.wanted:
+            alive = [pod for pod in seen.pods.get(name, ()) if "deletionTimestamp" not in pod["metadata"]]
+            new = [pod for pod in alive if revision_hash(pod) == seen.digest]
+            if new and len(alive) > len(new):
+                surge -= 1
+            elif alive and not new:
+                (useful if self._is_available(manifest, alive[0]) else useless).append(name)
+        chosen = useless + useful[: max(0, surge)]
+        if chosen:
+            self.create(manifest, [self._pod(manifest, seen.digest, name) for name in chosen])
+
+    def _replace(self, manifest: Manifest, seen: "Survey", spare: int) -> None:
+        """Those that are of no use go at once, the others as many at a time as may be unavailable."""
         useless: list[Manifest] = []
         useful: list[Manifest] = []
         for name in seen.wanted:
@@ -159,6 +190,12 @@ class DaemonSetController(Controller):
         due = min((time for time in times if time is not None and time > self._world.now), default=None)
         if due is not None:
             self.enqueue(key, due)
+
+
+def _surge(manifest: Manifest, nodes: int) -> int:
+    """How many more pods than nodes there may be during an update."""
+    rolling = manifest["spec"]["updateStrategy"].get("rollingUpdate") or {}
+    return rounded_up(rolling.get("maxSurge", 0), nodes)
 
 
 def node_of(pod: Manifest) -> str:

@@ -3,7 +3,10 @@
 import copy
 from typing import Any
 
+import pytest
+
 from simulator.api import Manifest
+from simulator.apiserver.status import Invalid
 from tests.simulator.controllers.workloads import heir, names, pods, status, workload
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -75,6 +78,31 @@ def test_an_update_replaces_one_pod_at_a_time() -> None:
     assert {made["spec"]["containers"][0]["image"] for made in pods(lab)} == {"app:2"}
     assert where(lab) == ["a", "b", "c"]
     assert len(lab.api.objects["controllerrevisions.apps"]) == 2
+
+
+def test_a_surge_puts_the_new_pod_beside_the_old_one_until_it_is_available() -> None:
+    lab = Lab()
+    surge = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    slow = {"schedviz/ready-after-seconds": "5", "schedviz/stop-seconds": "1"}
+    lab.create(*(node(name) for name in "abc"))
+    lab.create(workload("DaemonSet", updateStrategy=surge, annotations=slow))
+    lab.run(20)
+    lab.update(SETS, "default/web", changed(image="app:2"))
+    most = 0
+    for _ in range(200):
+        lab.run(0.5)
+        ready = [p for p in pods(lab) if p["status"]["conditions"][-1]["status"] == "True"]
+        assert {p["spec"]["nodeName"] for p in ready} == {"a", "b", "c"}, "no node is ever without"
+        most = max(most, len(where(lab)))
+    assert most == 4
+    assert {made["spec"]["containers"][0]["image"] for made in pods(lab)} == {"app:2"}
+    assert where(lab) == ["a", "b", "c"]
+
+
+def test_it_either_surges_or_does_without() -> None:
+    both = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
+    with pytest.raises(Invalid, match="maxSurge: .* may not be set when maxUnavailable is non-zero"):
+        Lab().create(workload("DaemonSet", updateStrategy=both))
 
 
 def test_a_daemon_that_fails_is_replaced_and_nothing_is_left_of_a_deleted_set() -> None:
