@@ -101,7 +101,7 @@ def test_a_surge_puts_the_new_pod_beside_the_old_one_until_it_is_available() -> 
 
 def test_it_either_surges_or_does_without() -> None:
     both = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
-    with pytest.raises(Invalid, match="maxSurge: .* may not be set when maxUnavailable is non-zero"):
+    with pytest.raises(Invalid, match=r"maxSurge: .* may not be set when maxUnavailable is non-zero"):
         Lab().create(workload("DaemonSet", updateStrategy=both))
 
 
