@@ -14,6 +14,9 @@ from simulator.objects.labels import label_selector
 MAX_CRON_JOB_NAME = 52
 """Eleven characters are needed for the names of its Jobs."""
 
+SUCCEEDED_INDEXES = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", re.ASCII)
+"""Five digits: more than 100,000 completions upstream refuses."""
+
 COUNTS = (
     "replicas",
     "minReadySeconds",
@@ -122,6 +125,47 @@ def _job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
         yield not_supported(f"{path}.completionMode", spec["completionMode"], ("NonIndexed", "Indexed"))
     elif spec["completionMode"] == "Indexed" and "completions" not in spec:
         yield required(f"{path}.completions", "when completion mode is Indexed")
+    if spec.get("podFailurePolicy"):
+        policy = spec["template"]["spec"].get("restartPolicy")
+        if policy != "Never":
+            detail = 'only "Never" is supported when podFailurePolicy is specified'
+            yield invalid(f"{path}.template.spec.restartPolicy", policy, detail)
+        for index, rule in enumerate(spec["podFailurePolicy"].get("rules") or ()):
+            yield from _failure_rule(rule, f"{path}.podFailurePolicy.rules[{index}]")
+    if spec.get("successPolicy"):
+        yield from _success_policy(spec, f"{path}.successPolicy")
+
+
+def _failure_rule(rule: Manifest, path: str) -> Iterator[Cause]:
+    codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
+    if rule["action"] not in ("Count", "FailJob", "Ignore"):
+        # FailIndex is upstream's fourth: it comes with backoffLimitPerIndex, which nobody acts on here.
+        yield not_supported(f"{path}.action", rule["action"], ("Count", "FailJob", "Ignore"))
+    if codes and conditions:
+        yield invalid(path, rule, "specifying both OnExitCodes and OnPodConditions is not supported")
+    elif not codes and not conditions:
+        yield invalid(path, rule, "specifying one of OnExitCodes and OnPodConditions is required")
+    if codes and codes["operator"] not in ("In", "NotIn"):
+        yield not_supported(f"{path}.onExitCodes.operator", codes["operator"], ("In", "NotIn"))
+    if codes and not codes["values"]:
+        yield invalid(f"{path}.onExitCodes.values", codes["values"], "at least one value is required")
+
+
+def _success_policy(spec: Manifest, path: str) -> Iterator[Cause]:
+    policy = spec["successPolicy"]
+    if spec["completionMode"] != "Indexed":
+        yield invalid(path, policy, "requires indexed completion mode")
+    if not policy.get("rules"):
+        yield required(
+            f"{path}.rules", "at least one rules must be specified when the successPolicy is specified"
+        )
+    for index, rule in enumerate(policy.get("rules") or ()):
+        if "succeededIndexes" in rule and not SUCCEEDED_INDEXES.fullmatch(rule["succeededIndexes"]):
+            yield invalid(
+                f"{path}.rules[{index}].succeededIndexes",
+                rule["succeededIndexes"],
+                "must be numbers and intervals of them, such as 0,2-4",
+            )
 
 
 def _cron_job(manifest: Manifest) -> Iterator[Cause]:
@@ -158,7 +202,9 @@ WORKLOAD_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
 def validate_workload_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     """A selector is for life; a Job's template too."""
     fields = (
-        ("selector", "template", "completions", "completionMode") if new["kind"] == "Job" else ("selector",)
+        ("selector", "template", "completions", "completionMode", "podFailurePolicy", "successPolicy")
+        if new["kind"] == "Job"
+        else ("selector",)
     )
     for field in fields:
         if new["spec"].get(field) != old["spec"].get(field):

@@ -9,13 +9,16 @@ from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.deletion import without_finalizer
 from simulator.apiserver.timestamps import micros, timestamp
 from simulator.controllers.controller import Controller, is_finished
+from simulator.controllers.job_indexes import as_ranges, completed_indexes, give_index, index_of
+from simulator.controllers.job_policies import fails_job, failure_rule, success_rule
 from simulator.controllers.ownership import controller_of
 from simulator.controllers.pods import from_template, is_active, is_ready, to_delete
 from simulator.objects.pod_status import condition
 from simulator.trace import JobFinished
 
 TRACKING = "batch.kubernetes.io/job-tracking"
-INDEX = "batch.kubernetes.io/job-completion-index"
+FAILURE_TARGET, SUCCESS_CRITERIA_MET = "FailureTarget", "SuccessCriteriaMet"
+"""Conditions that say how a Job will end, when its last pods are over."""
 FIRST_DELAY: Micros = 10 * SECOND
 LONGEST_DELAY: Micros = 600 * SECOND
 """After a failure the next pod waits, twice as long each time (DefaultJobPodFailureBackOff)."""
@@ -37,19 +40,22 @@ class JobController(Controller):
             self._after_the_end(key, manifest, pods)
             return
         active = [pod for pod in pods if is_active(pod)]
-        reason = self._failure(manifest, pods)
-        if reason:
-            self._end(manifest, active, "Failed", reason)
-        elif self._is_complete(manifest, active):
-            self._end(manifest, active, "Complete", "CompletionsReached")
-        elif not self._manage(key, manifest, pods, active):
+        decided = condition(manifest, FAILURE_TARGET) or condition(manifest, SUCCESS_CRITERIA_MET)
+        if decided is not None:
+            self._end(key, manifest, pods, active, decided)
+            return
+        verdict = self._verdict(manifest, pods, active)
+        if verdict is not None:
+            self._write(key, manifest, verdict, [])
+            return
+        if not self._manage(key, manifest, pods, active):
             start = timestamp(self._world.now)
             suspended = manifest["spec"]["suspend"]
             self.set_status(
                 manifest,
                 active=len(active),
                 ready=sum(map(is_ready, active)),
-                terminating=sum("deletionTimestamp" in p["metadata"] and not is_finished(p) for p in pods),
+                terminating=_terminating(pods),
                 startTime=None if suspended else _status(manifest).get("startTime", start),
             )
         deadline = manifest["spec"].get("activeDeadlineSeconds")
@@ -81,7 +87,9 @@ class JobController(Controller):
             status["succeeded"] = len(indexes)
         else:
             status["succeeded"] = status.get("succeeded", 0) + len(succeeded)
-        status["failed"] = status.get("failed", 0) + len(over) - len(succeeded)
+        failed = [pod for pod in over if pod["status"]["phase"] == "Failed"]
+        counted_failed = sum(failure_rule(manifest, pod).action != "Ignore" for pod in failed)
+        status["failed"] = status.get("failed", 0) + counted_failed
         status["active"] = sum(map(is_active, pods))
         counted = Change(
             self.resource, key, {**manifest, "status": status}, int(manifest["metadata"]["resourceVersion"])
@@ -111,7 +119,7 @@ class JobController(Controller):
             taken = completed_indexes(manifest) | {index_of(pod) for pod in active}
             free = (index for index in range(spec["completions"]) if index not in taken)
             for pod, index in zip(made, free, strict=False):
-                _give_index(pod, manifest, index)
+                give_index(pod, manifest, index)
         self.create(manifest, made)
         return True
 
@@ -133,18 +141,39 @@ class JobController(Controller):
 
     # Its end
 
-    def _failure(self, manifest: Manifest, pods: Sequence[Manifest]) -> str:
-        """Why the Job has failed; "" = it has not."""
+    def _verdict(
+        self, manifest: Manifest, pods: Sequence[Manifest], active: Sequence[Manifest]
+    ) -> Manifest | None:
+        """The condition that says how it will end; None = it goes on."""
+        reason, message = self._failure(manifest, pods)
+        if reason:
+            return self._condition(FAILURE_TARGET, reason, message)
+        message = success_rule(manifest, completed_indexes(manifest))
+        if message:
+            return self._condition(SUCCESS_CRITERIA_MET, "SuccessPolicy", message)
+        if self._is_complete(manifest, active):
+            return self._condition(
+                SUCCESS_CRITERIA_MET, "CompletionsReached", "Reached expected number of succeeded pods"
+            )
+        return None
+
+    def _failure(self, manifest: Manifest, pods: Sequence[Manifest]) -> tuple[str, str]:
+        """Why the Job fails, in a word and in a sentence; "" = it does not."""
         spec, status = manifest["spec"], _status(manifest)
+        message = fails_job(manifest, (pod for pod in pods if pod["status"]["phase"] == "Failed"))
+        if message:
+            return "PodFailurePolicy", message
         restarts = sum(_restarts(pod) for pod in pods if is_active(pod))
         limit = spec["backoffLimit"]
         by_restarts = spec["template"]["spec"]["restartPolicy"] == "OnFailure" and restarts
         if status.get("failed", 0) > limit or (by_restarts and restarts >= max(limit, 1)):
-            return "BackoffLimitExceeded"
+            return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
         deadline, begun = spec.get("activeDeadlineSeconds"), status.get("startTime")
         if deadline is None or begun is None or spec["suspend"]:
-            return ""
-        return "DeadlineExceeded" if micros(begun) + deadline * SECOND <= self._world.now else ""
+            return "", ""
+        if micros(begun) + deadline * SECOND > self._world.now:
+            return "", ""
+        return "DeadlineExceeded", "Job was active longer than specified deadline"
 
     def _is_complete(self, manifest: Manifest, active: Sequence[Manifest]) -> bool:
         succeeded = _status(manifest).get("succeeded", 0)
@@ -152,28 +181,54 @@ class JobController(Controller):
             return bool(succeeded >= manifest["spec"]["completions"])
         return bool(succeeded) and not active
 
-    def _end(self, manifest: Manifest, active: list[Manifest], kind: str, reason: str) -> None:
-        if active:
-            self.delete(manifest, active, f"the Job is over: {reason}")
+    def _condition(self, kind: str, reason: str, message: str) -> Manifest:
         now = timestamp(self._world.now)
-        made = {"type": kind, "status": "True", "reason": reason}
-        made |= {"lastProbeTime": now, "lastTransitionTime": now}
+        return {
+            "type": kind,
+            "status": "True",
+            "reason": reason,
+            "message": message,
+            "lastProbeTime": now,
+            "lastTransitionTime": now,
+        }
+
+    def _end(
+        self,
+        key: str,
+        manifest: Manifest,
+        pods: Sequence[Manifest],
+        active: list[Manifest],
+        decided: Manifest,
+    ) -> None:
+        """It is over when its last pod is."""
+        if active:
+            self.delete(manifest, active, f"the Job is over: {decided['reason']}")
+            return
+        terminating = _terminating(pods)
+        if terminating:
+            self.set_status(manifest, active=0, ready=0, terminating=terminating)
+            return
+        complete = decided["type"] == SUCCESS_CRITERIA_MET
+        kind, reason = "Complete" if complete else "Failed", decided["reason"]
+        ended = self._condition(kind, reason, decided.get("message", ""))
+        told = JobFinished(t=self._world.now, job=key, succeeded=complete, reason=reason)
+        self._write(key, manifest, ended, [told], active=0, ready=0, terminating=0)
+
+    def _write(
+        self, key: str, manifest: Manifest, made: Manifest, told: Sequence[JobFinished], **fields: int
+    ) -> None:
         status = {
             **_status(manifest),
-            "active": 0,
-            "ready": 0,
+            **fields,
             "conditions": [*(_status(manifest).get("conditions") or ()), made],
         }
-        if kind == "Complete":
-            status["completionTime"] = now
-        key = f"{manifest['metadata']['namespace']}/{manifest['metadata']['name']}"
-        told = JobFinished(t=self._world.now, job=key, succeeded=kind == "Complete", reason=reason)
+        if made["type"] == "Complete":
+            status["completionTime"] = made["lastTransitionTime"]
         version = int(manifest["metadata"]["resourceVersion"])
-        self._world.commit([Change(self.resource, key, {**manifest, "status": status}, version)], [told])
+        self._world.commit([Change(self.resource, key, {**manifest, "status": status}, version)], told)
 
     def _after_the_end(self, key: str, manifest: Manifest, pods: Sequence[Manifest]) -> None:
-        terminating = sum("deletionTimestamp" in p["metadata"] and not is_finished(p) for p in pods)
-        self.set_status(manifest, active=0, ready=0, terminating=terminating)
+        self.set_status(manifest, active=0, ready=0, terminating=_terminating(pods))
         seconds = manifest["spec"].get("ttlSecondsAfterFinished")
         ended = finished(manifest)
         if seconds is None or ended is None:
@@ -188,6 +243,10 @@ class JobController(Controller):
 def finished(job: Manifest) -> Manifest | None:
     """The condition that says how it ended; None = it has not."""
     return next((c for kind in ("Complete", "Failed") if (c := condition(job, kind)) is not None), None)
+
+
+def _terminating(pods: Sequence[Manifest]) -> int:
+    return sum("deletionTimestamp" in pod["metadata"] and not is_finished(pod) for pod in pods)
 
 
 def tracked(pod: Manifest) -> bool:
@@ -230,40 +289,3 @@ def _restarts(pod: Manifest) -> int:
 def _status(job: Manifest) -> Manifest:
     found: Manifest = job.get("status") or {}
     return found
-
-
-# Indexed Jobs
-
-
-def _give_index(pod: Manifest, manifest: Manifest, index: int) -> None:
-    metadata = pod["metadata"]
-    metadata.setdefault("annotations", {})[INDEX] = str(index)
-    metadata.setdefault("labels", {})[INDEX] = str(index)
-    metadata["generateName"] = f"{manifest['metadata']['name']}-{index}-"
-
-
-def index_of(pod: Manifest) -> int:
-    """-1 for a pod that has none."""
-    text = (pod["metadata"].get("annotations") or {}).get(INDEX, "")
-    return int(text) if text.isascii() and text.isdigit() else -1
-
-
-def completed_indexes(job: Manifest) -> set[int]:
-    """``0-2,5`` read back."""
-    found: set[int] = set()
-    for part in filter(None, _status(job).get("completedIndexes", "").split(",")):
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
-
-
-def as_ranges(indexes: set[int]) -> str:
-    """``0-2,5``: runs of three and more are contracted."""
-    runs: list[list[int]] = []
-    for index in sorted(index for index in indexes if index >= 0):
-        if runs and runs[-1][-1] == index - 1:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    parts = (f"{r[0]}-{r[-1]}" if len(r) > 2 else ",".join(map(str, r)) for r in runs)
-    return ",".join(parts)

@@ -24,6 +24,8 @@ RUN_SECONDS = "schedviz/run-seconds"
 """The annotation that ends a pod well after so long; without it a pod runs until it is deleted."""
 FAIL_SECONDS = "schedviz/fail-after-seconds"
 """The annotation that has a pod's containers fail after so long, each time that they run."""
+EXIT_CODE = "schedviz/exit-code"
+"""The annotation that says with which code a pod's containers end that fail for good; 1 without it."""
 READY_SECONDS = "schedviz/ready-after-seconds"
 """The annotation that makes a pod ready so long after its start; without it it is ready at once."""
 STOP_SECONDS = "schedviz/stop-seconds"
@@ -175,7 +177,8 @@ class Kubelet:
 
     def _fail(self, pod: Pod) -> None:
         if pod.spec.get("restartPolicy", "Always") == "Never":
-            self._end(pod, exit_code=1)
+            code = (pod.manifest["metadata"].get("annotations") or {}).get(EXIT_CODE, "1")
+            self._end(pod, exit_code=int(code) if code.isascii() and code.isdigit() else 1)
             return
         now, since = self._world.now, self._since(pod)
 

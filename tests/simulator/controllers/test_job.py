@@ -6,6 +6,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
+from simulator.apiserver.status import Invalid
 from tests.simulator.controllers.workloads import heir, names, pods, status, template
 from tests.simulator.lab import START, Lab, node
 
@@ -35,13 +36,21 @@ def conditions(lab: Lab) -> list[tuple[str, str]]:
     return [(c["type"], c["reason"]) for c in status(lab, JOBS, "sum").get("conditions", ())]
 
 
+def end(lab: Lab) -> list[tuple[str, str]]:
+    """How it ended: the condition that comes when its last pod is over."""
+    return conditions(lab)[1:]
+
+
+COMPLETE = [("Complete", "CompletionsReached")]
+
+
 def test_a_job_runs_its_pods_a_few_at_a_time_until_enough_have_ended_well() -> None:
     lab = begun(job(RUNS, completions=5, parallelism=2))
     for running, succeeded in ((2, 0), (2, 2), (1, 4)):
         assert len(names(lab)) == running
         assert status(lab, JOBS, "sum").get("succeeded", 0) == succeeded
         lab.run(11)
-    assert conditions(lab) == [("Complete", "CompletionsReached")]
+    assert conditions(lab) == [("SuccessCriteriaMet", "CompletionsReached"), *COMPLETE]
     found = status(lab, JOBS, "sum")
     assert (found["succeeded"], found["failed"], found["active"]) == (5, 0, 0)
     assert [(e.job, e.succeeded) for e in lab.of(trace.JobFinished)] == [("default/sum", True)]
@@ -52,7 +61,7 @@ def test_failed_pods_are_followed_by_others_ever_later_until_the_limit() -> None
     lab = begun(job(FAILS, backoffLimit=2)).run(300)
     started = [(e.t - START) / 1e6 for e in lab.of(trace.PodStarted)]
     assert started == [1, 17, 43], "6 s of life, and 10 and 20 s of waiting"
-    assert conditions(lab) == [("Failed", "BackoffLimitExceeded")]
+    assert end(lab) == [("Failed", "BackoffLimitExceeded")]
     assert status(lab, JOBS, "sum")["failed"] == 3
     assert [pod["status"]["phase"] for pod in pods(lab, alive=False)] == ["Failed"] * 3
 
@@ -60,7 +69,7 @@ def test_failed_pods_are_followed_by_others_ever_later_until_the_limit() -> None
 def test_restarts_within_a_pod_count_where_its_policy_is_on_failure() -> None:
     lab = begun(job(FAILS, policy="OnFailure", backoffLimit=2)).run(300)
     assert [e.restarts for e in lab.of(trace.ContainersRestarted)] == [1, 2]
-    assert conditions(lab) == [("Failed", "BackoffLimitExceeded")]
+    assert end(lab) == [("Failed", "BackoffLimitExceeded")]
     assert names(lab, alive=False) == []
 
 
@@ -69,7 +78,7 @@ def test_a_pod_that_is_deleted_before_its_end_counts_as_failed_and_is_followed()
     [first] = names(lab)
     lab.delete_pod(first)
     lab.run(120)
-    assert conditions(lab) == [("Complete", "CompletionsReached")]
+    assert end(lab) == COMPLETE
     assert status(lab, JOBS, "sum")["failed"] == 1
     assert first not in names(lab, alive=False)
 
@@ -89,7 +98,7 @@ def test_a_job_has_a_deadline_and_a_time_to_live(spec: dict[str, Any], left: str
     lab = begun(job(RUNS, **spec)).run(60)
     assert names(lab, alive=False) == []
     if left:
-        assert conditions(lab) == [(left, "DeadlineExceeded")]
+        assert end(lab) == [(left, "DeadlineExceeded")]
     else:
         assert not lab.api.objects[JOBS]
 
@@ -105,7 +114,7 @@ def test_a_suspended_job_gives_up_its_pods_until_it_goes_on() -> None:
     assert names(lab, alive=False) == []
     lab.update(JOBS, "default/sum", suspended(False))
     lab.run(60)
-    assert conditions(lab) == [("Complete", "CompletionsReached")]
+    assert end(lab) == COMPLETE
 
 
 def test_the_pods_of_a_deleted_job_go_though_nobody_counts_them() -> None:
@@ -113,6 +122,66 @@ def test_the_pods_of_a_deleted_job_go_though_nobody_counts_them() -> None:
     lab.delete(JOBS, "default/sum")
     lab.run(60)
     assert names(lab, alive=False) == []
+
+
+def rules(*rules: Manifest) -> Manifest:
+    return {"rules": [*rules]}
+
+
+def test_a_failure_that_no_retry_helps_ends_the_job_and_one_that_was_no_fault_does_not_count() -> None:
+    exit_code = {"operator": "In", "values": [42]}
+    policy = rules(
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {"action": "FailJob", "onExitCodes": exit_code},
+    )
+    fails = {"schedviz/fail-after-seconds": "5", "schedviz/exit-code": "42"}
+    lab = begun(job(fails, podFailurePolicy=policy, backoffLimit=0, parallelism=1))
+    [first] = names(lab)
+    target = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+
+    def disrupted(manifest: Manifest) -> Manifest:
+        state = {"phase": "Failed", "conditions": [*manifest["status"]["conditions"], target]}
+        return {**manifest, "status": {**manifest["status"], **state}}
+
+    lab.update("pods", f"default/{first}", disrupted)
+    lab.run(12)
+    [second] = names(lab)
+    assert status(lab, JOBS, "sum")["failed"] == 0, "it was disrupted"
+    lab.run(60)
+    assert conditions(lab) == [("FailureTarget", "PodFailurePolicy"), ("Failed", "PodFailurePolicy")]
+    assert status(lab, JOBS, "sum")["conditions"][1]["message"] == (
+        f"Container main for pod default/{second} failed with exit code 42 matching FailJob rule at index 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "seconds", "succeeded"),
+    [({"succeededIndexes": "0,2"}, 25, 3), ({"succeededCount": 2}, 15, 2)],
+)
+def test_some_indexes_may_suffice(rule: Manifest, seconds: int, succeeded: int) -> None:
+    policy = rules({"succeededIndexes": "9"}, rule)
+    lab = begun(job(RUNS, completions=10, parallelism=2, completionMode="Indexed", successPolicy=policy)).run(
+        seconds
+    )
+    assert conditions(lab)[0] == ("SuccessCriteriaMet", "SuccessPolicy")
+    assert names(lab) == []
+    lab.run(60)
+    assert end(lab) == [("Complete", "SuccessPolicy")]
+    assert status(lab, JOBS, "sum")["conditions"][1]["message"] == "Matched rules at index 1"
+    assert status(lab, JOBS, "sum")["succeeded"] >= succeeded
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"policy": "OnFailure", "podFailurePolicy": rules()}, 'only "Never" is supported when'),
+        ({"podFailurePolicy": rules({"action": "Ignore"})}, "specifying one of OnExitCodes and"),
+        ({"successPolicy": rules({"succeededCount": 1})}, "requires indexed completion mode"),
+    ],
+)
+def test_policies_are_held_to_their_rules(spec: dict[str, Any], words: str) -> None:
+    with pytest.raises(Invalid, match=words):
+        Lab().create(job(RUNS, **spec))
 
 
 def test_a_successor_counts_no_pod_twice_and_waits_as_long() -> None:
