@@ -45,6 +45,9 @@ def _stateful_set(manifest: Manifest) -> None:
     if strategy["type"] == "RollingUpdate":
         strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
     spec.setdefault("revisionHistoryLimit", 10)
+    retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+    retention.setdefault("whenDeleted", "Retain")
+    retention.setdefault("whenScaled", "Retain")
     for claim in spec.get("volumeClaimTemplates", ()):
         claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
 

@@ -92,6 +92,10 @@ def _stateful_set(manifest: Manifest) -> Iterator[Cause]:
     if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
         choices = ("OrderedReady", "Parallel")
         yield not_supported("spec.podManagementPolicy", spec["podManagementPolicy"], choices)
+    for when, policy in spec["persistentVolumeClaimRetentionPolicy"].items():
+        if policy not in ("Retain", "Delete"):
+            path = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
+            yield not_supported(path, policy, ("Retain", "Delete"))
 
 
 def _update_strategy(strategy: Manifest) -> Iterator[Cause]:

@@ -195,13 +195,25 @@ class Controller:
             return owned
         places = self._ownership.orphans(resource, owner["metadata"]["namespace"])
         orphans = (self._world.informer.get(place.resource, place.key) for place in places)
-        taken = [o for o in orphans if o is not None and _is_free(o) and selector.matches(_labels(o))]
-        left = [manifest for manifest in owned if not selector.matches(_labels(manifest))]
+        own = [o for o in owned if selector.matches(_labels(o)) and self.may_own(owner, o)]
+        left = [manifest for manifest in owned if manifest not in own]
+        taken = [
+            orphan
+            for orphan in orphans
+            if orphan is not None
+            and _is_free(orphan)
+            and selector.matches(_labels(orphan))
+            and self.may_own(owner, orphan)
+        ]
         for manifest in taken:
             self.patch(resource, manifest, lambda m: _owned(m, owner))
         for manifest in left:
             self.patch(resource, manifest, lambda m: _disowned(m, owner))
         return None if taken or left else owned
+
+    def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
+        """Whether an object whose labels match can be one of the owner's at all."""
+        return True
 
     def patch(self, resource: str, manifest: Manifest, mutate: Callable[[Manifest], Manifest | None]) -> None:
         metadata = manifest["metadata"]

@@ -13,10 +13,12 @@ HASH_LABEL = "controller-revision-hash"
 
 
 def update_revision(controller: Controller, owner: Manifest) -> Manifest | None:
-    """The revision of the owner's template as it is. None: it was not there, or was not the latest any more,
-    which is mended and causes another look. Raises StatusError or ApiError."""
+    """The revision of the owner's template as it is. None: it was not there, was not the latest any more, or
+    some had no owner, which is mended and causes another look. Raises StatusError or ApiError."""
     template = owner["spec"]["template"]
-    known = controller.owned(owner, REVISIONS)
+    known = controller.claim(owner, REVISIONS)
+    if known is None:
+        return None
     latest = max((revision["revision"] for revision in known), default=0)
     found = next((revision for revision in known if template_of(revision) == template), None)
     if found is None:

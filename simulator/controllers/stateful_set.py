@@ -2,9 +2,11 @@
 (pkg/controller/statefulset/stateful_set_control.go, v1.34)."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller, is_finished
+from simulator.controllers.ownership import owners, uid
 from simulator.controllers.pods import available_at, from_template, is_active, is_ready
 from simulator.controllers.revisions import (
     HASH_LABEL,
@@ -14,6 +16,7 @@ from simulator.controllers.revisions import (
     template_of,
     update_revision,
 )
+from simulator.controllers.stateful_claims import claim_name, new_claim, with_owner
 from simulator.objects.volumes import PVCS
 
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -21,20 +24,36 @@ POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
 class StatefulSetController(Controller):
-    """Pods that it did not make itself are left alone: a name and a number are not to be had by labels."""
-
     resource = "statefulsets.apps"
     kind = "StatefulSet"
     dependents = ("pods", REVISIONS)
 
+    def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
+        super().changed(resource, key, old, new)
+        if resource == PVCS and new is None:
+            # A pod may wait for its number's old claim to be gone.
+            namespace = key.partition("/")[0]
+            for stateful_set in self._world.informer.of(self.resource):
+                if stateful_set.startswith(f"{namespace}/"):
+                    self.enqueue(stateful_set)
+
+    def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
+        """By name and number (isMemberOf); revisions by their labels alone."""
+        if manifest["kind"] != "Pod":
+            return True
+        parent, _, _ = manifest["metadata"]["name"].rpartition("-")
+        return bool(parent == owner["metadata"]["name"] and ordinal_of(manifest) >= 0)
+
     def sync(self, key: str, manifest: Manifest) -> None:
         if "deletionTimestamp" in manifest["metadata"]:
             return
+        claimed = self.claim(manifest)
         update = update_revision(self, manifest)
-        if update is None:
+        if claimed is None or update is None:
             return
         current = self._current_revision(manifest, update)
-        pods = {ordinal_of(pod): pod for pod in self.owned(manifest)}
+        pods = {ordinal_of(pod): pod for pod in claimed}
+        self._settle_claims(manifest, pods)
         if self._grow(manifest, pods, current, update) and self._shrink(manifest, pods):
             self._roll(manifest, pods, update)
         self._report(key, manifest, pods, current, update)
@@ -113,25 +132,40 @@ class StatefulSetController(Controller):
         own = {template["metadata"]["name"] for template in templates}
         volumes = [volume for volume in spec.get("volumes", ()) if volume["name"] not in own]
         for template in templates:
-            claim = f"{template['metadata']['name']}-{name}"
-            source = {"claimName": claim}
+            source = {"claimName": claim_name(template, name)}
             volumes.append({"name": template["metadata"]["name"], "persistentVolumeClaim": source})
-            self._claim(manifest, template, claim)
         if volumes:
             spec["volumes"] = volumes
-        self.create(manifest, [pod])
+        if self._claim(manifest, templates, name):
+            self.create(manifest, [pod])
 
-    def _claim(self, manifest: Manifest, template: Manifest, name: str) -> None:
-        """It outlives its pod, and the StatefulSet too."""
-        if self._world.informer.get(PVCS, f"{manifest['metadata']['namespace']}/{name}") is not None:
-            return
-        labels = {
-            **(template["metadata"].get("labels") or {}),
-            **(manifest["spec"]["selector"].get("matchLabels") or {}),
-        }
-        metadata = {**template["metadata"], "name": name, "labels": labels, "ownerReferences": []}
-        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
-        self.create(manifest, [{**claim, "spec": template["spec"]}])
+    def _claim(self, manifest: Manifest, templates: Sequence[Manifest], pod: str) -> bool:
+        """Make the claims that the pod has not got; whether it may come. Not while one is about to go with
+        the pod that had the number before."""
+        namespace = manifest["metadata"]["namespace"]
+        for template in templates:
+            name = claim_name(template, pod)
+            known = self._world.informer.get(PVCS, f"{namespace}/{name}")
+            if known is None:
+                self.create(manifest, [new_claim(manifest, template, name)])
+            elif any(self._ownership.find(owner) is None for owner in owners(known)):
+                return False
+        return True
+
+    def _settle_claims(self, manifest: Manifest, pods: dict[int, Manifest]) -> None:
+        """Say to whom the claims belong, before anybody is deleted. What was said of a pod that is on its way
+        out stands, even if its number is asked for again."""
+        for ordinal, pod in pods.items():
+            scaled_away = ordinal not in _ordinals(manifest)
+            if not scaled_away and "deletionTimestamp" in pod["metadata"]:
+                continue
+            for template in manifest["spec"].get("volumeClaimTemplates", ()):
+                name = claim_name(template, pod["metadata"]["name"])
+                key = f"{manifest['metadata']['namespace']}/{name}"
+                claim = self._world.informer.get(PVCS, key)
+                if claim is not None:
+                    owned = partial(with_owner, manifest=manifest, pod=pod, scaled_away=scaled_away)
+                    self._world.update(PVCS, key, uid(claim), owned)
 
     # Its status
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from simulator import trace
 from simulator.api import Manifest
-from tests.simulator.controllers.workloads import heir, names, pods, scaled, status, workload
-from tests.simulator.lab import Lab, node
+from tests.simulator.controllers.storage import storage_class
+from tests.simulator.controllers.workloads import heir, names, phase, pods, scaled, status, workload
+from tests.simulator.lab import Lab, node, pod
 
 SETS = "statefulsets.apps"
 SLOW = {"schedviz/ready-after-seconds": "10", "schedviz/stop-seconds": "2"}
@@ -14,7 +15,8 @@ SLOW = {"schedviz/ready-after-seconds": "10", "schedviz/stop-seconds": "2"}
 
 def running(replicas: int = 3, seconds: float = 60, **spec: Any) -> Lab:
     lab = Lab()
-    lab.create(node("n1"), workload("StatefulSet", annotations=SLOW, replicas=replicas, **spec))
+    lab.create(node("n1"), storage_class("fast", "Immediate"))
+    lab.create(workload("StatefulSet", annotations=SLOW, replicas=replicas, **spec))
     return lab.run(seconds)
 
 
@@ -90,11 +92,7 @@ def test_an_update_goes_on_under_a_successor_which_then_finds_everything_in_orde
 
 
 def test_claims_of_its_own_are_made_for_each_pod_and_outlive_it() -> None:
-    claim = {
-        "metadata": {"name": "data"},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    }
-    lab = running(1, volumeClaimTemplates=[claim])
+    lab = running(1, volumeClaimTemplates=[CLAIM])
     assert list(lab.api.objects["persistentvolumeclaims"]) == ["default/data-web-0"]
     [volume] = lab.pod("web-0")["spec"]["volumes"]
     assert volume["persistentVolumeClaim"]["claimName"] == "data-web-0"
@@ -102,3 +100,82 @@ def test_claims_of_its_own_are_made_for_each_pod_and_outlive_it() -> None:
     lab.run(60)
     assert names(lab, alive=False) == []
     assert list(lab.api.objects["persistentvolumeclaims"]) == ["default/data-web-0"]
+
+
+CLAIM = {
+    "metadata": {"name": "data"},
+    "spec": {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "fast",
+    },
+}
+
+
+def claims(lab: Lab) -> list[str]:
+    return [key.rpartition("/")[2] for key in lab.api.objects["persistentvolumeclaims"]]
+
+
+def test_claims_may_go_with_the_pods_that_are_scaled_away() -> None:
+    policy = {"whenScaled": "Delete"}
+    lab = running(3, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+    lab.update(SETS, "default/web", scaled(1))
+    lab.run(60)
+    assert claims(lab) == ["data-web-0"]
+    lab.delete_pod("web-0")
+    lab.run(60)
+    assert claims(lab) == ["data-web-0"], "it was not scaled away"
+    lab.delete(SETS, "default/web")
+    lab.run(60)
+    assert claims(lab) == ["data-web-0"]
+
+
+def test_a_number_that_comes_again_waits_for_its_old_claim_to_be_gone() -> None:
+    policy = {"whenScaled": "Delete"}
+    lab = running(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+    before = lab.api.objects["persistentvolumeclaims"]["default/data-web-1"]["metadata"]["uid"]
+    lab.update(SETS, "default/web", scaled(1))
+    lab.run(1)
+    assert lab.pod("web-1")["metadata"]["deletionTimestamp"], "its claim is its own by now"
+    lab.update(SETS, "default/web", scaled(2))
+    lab.run(60)
+    assert names(lab) == ["web-0", "web-1"]
+    assert claims(lab) == ["data-web-0", "data-web-1"]
+    after = lab.api.objects["persistentvolumeclaims"]["default/data-web-1"]["metadata"]["uid"]
+    assert after != before
+    assert phase(lab.pod("web-1")) == "Running"
+
+
+def test_claims_may_go_with_the_set() -> None:
+    policy = {"whenDeleted": "Delete", "whenScaled": "Retain"}
+    lab = running(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+    lab.update(SETS, "default/web", scaled(1))
+    lab.run(60)
+    assert claims(lab) == ["data-web-0", "data-web-1"]
+    lab.delete(SETS, "default/web")
+    lab.run(60)
+    assert claims(lab) == []
+
+
+def test_pods_and_revisions_that_were_left_behind_are_adopted_by_name_and_number() -> None:
+    lab = running(2)
+    before = {name: lab.pod(name)["metadata"]["uid"] for name in names(lab)}
+
+    def orphaned(manifest: Manifest) -> Manifest:
+        return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": []}}
+
+    [revision] = lab.api.objects["controllerrevisions.apps"]
+    lab.update("controllerrevisions.apps", revision, orphaned)
+    for name in before:
+        lab.update("pods", f"default/{name}", orphaned)
+    lab.delete(SETS, "default/web")
+    lab.run(60)
+    assert names(lab) == ["web-0", "web-1"]
+    lab.create(workload("StatefulSet", annotations=SLOW, replicas=2))
+    stranger = pod("stranger")
+    stranger["metadata"]["labels"] = {"app": "web"}
+    lab.create(stranger)
+    lab.run(60)
+    assert {name: lab.pod(name)["metadata"]["uid"] for name in before} == before
+    owned = {name: bool(lab.pod(name)["metadata"].get("ownerReferences")) for name in names(lab)}
+    assert owned == {"web-0": True, "web-1": True, "stranger": False}
