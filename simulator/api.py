@@ -46,20 +46,32 @@ class WatchEvent(msgspec.Struct, frozen=True):
     version: int
 
 
-class ApiError(Exception):
-    """A write was refused; nothing of the commit was stored. ``reason`` is the API's Status reason;
-    TooManyRequests: there is no room for what it would have created."""
+Reason = Literal["NotFound", "AlreadyExists", "Conflict", "TooManyRequests"]
+"""Why a write was refused: the API's Status reason."""
 
-    def __init__(
-        self,
-        reason: Literal["NotFound", "AlreadyExists", "Conflict", "TooManyRequests"],
-        resource: str,
-        key: str,
-    ) -> None:
+
+class ApiError(Exception):
+    """A write was refused; nothing of the commit was stored. TooManyRequests: there is no room for what it
+    would have created."""
+
+    def __init__(self, reason: Reason, resource: str, key: str) -> None:
         super().__init__(f"{resource} {key!r}: {reason}")
         self.reason = reason
         self.resource = resource
         self.key = key
+
+
+def versioned(manifest: Manifest, version: int) -> Manifest:
+    """The manifest with this metadata.resourceVersion."""
+    return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(version)}}
+
+
+def bare(manifest: Manifest) -> Manifest:
+    """The manifest without its metadata.resourceVersion, as it is stored."""
+    metadata = manifest["metadata"]
+    if "resourceVersion" not in metadata:
+        return manifest
+    return {**manifest, "metadata": {name: v for name, v in metadata.items() if name != "resourceVersion"}}
 
 
 class ApiServer(Protocol):

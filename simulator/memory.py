@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from simulator.api import ApiError, Change, Manifest, WatchEvent
+from simulator.api import ApiError, Change, Manifest, WatchEvent, versioned
 
 
 class MemoryApi:
@@ -45,7 +45,7 @@ class MemoryApi:
         objects = self.objects.setdefault(change.resource, {})
         existed = change.key in objects
         body = objects[change.key] if change.object is None else change.object
-        written = {**body, "metadata": {**body["metadata"], "resourceVersion": str(self.version)}}
+        written = versioned(body, self.version)
         if change.object is None:
             del objects[change.key]
             event = WatchEvent("DELETED", change.resource, change.key, written, self.version)

@@ -164,7 +164,10 @@ class Simulation:
         A cycle that is under way works on what it saw when it began, as upstream's does on its snapshot: all
         that comes meanwhile waits until it is over."""
         informer = self._world.informer
-        if self._cycle is not None or not informer.waiting:
+        if self._cycle is not None:
+            return False
+        if not informer.waiting:
+            self._started = True
             return False
         for _ in range(min(OBJECTS_AT_ONCE, informer.waiting)):
             for event in informer.pop():
@@ -172,6 +175,7 @@ class Simulation:
                     self._world.now = max(self._world.now, now)
                 self._take_in(event)
         self._started = self._started or not informer.waiting
+        self._scheduler.plan()
         return True
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
@@ -184,10 +188,10 @@ class Simulation:
         one."""
         if self._cycle is not None:
             self._go_on(by_point)
+            self._scheduler.plan()
             return True
         if self.take_in(now):
             return True
-        self._started = True
         planned, scheduler = self._world.agenda.due(), self._scheduler.due()
         due = min((time for time in (planned, scheduler) if time is not None), default=None)
         if due is None or due > now:
@@ -200,6 +204,7 @@ class Simulation:
         if self._cycle is not None:
             self.cycles += 1
             self._go_on(by_point)
+        self._scheduler.plan()
         return True
 
     def _go_on(self, by_point: bool) -> None:

@@ -14,6 +14,11 @@ class Event(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
     t: int
 
 
+def numbered(number: int, event: Event) -> bytes:
+    """The line of JSON that says it, with its number."""
+    return msgspec.json.encode({"seq": number, **msgspec.to_builtins(event)}) + b"\n"
+
+
 class LeaderElected(Event, frozen=True, tag=True):
     """A worker took over the sandbox and rebuilt its queue from the store."""
 

@@ -12,4 +12,5 @@ urlpatterns = [
     re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version),
     re_path(r"^s/(?P<name>[^/]+)/openapi/v3(?P<path>(?:/.*)?)$", views.openapi_v3),
     path("s/<str:name>/trace", views.trace),
+    path("s/<str:name>/recording", views.recording),
 ]

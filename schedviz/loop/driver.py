@@ -11,6 +11,7 @@ from schedviz.loop.leader import Leader, MakeSimulation
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Gone, Lease, NoSandbox, Renewal, Sandbox, StaleLease, Store
+from simulator.recording import Entry
 from simulator.trace import SchedulerError
 
 log = logging.getLogger(__name__)
@@ -141,8 +142,9 @@ class Driver:
         self._led.pop(sandbox.name, None)
         _, now, cycle = sandbox.progress()
         message = f"{type(error).__name__}: {error}"
-        trace = [SchedulerError(t=now, cycle=cycle, pod="", message=message)]
-        sandbox.commit([], token=lease, trace=trace, seen=sandbox.version())
+        fault = SchedulerError(t=now, cycle=cycle, pod="", message=message)
+        entry = Entry(now=now, fault=fault)
+        sandbox.commit([], token=lease, trace=[fault], journal=entry, seen=sandbox.version())
         ring(sandbox.name)
         faults = self._faults[sandbox.name] = self._faults.get(sandbox.name, 0) + 1
         return min(FAULT_SECONDS * 2.0 ** min(faults - 1, 30), MAX_FAULT_SECONDS)

@@ -3,17 +3,19 @@ lease."""
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import UNSET
 
 from schedviz.loop.doorbell import ring
-from schedviz.loop.player import Playable, Player
+from schedviz.loop.player import Player
 from schedviz.store import Clock, Gone, Lease, LimitReached, Renewal, Sandbox
-from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent
-from simulator.decision import Decision, UnderWay
+from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent, versioned
+from simulator.decision import UnderWay
+from simulator.recording import Began, Recorded, Term
+from simulator.scheduler.stepping import Seen
 from simulator.simulation import Options
-from simulator.trace import CycleCutOff, Event, LaneEntry, LeaderElected
+from simulator.trace import AnyEvent, CycleCutOff, LeaderElected
 from simulator.world.informer import Pipeline
 
 EVENTS_AT_ONCE = 1000
@@ -23,19 +25,12 @@ RING_SECONDS = 0.05
 """Between two rings of the doorbell within a slice: screens are drawn 20 times a second at most."""
 
 
-class Simulation(Playable, Protocol):
+class Simulation(Recorded, Seen, Protocol):
     """What the loop needs of :class:`simulator.simulation.Simulation`."""
 
-    def observe(self, events: Sequence[WatchEvent]) -> None: ...
-    def relist(self, listed: Sequence[WatchEvent], version: int) -> None: ...
     def pipeline(self) -> Pipeline: ...
-    def take_in(self, now: Micros) -> bool: ...
     @property
     def under_way(self) -> UnderWay | None: ...
-    def take_trace(self) -> list[Event]: ...
-    def give_back_trace(self, trace: list[Event]) -> None: ...
-    def take_decisions(self) -> list[Decision]: ...
-    def take_lanes(self) -> dict[str, LaneEntry | None]: ...
 
 
 MakeSimulation = Callable[[ApiServer, Options], Simulation]
@@ -57,9 +52,6 @@ class Leader:
         self.lease = lease
         self.clock: Clock = sandbox.clock()
         """As it was when the last slice ended."""
-        self._trace: list[Event] = []
-        self._decisions: list[Decision] = []
-        self._lanes: dict[str, LaneEntry | None] = {}
         self._stored_seen: int | None = None
         self._echoes: list[WatchEvent] = []
         self._log_first = False
@@ -71,12 +63,13 @@ class Leader:
         options = Options(
             seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1, queue=meta.queue
         )
-        self._simulation = make(self, options)
-        self._player = Player(self._simulation, self.clock, now)
-        self._trace.append(LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch))
+        told: list[AnyEvent] = [LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch)]
         self._under_way = lost = sandbox.under_way()
         if lost:
-            self._trace.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
+            told.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
+        self._simulation = make(self, options)
+        self._term = Term(self._simulation, Began(options, told))
+        self._player = Player(self._simulation, self._term.step, self.clock, now)
         self._list()
         self._take_in_own()
         self._flush()
@@ -87,14 +80,14 @@ class Leader:
         self._collect()
         try:
             versions = self._store(changes, under_way=None)
-        except (ApiError, LimitReached) as refusal:
-            # Some of it would have been true only with this write: the Simulation knows which.
-            self._simulation.give_back_trace(self._trace)
-            self._trace = []
-            if isinstance(refusal, ApiError):
-                raise
+        except ApiError as refusal:
+            self._term.refused(refusal)
+            raise
+        except LimitReached as limit:
             last = next((change for change in reversed(changes) if change.expected == 0), changes[-1])
-            raise ApiError("TooManyRequests", last.resource, last.key) from refusal
+            full = ApiError("TooManyRequests", last.resource, last.key)
+            self._term.refused(full)
+            raise full from limit
         self._echo(changes, versions)
         return versions
 
@@ -164,8 +157,7 @@ class Leader:
         while self._echoes or self._log_first:
             echoes, self._echoes = self._echoes, []
             if echoes:
-                self._seen = echoes[-1].version
-                self._take_in(echoes)
+                self._observe(echoes)
             else:
                 self._log_first = False
                 self._read_on()
@@ -183,8 +175,7 @@ class Leader:
             self._list()
             return True
         if events:
-            self._seen = events[-1].version
-            self._take_in(events)
+            self._observe(events)
         return bool(events)
 
     def _list(self) -> None:
@@ -194,39 +185,35 @@ class Leader:
             for resource, objects in collections.items()
             for key, manifest in objects.items()
         ]
-        self._simulation.relist(sorted(listed, key=lambda event: event.version), self._seen)
-        self._take_in(())
+        listed.sort(key=lambda event: event.version)
+        self._term.relist(listed, self._seen, self._player.now)
 
-    def _take_in(self, events: Sequence[WatchEvent]) -> None:
-        """Before any other work, and without any: a paused Simulation takes them in too."""
-        self._simulation.observe(events)
-        while self._simulation.take_in(self._player.now):
-            pass
+    def _observe(self, events: Sequence[WatchEvent]) -> None:
+        self._seen = events[-1].version
+        self._term.observe(events, self._player.now)
 
     def _flush(self) -> None:
         self._collect()
         self._store([], self._simulation.under_way)
 
     def _collect(self) -> None:
-        self._trace += self._simulation.take_trace()
-        decisions = self._simulation.take_decisions()
-        self._player.saw(decisions)
-        self._decisions += decisions
-        self._lanes |= self._simulation.take_lanes()
+        self._player.saw(self._term.collect())
 
     def _store(self, changes: Sequence[Change], under_way: UnderWay | None) -> list[int]:
-        """Commit, with everything collected; without anything to say, nothing is written."""
+        """Commit, with everything collected and the journal of what led to it; without anything to say,
+        nothing is written."""
         seen = self._known()
         moved = under_way != self._under_way
-        anything = changes or self._trace or self._decisions or self._lanes or moved
-        if not anything and seen == self._stored_seen:
+        if not (changes or self._term.worth_storing or moved) and seen == self._stored_seen:
             return []
+        term = self._term
         versions = self.sandbox.commit(
             changes,
             token=self.lease,
-            trace=self._trace,
-            decisions=self._decisions,
-            lanes=self._lanes,
+            trace=term.trace,
+            decisions=term.decisions,
+            lanes=term.lanes,
+            journal=term.entry(len(changes), self._player.now),
             # What the last leader left of the queue does not count: the first commit says what there is.
             reset_lanes=self._stored_seen is None,
             now=self._player.now,
@@ -234,7 +221,7 @@ class Leader:
             pipeline=self._simulation.pipeline(),
             seen=seen,
         )
-        self._trace, self._decisions, self._lanes = [], [], {}
+        term.stored()
         self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1
         self._stored_seen = versions[-1] if own else seen
@@ -247,8 +234,5 @@ class Leader:
 def _event(change: Change, version: int) -> WatchEvent:
     """The watch event of a change that was stored."""
     assert change.object
-    metadata = {**change.object["metadata"], "resourceVersion": str(version)}
-    stored = {**change.object, "metadata": metadata}
-    return WatchEvent(
-        "ADDED" if change.expected == 0 else "MODIFIED", change.resource, change.key, stored, version
-    )
+    kind: Literal["ADDED", "MODIFIED"] = "ADDED" if change.expected == 0 else "MODIFIED"
+    return WatchEvent(kind, change.resource, change.key, versioned(change.object, version), version)

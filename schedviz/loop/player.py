@@ -1,7 +1,7 @@
 """What a sandbox's clock lets its Simulation do: run with the time, up to a condition, or take single steps
 while time stands still."""
 
-from typing import Protocol
+from collections.abc import Callable
 
 from schedviz.store import Clock
 from simulator.api import Micros
@@ -9,17 +9,13 @@ from simulator.decision import Decision
 from simulator.scheduler.stepping import Seen, Stride, Until
 
 
-class Playable(Seen, Protocol):
-    """What is played."""
-
-    def step(self, now: Micros, *, by_point: bool = False) -> bool: ...
-
-
 class Player:
     """Between two slices it remembers a step that is not finished."""
 
-    def __init__(self, simulation: Playable, clock: Clock, now: Micros) -> None:
+    def __init__(self, simulation: Seen, step: Callable[..., bool], clock: Clock, now: Micros) -> None:
+        """``step`` is the Simulation's, by whichever way."""
         self._simulation = simulation
+        self._step = step
         self._clock = clock
         self.now = now
         """Simulated time; only where a run stops at its condition does it go back, to when that came true."""
@@ -52,7 +48,7 @@ class Player:
             self._stopped = True
             self.now = max(self._simulation.now, self._clock.sim)
             return False
-        return self._simulation.step(self.now)
+        return self._step(self.now)
 
     def step(self) -> bool:
         """Do one thing of the steps that were asked for while time stands still; False = they are taken."""
@@ -67,7 +63,7 @@ class Player:
             self._taken += 1
         else:
             self.now = max(self.now, at)
-            self._simulation.step(self.now, by_point=self._stride.by_point)
+            self._step(self.now, by_point=self._stride.by_point)
         return True
 
     def clock(self, current: Clock, wall: float) -> Clock:

@@ -24,6 +24,10 @@ TRACE_LENGTH = 10_000
 DECISIONS_LENGTH = 200
 """Scheduling cycles kept whole. A cycle over 5,000 nodes is some 50 kB, so 10 MB at worst."""
 
+JOURNAL_LENGTH = 10_000
+"""Commits of the loop whose inputs are kept, about 3 MB; each has a write or a trace event, so that they
+reach as far back as these do."""
+
 TOMBSTONE_SECONDS = 24 * 3600
 """How long the counters of a deleted sandbox are kept, so that one of the same name counts on from there and
 nobody takes its versions for the old one's. A day: no watcher or worker sits on a version for longer."""

@@ -10,8 +10,9 @@ import msgspec
 
 from schedviz.store.bounds import MAX_OBJECT_BYTES
 from schedviz.store.errors import LimitReached
-from simulator.api import Manifest, WatchEvent
+from simulator.api import Manifest, WatchEvent, bare
 from simulator.decision import Decision, UnderWay
+from simulator.recording import Entry as JournalEntry
 from simulator.trace import AnyEvent, LaneEntry
 from simulator.world.informer import Pipeline
 
@@ -23,6 +24,7 @@ _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _decision_decoder = msgspec.json.Decoder(Decision)
 _under_way_decoder = msgspec.json.Decoder(UnderWay)
 _pipeline_decoder = msgspec.json.Decoder(Pipeline)
+_journal_decoder = msgspec.json.Decoder(JournalEntry)
 _lane_decoder = msgspec.json.Decoder(LaneEntry)
 _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
     b"ADDED": "ADDED",
@@ -38,11 +40,7 @@ def encode(record: object) -> str:
 
 def encode_object(manifest: Manifest) -> str:
     """The manifest as stored. Raises :class:`LimitReached` for one that is too large."""
-    metadata = manifest["metadata"]
-    if "resourceVersion" in metadata:
-        bare = {field: value for field, value in metadata.items() if field != "resourceVersion"}
-        manifest = {**manifest, "metadata": bare}
-    data = msgspec.json.encode(manifest)
+    data = msgspec.json.encode(bare(manifest))
     if len(data) > MAX_OBJECT_BYTES:
         raise LimitReached(f"an object may have {MAX_OBJECT_BYTES:,} bytes as JSON, not {len(data):,}")
     return data.decode()
@@ -85,6 +83,12 @@ def decode_trace(entry: Entry) -> tuple[int, AnyEvent]:
 
 def decode_decision(entry: Entry) -> Decision:
     return _decision_decoder.decode(entry[1][b"decision"])
+
+
+def decode_journal(entry: Entry) -> JournalEntry:
+    fields = entry[1]
+    known = {name: int(fields[name.encode()]) for name in ("version", "seq", "cycle")}
+    return msgspec.structs.replace(_journal_decoder.decode(fields[b"entry"]), **known)
 
 
 def decode_under_way(data: bytes) -> UnderWay:

@@ -1,19 +1,20 @@
 -- One commit: everything in it is stored, or nothing is.
 --
--- KEYS  state, versions, log, trace, decisions, lanes, then one objects hash for each resource written
+-- KEYS  state, versions, log, trace, decisions, lanes, journal, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
 --         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
 --         under_way   JSON of the cycle that stands between two points, "" = none does any more
+--         journal     JSON of the entry for this commit
 --         pipeline    JSON of what came in by the leader's informer
---         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions}
+--         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions, journal}
 -- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
 
-local state, versions, log, trace, decisions, lanes = unpack(KEYS, 1, 6)
+local state, versions, log, trace, decisions, lanes, journal = unpack(KEYS, 1, 7)
 local request = cmsgpack.unpack(ARGV[1])
 local limits = request.limits
 
@@ -76,7 +77,7 @@ end
 
 if request.create then
   redis.call('PERSIST', state)
-  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2])
+  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2], 'origin', get('version'))
 end
 
 local before = get('version')
@@ -104,6 +105,11 @@ end
 
 for _, decision in ipairs(request.decisions) do
   redis.call('XADD', decisions, 'MAXLEN', '~', limits.decisions, decision[1] .. '-0', 'decision', decision[2])
+end
+
+if request.journal then
+  redis.call('XADD', journal, 'MAXLEN', '~', limits.journal, redis.call('HINCRBY', state, 'entry', 1) .. '-0',
+    'entry', request.journal, 'version', version, 'seq', seq, 'cycle', cycle)
 end
 
 if request.reset_lanes then redis.call('DEL', lanes) end

@@ -11,6 +11,7 @@ from redis import Redis
 from schedviz.store import codec
 from schedviz.store.bounds import (
     DECISIONS_LENGTH,
+    JOURNAL_LENGTH,
     LOG_LENGTH,
     MAX_CHANGES,
     MAX_OBJECTS,
@@ -23,6 +24,7 @@ from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.scripts import Scripts
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
+from simulator.recording import Entry as JournalEntry
 from simulator.trace import Event, LaneEntry
 from simulator.world.informer import Pipeline
 
@@ -32,6 +34,7 @@ LIMITS = {
     "log": LOG_LENGTH,
     "trace": TRACE_LENGTH,
     "decisions": DECISIONS_LENGTH,
+    "journal": JOURNAL_LENGTH,
 }
 
 SCANNED = 1000
@@ -87,6 +90,21 @@ class Sandbox:
         found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
         return [codec.decode_object(stored) for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)]
 
+    def names(self, resource: str) -> builtins.list[str]:
+        """The keys of a resource's objects, without reading these; in no order."""
+        return [key.decode() for key in cast("list[bytes]", self._redis.hkeys(objects_key(self.name, resource)))]
+
+    def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
+        """The objects in whose JSON the text stands as a whole string, at no one version: of 50,000 pods
+        the few on a node, without parsing the others."""
+        quoted = msgspec.json.encode(text)
+        found = self._redis.hscan_iter(objects_key(self.name, resource), count=SCANNED)
+        return [
+            codec.decode_object(stored)
+            for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)
+            if quoted in stored
+        ]
+
     def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
         """Every object as resource -> key -> manifest, at one version: what an informer starts from."""
         while True:
@@ -129,6 +147,7 @@ class Sandbox:
         decisions: Iterable[Decision] = (),
         lanes: Mapping[str, LaneEntry | None] = {},
         reset_lanes: bool = False,
+        journal: JournalEntry | None = None,
         under_way: UnderWay | UnsetType | None = UNSET,
         pipeline: Pipeline | None = None,
         now: Micros | None = None,
@@ -138,10 +157,10 @@ class Sandbox:
         """Store everything given, or nothing; the resourceVersions of the changes, in order.
 
         token: the lease under which the loop writes. unchanged: resource -> version at which the caller read
-        that collection. reset_lanes: ``lanes`` are all there are. under_way: the cycle that stands
-        between two points, None = there is none any more. now, seen: how far the loop has come, in
-        simulated time and in the watch log (these changes included, where nothing came between). create: make
-        the sandbox with this (:meth:`Store.create` does).
+        that collection. reset_lanes: ``lanes`` are all there are. journal: what led to this commit of the
+        loop's. under_way: the cycle that stands between two points, None = there is none any more. now, seen:
+        how far the loop has come, in simulated time and in the watch log (these changes included, where
+        nothing came between). create: make the sandbox with this (:meth:`Store.create` does).
 
         Raises :class:`ApiError` (NotFound, AlreadyExists, Conflict) for an object's precondition,
         CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached. An object may be in it once.
@@ -171,6 +190,8 @@ class Sandbox:
             request["seen"] = seen
         if under_way is not UNSET:
             request["under_way"] = codec.encode(under_way) if under_way else ""
+        if journal:
+            request["journal"] = codec.encode(journal)
         if pipeline:
             request["pipeline"] = codec.encode(pipeline)
         if reset_lanes:
@@ -205,9 +226,13 @@ class Sandbox:
 
     def events(self, after: int, count: int = 1000) -> builtins.list[WatchEvent]:
         """The watch events after a version, oldest first, at most ``count``. Raises Gone."""
+        return [codec.decode_watch_event(entry) for entry in self.log(after, count)]
+
+    def log(self, after: int, count: int) -> Entries:
+        """The same, as they are stored."""
         entries, head = self._read(self._keys.log, "version", after, count)
         check_continuity(entries, after, head)
-        return [codec.decode_watch_event(entry) for entry in entries]
+        return entries
 
     def trace(self, after: int, count: int = 1000) -> builtins.list[tuple[int, Event]]:
         """The trace after a number, oldest first, as (number, event), at most ``count``. Raises Gone."""
@@ -243,10 +268,24 @@ class Sandbox:
         (stored,) = self._state("pipeline")
         return None if stored == b"0" else codec.decode_pipeline(stored)
 
+    def journal(self) -> builtins.list[JournalEntry]:
+        """The loop's commits, oldest first, as far as they are kept."""
+        entries = cast("Entries", self._redis.xrange(self._keys.journal))
+        return [codec.decode_journal(entry) for entry in entries]
+
+    def origin(self) -> int:
+        """The version at which it was made, empty."""
+        return int(self._state("origin")[0])
+
     def lanes(self) -> dict[str, LaneEntry]:
         """Every pod in the scheduling queue, by ``namespace/name``."""
         stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._keys.lanes))
         return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}
+
+    def lane(self, pod: str) -> LaneEntry | None:
+        """One pod's place in the scheduling queue."""
+        stored = cast("bytes | None", self._redis.hget(self._keys.lanes, pod))
+        return codec.decode_lane(stored) if stored else None
 
     def pending(self) -> int:
         """How many pods are in the scheduling queue, without reading them."""

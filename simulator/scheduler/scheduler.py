@@ -82,7 +82,7 @@ class Scheduler:
 
     def due(self) -> Micros | None:
         """When there is something to do next; None = only an event can bring work."""
-        times = [self.queue.backoff_q.next_completion(), self._next_leftover_flush()]
+        times = [self.queue.backoff_q.next_completion(), self._leftover]
         if self._cycle is not None:
             times.append(self._cycle_ends)
         elif self.queue.active_q or self.queue.backoff_q.rejected:
@@ -92,7 +92,7 @@ class Scheduler:
     @property
     def rests(self) -> bool:
         """Nothing is due by now, but to pop the next pod."""
-        times = [self.queue.backoff_q.next_completion(), self._next_leftover_flush()]
+        times = [self.queue.backoff_q.next_completion(), self._leftover]
         if self._cycle is not None:
             times.append(self._cycle_ends)
         return all(time is None or time > self.world.now for time in times)
@@ -100,7 +100,7 @@ class Scheduler:
     def step(self) -> Points | None:
         """Do what is due by now: the flushes of the queue before the next attempt, which is handed back."""
         now = self.world.now
-        completion, leftover = self.queue.backoff_q.next_completion(), self._next_leftover_flush()
+        completion, leftover = self.queue.backoff_q.next_completion(), self._leftover
         if completion is not None and completion <= now:
             self.queue.flush_backoff_completed()
         elif leftover is not None and leftover <= now:
@@ -153,8 +153,9 @@ class Scheduler:
             or (current is not None and current.uid == info.pod.uid and current.terminating)
         )
 
-    def _next_leftover_flush(self) -> Micros | None:
-        """The first of the queue's regular looks that finds a pod that waited for too long.
+    def plan(self) -> None:
+        """Note the first of the queue's regular looks that finds a pod that waited for too long: to be called
+        after all that happens, so that what comes does not depend on who asks what is due, and when.
 
         Once worked out it holds until then: no pod comes to the unschedulable ones with an older timestamp
         than all that are there."""
@@ -163,7 +164,6 @@ class Scheduler:
         elif self._leftover is None:
             oldest = self.queue.next_leftover()
             self._leftover = None if oldest is None else -(-oldest // LEFTOVER_PERIOD) * LEFTOVER_PERIOD
-        return self._leftover
 
     # What the watch says
 

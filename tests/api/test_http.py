@@ -279,9 +279,8 @@ def test_a_recording_that_was_downloaded_is_told_again_by_the_command(
     write.create(sandbox, [pod(f"p{i}", cpu="300m") for i in range(12)])
     eventually(until_bound(sandbox, 9))
     pause(sandbox)
-    eventually(
-        lambda: (renewal := sandbox.lease()) and sandbox.progress()[1] >= sandbox.clock().sim and renewal
-    )
+    write.create(sandbox, [pod("last", schedulingGates=[{"name": "example.com/gate"}])])
+    eventually(lambda: sandbox.progress()[0] == sandbox.version(), "the paused sandbox has seen it")
     file = tmp_path / "recording.jsonl.gz"
     with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/recording", timeout=10) as answer:
         file.write_bytes(answer.read())
@@ -290,7 +289,7 @@ def test_a_recording_that_was_downloaded_is_told_again_by_the_command(
     assert main(["replay", str(file)]) == 0
     assert capsysbinary.readouterr().out == trace
     assert trace.count(b'"Bound"') == 9
-    assert trace.count(b'"Unschedulable"') >= 3
+    assert b'"Unschedulable"' in trace
 
     assert request(f"{stack}/s/{sandbox_name}/recording", "DELETE")[0] == 405
     lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)

@@ -15,6 +15,7 @@ from simulator.scenario import load
 from simulator.scheduler.stepping import Unit
 from simulator.trace import Bound, CycleCutOff, CycleStarted, Event, LeaderElected, Nominated
 from tests.loop.conftest import Arena, bound, node, pod
+from tests.loop.test_recording import assert_told_again
 from tests.waiting import eventually
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
@@ -152,3 +153,4 @@ def test_a_worker_that_dies_in_the_middle_of_a_stepped_cycle_loses_nothing(arena
     assert [type(event) for event in told] == [CycleStarted, CycleCutOff, CycleStarted, Bound]
     assert isinstance(told[1], CycleCutOff)
     assert (told[1].pod, told[1].point) == ("default/web", "Score")
+    assert_told_again(arena.store, sandbox)

@@ -9,6 +9,7 @@ from schedviz.api.write import create
 from schedviz.store import Sandbox
 from simulator.trace import Bound, LeaderElected
 from tests.loop.conftest import Arena, bound, node, pod, until_bound
+from tests.loop.test_recording import assert_told_again
 from tests.waiting import eventually
 
 TAKEOVER_SECONDS = 5.0
@@ -51,6 +52,7 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_t
         eventually(until_bound(sandbox, pods), "all are bound")
         arena.start_worker()
     assert_each_pod_was_bound_once(sandbox, pods)
+    assert_told_again(arena.store, sandbox)
     elections = [event for _, event in sandbox.trace(0, count=100_000) if isinstance(event, LeaderElected)]
     assert len({election.holder for election in elections}) == 4
     assert [election.epoch for election in elections] == sorted({election.epoch for election in elections})
