@@ -8,6 +8,7 @@ from typing import Any
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.timestamps import micros
+from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
 
 Row = Callable[[Manifest], list[Any]]
 
@@ -20,7 +21,7 @@ _AGE: Column = ("Age", "string", 0)
 
 def table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
     """A ``Table`` (meta/v1) of objects, each row with the metadata of its object."""
-    columns, row = _KINDS.get(resource.id, ([], lambda _: []))
+    columns, cells = _layout(resource, now)
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -33,11 +34,11 @@ def table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now
                 "description": "",
                 "priority": wide,
             }
-            for name, kind, wide in _with_age(columns)
+            for name, kind, wide in columns
         ],
         "rows": [
             {
-                "cells": _cells(columns, item["metadata"]["name"], row(item), _age(item, now)),
+                "cells": cells(item),
                 "object": {
                     "kind": "PartialObjectMetadata",
                     "apiVersion": "meta.k8s.io/v1",
@@ -67,6 +68,16 @@ def duration(seconds: int) -> str:
     if days < 8:
         return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
     return f"{days}d"
+
+
+def _layout(resource: Resource, now: Micros) -> tuple[list[Column], Row]:
+    """The columns, and what makes a row of an object."""
+    if resource.id == EVENTS:
+        return _EVENT_COLUMNS, lambda item: _event(item, now)
+    columns, row = _KINDS.get(resource.id, ([], lambda _: []))
+    return _with_age(columns), lambda item: _cells(
+        columns, item["metadata"]["name"], row(item), _age(item, now)
+    )
 
 
 def _with_age(columns: list[Column]) -> list[Column]:
@@ -133,6 +144,45 @@ def _disruption_budget(item: Manifest) -> list[Any]:
 
 def _namespace(item: Manifest) -> list[Any]:
     return ["Terminating" if "deletionTimestamp" in item["metadata"] else item["status"]["phase"]]
+
+
+_EVENT_COLUMNS: list[Column] = [
+    ("Last Seen", "string", 0),
+    ("Type", "string", 0),
+    ("Reason", "string", 0),
+    ("Object", "string", 0),
+    ("Subobject", "string", 1),
+    ("Source", "string", 1),
+    ("Message", "string", 0),
+    ("First Seen", "string", 1),
+    ("Count", "integer", 1),
+    ("Name", "string", 1),
+]
+
+
+def _event(item: Manifest, now: Micros) -> list[Any]:
+    """Neither a name first nor an age last (printEvent)."""
+    about, source = item.get("involvedObject") or {}, item.get("source") or {}
+    who = (
+        source.get("component") or item.get("reportingComponent", ""),
+        source.get("host") or item.get("reportingInstance", ""),
+    )
+    return [
+        _since(last_seen(item), now),
+        item.get("type", ""),
+        item.get("reason", ""),
+        "/".join(filter(None, (about.get("kind", "").lower(), about.get("name")))),
+        about.get("fieldPath", ""),
+        ", ".join(filter(None, who)),
+        item.get("message", "").strip(),
+        _since(first_seen(item), now),
+        count(item),
+        item["metadata"]["name"],
+    ]
+
+
+def _since(seen: Micros, now: Micros) -> str:
+    return duration((now - seen) // SECOND) if seen else "<unknown>"
 
 
 _KINDS: dict[str, tuple[list[Column], Row]] = {

@@ -3,9 +3,12 @@
 import pytest
 
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.resources import BUILT_IN, NODES, PODS, Resource
+from simulator.apiserver.resources import BUILT_IN, NODES, PODS, Resource, built_in
 from simulator.apiserver.table import duration, table
 from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
+
+EVENTS = built_in("", "events")
+assert EVENTS is not None
 
 
 def rows(resource: Resource, *items: Manifest) -> list[dict[str, object]]:
@@ -29,6 +32,31 @@ def test_a_nodes_row_says_whether_it_is_cordoned() -> None:
     text = "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {unschedulable: true}}"
     (node,) = Cluster().create(text)
     assert rows(NODES, node)[0]["Status"] == "Ready,SchedulingDisabled"
+
+
+def test_an_events_row_says_what_was_said_of_whom_and_when() -> None:
+    event: Manifest = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "web.1", "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "name": "web", "namespace": "default"},
+        "type": "Warning",
+        "reason": "FailedScheduling",
+        "message": "0/1 nodes are available. ",
+        "eventTime": "2023-11-14T22:13:20.000000Z",
+        "reportingComponent": "default-scheduler",
+        "reportingInstance": "default-scheduler-schedviz",
+    }
+    series = {"count": 3, "lastObservedTime": "2023-11-14T22:14:20.000000Z"}
+    found = table(EVENTS, [event, event | {"series": series}], {}, NOW + 90 * SECOND)
+    assert [c["name"] for c in found["columnDefinitions"] if not c["priority"]] == [
+        *("Last Seen", "Type", "Reason", "Object", "Message")
+    ]
+    once, again = rows(EVENTS, event, event | {"series": series})
+    assert (once["Last Seen"], once["First Seen"], once["Count"]) == ("90s", "90s", 1)
+    assert (again["Last Seen"], again["First Seen"], again["Count"]) == ("30s", "90s", 3)
+    assert (again["Object"], again["Message"]) == ("pod/web", "0/1 nodes are available.")
+    assert again["Source"] == "default-scheduler, default-scheduler-schedviz"
 
 
 def test_every_kind_has_at_least_a_name_and_an_age() -> None:
