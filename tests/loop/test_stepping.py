@@ -6,16 +6,31 @@ from pathlib import Path
 
 import pytest
 
-from schedviz.api.write import create, create_sandbox
+from schedviz.api.write import create, create_sandbox, edit
 from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
-from simulator.api import SECOND, Manifest
-from simulator.commands.run import START, run_scenario
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.resources import Resource, of_kind
+from simulator.apiserver.update import admit_update
+from simulator.commands.run import START, drive, run_scenario
+from simulator.memory import MemoryApi
 from simulator.scenario import load
 from simulator.scheduler.stepping import Unit
-from simulator.trace import Bound, CycleCutOff, CycleStarted, Event, LeaderElected, Nominated
+from simulator.simulation import Options, Simulation
+from simulator.trace import (
+    Bound,
+    CycleCutOff,
+    CycleStarted,
+    Event,
+    JobFinished,
+    LeaderElected,
+    Nominated,
+    ObjectsCreated,
+)
 from tests.loop.conftest import Arena, bound, node, pod
 from tests.loop.test_recording import assert_told_again
+from tests.simulator.lab import Stored
 from tests.waiting import eventually
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
@@ -135,6 +150,93 @@ def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
     expected = [event for event in run_scenario(scenario, now - START) if event.t < now]
     got = [e for e in traced(sandbox) if e.t < now and not isinstance(e, LeaderElected)]
     assert got == expected
+
+
+WORKLOADS = """
+apiVersion: schedviz/v1
+kind: Scenario
+metadata: {name: workloads}
+spec: {pace: 100ms, seed: 7}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+status: {allocatable: {cpu: "2", memory: 8Gi, pods: "110"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: "app:1", resources: {requests: {cpu: 500m}}}]}
+---
+at: 2s
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sum}
+spec:
+  completions: 3
+  parallelism: 2
+  template:
+    metadata: {annotations: {schedviz/run-seconds: "2"}}
+    spec: {restartPolicy: Never, containers: [{name: main, image: "app:1"}]}
+---
+at: 20s
+apiVersion: v1
+kind: Pod
+metadata: {name: first}
+spec: {containers: [{name: main, image: "app:1"}]}
+---
+at: 40s
+apiVersion: v1
+kind: Pod
+metadata: {name: last}
+spec: {containers: [{name: main, image: "app:1"}]}
+"""
+
+
+def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
+    arena: Arena, still: Make, sandbox_name: str
+) -> None:
+    scenario = load(WORKLOADS)
+    meta = Meta(sandbox_name, created=START / SECOND, seed=scenario.seed, pace=scenario.pace)
+    sandbox = still(scenario.manifests, meta)
+
+    def scaled(kind: Resource, old: Manifest) -> Manifest:
+        return {**old, "spec": {**old["spec"], "replicas": 5}}
+
+    def on_until(pod: str) -> Micros:
+        while pod not in bound(sandbox):
+            take(arena, sandbox, "cycle")
+        return sandbox.clock().sim
+
+    then = on_until("first")
+    edit(sandbox, "deployments.apps", "default/web", scaled)
+    end = on_until("last")
+
+    api = MemoryApi()
+    api.commit(new_cluster(scenario.manifests, START))
+    simulation = Simulation(api, Options(seed=scenario.seed, pace=scenario.pace))
+    expected = drive(simulation, api, START, then)
+    deployment = api.objects["deployments.apps"]["default/web"]
+    kind = of_kind("apps/v1", "Deployment")
+    assert kind
+    api.commit(admit_update(kind, deployment, scaled(kind, deployment), Stored(api)).changes)
+    expected += drive(simulation, api, then, end)
+
+    got = [e for e in traced(sandbox) if e.t < end and not isinstance(e, LeaderElected)]
+    assert got == [event for event in expected if event.t < end]
+    assert [event.job for event in got if isinstance(event, JobFinished)] == ["default/sum"]
+    made = [event.keys for event in got if isinstance(event, ObjectsCreated)]
+    assert sum(len(keys) for keys in made if "web-" in keys[0]) == 1 + 2 + 3
 
 
 def test_a_worker_that_dies_in_the_middle_of_a_stepped_cycle_loses_nothing(arena: Arena) -> None:
