@@ -1,17 +1,28 @@
-"""The live page's websocket: one way, from the hub to the browser. Commands go over plain HTTP."""
+"""The live page's websocket: from the hub to the browser, and back only what the page should show. Commands
+go over plain HTTP."""
 
 import asyncio
 from contextlib import suppress
-from typing import Any
+from typing import Final
 from urllib.parse import parse_qs
 
+import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.store.default import default_store
+from schedviz.web.view.screen import look
 
 HUBS = Hubs()
+
+ASKED_AT_MOST: Final = 4000
+"""Characters of one message: the form's two fields, and the headers that htmx adds."""
+
+
+class Asked(msgspec.Struct):
+    group: str = ""
+    q: str = ""
 
 
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
@@ -20,7 +31,13 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         if HUBS.full():
             await self.close(code=TRY_AGAIN_LATER)
             return
-        self.viewer = Viewer(self._language(), self._close)
+        asked = parse_qs(self.scope["query_string"].decode("latin-1"))
+        language = asked.get("lang", [""])[0]
+        self.viewer = Viewer(
+            language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
+            self._close,
+            look(asked.get("group", [""])[0], asked.get("q", [""])[0]),
+        )
         self.hub: Hub = HUBS.of(default_store(), self.scope["url_route"]["kwargs"]["name"])
         self.hub.join(self.viewer)
         self.sender = asyncio.create_task(self._send_frames())
@@ -31,7 +48,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             self.hub.leave(self.viewer)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Nothing that a browser says here is listened to."""
+        """The form #look, as htmx sends it; nothing else that a browser says here is listened to."""
+        if not text_data or len(text_data) > ASKED_AT_MOST:
+            return
+        with suppress(msgspec.DecodeError):
+            asked = msgspec.json.decode(text_data, type=Asked)
+            self.hub.look(self.viewer, look(asked.group, asked.q))
 
     async def _send_frames(self) -> None:
         with suppress(Exception):  # the browser is gone: disconnect() comes
@@ -42,7 +64,3 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     async def _close(self, code: int) -> None:
         self.sender.cancel()
         await self.close(code=code)
-
-    def _language(self) -> str:
-        asked: Any = parse_qs(self.scope["query_string"].decode("latin-1")).get("lang", [""])[0]
-        return asked if asked in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE

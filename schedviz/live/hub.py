@@ -14,12 +14,13 @@ from channels.layers import get_channel_layer
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from schedviz.live.slot import Frame, Slot
+from schedviz.live.slot import Slot
 from schedviz.loop.doorbell import group
 from schedviz.store import NoSandbox, Store
 from schedviz.store.aio import Bundle, ended, follow
-from schedviz.web.stage import Stage, away
+from schedviz.web.stage import WARM, Stage, away, too_many_looks
 from schedviz.web.view.parts import Parts
+from schedviz.web.view.screen import DEFAULT, Look
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,10 @@ RETRY_SECONDS: Final = 0.5
 VIEWERS_AT_MOST: Final = 1000
 """Of this process; each may hold a whole page in its slot. Others are told to try again later."""
 
+LOOKS_AT_MOST: Final = 24
+"""Filters and groupings that are drawn for one sandbox. Each filter looks at every object, 50 ms of 50,000;
+in a room where all type at once, those who come later are told to wait."""
+
 TRY_AGAIN_LATER: Final = 1013
 GONE: Final = 4404
 """The sandbox is deleted; a code that htmx does not reconnect after."""
@@ -44,10 +49,11 @@ AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 
 class Viewer:
-    """A connected page: its slot, and how to close it."""
+    """A connected page: its slot, how to close it, and what it chose to see."""
 
-    def __init__(self, language: str, close: Callable[[int], Awaitable[None]]) -> None:
+    def __init__(self, language: str, close: Callable[[int], Awaitable[None]], look: Look = DEFAULT) -> None:
         self.language = language
+        self.look = look
         self.slot = Slot()
         self.close = close
         self.gone = False
@@ -60,9 +66,10 @@ class Hub:
         self._stage: Stage | None = None
         self._viewers: set[Viewer] = set()
         self._newcomers: set[Viewer] = set()
+        self._asking: set[Viewer] = set()
+        """Those with a new filter."""
         self._inbox: list[Bundle] = []
         self._rung = asyncio.Event()
-        self._seq = 0
         self._leaving: asyncio.TimerHandle | None = None
         self._expired = False
         self._task = asyncio.create_task(self._run(), name=f"hub of {name}")
@@ -80,11 +87,28 @@ class Hub:
         """The viewer's first frame is the whole page."""
         if self._leaving:
             self._leaving.cancel()
+        viewer.look = self._granted(viewer, viewer.look)
         self._newcomers.add(viewer)
         self.ring()
 
+    def look(self, viewer: Viewer, look: Look) -> None:
+        """The viewer wants to see it so from now on. Other groups are another page, and come whole."""
+        look = self._granted(viewer, look)
+        (self._asking if look.group == viewer.look.group else self._newcomers).add(viewer)
+        viewer.look = look
+        self.ring()
+
+    def _granted(self, viewer: Viewer, look: Look) -> Look:
+        """The look, or the default one where too many are being drawn."""
+        known = {each.look for each in self._viewers | self._newcomers if each is not viewer} | {DEFAULT}
+        if look in known or len(known) < LOOKS_AT_MOST:
+            return look
+        viewer.slot.put(too_many_looks(viewer.language))
+        return DEFAULT
+
     def leave(self, viewer: Viewer) -> None:
         viewer.gone = True
+        self._asking.discard(viewer)
         self._viewers.discard(viewer)
         self._newcomers.discard(viewer)
         if not self._viewers and not self._newcomers:
@@ -124,6 +148,7 @@ class Hub:
         sandbox = await asyncio.to_thread(self._store.sandbox, self.name)
         self._stage = Stage(sandbox)
         version, seq = await asyncio.to_thread(self._stage.load)
+        WARM[self.name] = self._stage
         self._inbox.clear()
         self._newcomers |= self._viewers
         self.ring()
@@ -163,32 +188,36 @@ class Hub:
         assert self._stage is not None
         stage, bundles, self._inbox = self._stage, self._inbox, []
         newcomers, self._newcomers = self._newcomers, set()
-        languages = {viewer.language for viewer in self._viewers | newcomers}
+        asking, self._asking = self._asking - newcomers, set()
+        # A viewer may choose another look at any moment: what is drawn is what it has chosen now.
+        chosen = {viewer: viewer.look for viewer in self._viewers | newcomers}
+        looks: dict[str, set[Look]] = {}
+        for viewer, look in chosen.items():
+            looks.setdefault(viewer.language, set()).add(look)
 
-        arriving = {viewer.language for viewer in newcomers}
-
-        def work() -> tuple[dict[str, Parts], dict[str, Parts]]:
-            stage.advance(bundles)
-            drawn = stage.draw(languages)
-            return drawn, {language: stage.whole(language) for language in arriving}
+        def work() -> tuple[dict[str, dict[Look, Parts]], dict[Viewer, Parts]]:
+            with stage.lock:
+                stage.advance(bundles)
+                drawn = stage.draw(looks)
+                given = {each: stage.whole(each.language, chosen[each]) for each in newcomers}
+                given |= {each: stage.found(each.language, chosen[each]) for each in asking if each in chosen}
+                return drawn, given
 
         try:
-            drawn, whole = await asyncio.to_thread(work)
+            drawn, given = await asyncio.to_thread(work)
         except AWAY:
             # Nothing was drawn: all of it comes with the next frame.
             self._inbox = bundles + self._inbox
             self._newcomers |= {viewer for viewer in newcomers if not viewer.gone}
+            self._asking |= {viewer for viewer in asking if not viewer.gone}
             self.ring()
             raise
-        if any(drawn.values()):
-            self._seq += 1
-        deltas = {name: Frame(self._seq - 1, self._seq, parts) for name, parts in drawn.items() if parts}
-        wholes = {name: Frame(0, self._seq, parts) for name, parts in whole.items()}
         for viewer in self._viewers - newcomers:
-            if viewer.language in deltas:
-                viewer.slot.put(deltas[viewer.language])
+            parts = drawn[viewer.language][chosen[viewer]] | given.get(viewer, {})
+            if parts:
+                viewer.slot.put(parts)
         for viewer in newcomers:
-            viewer.slot.put(wholes[viewer.language])
+            viewer.slot.put_whole(given[viewer])
         self._viewers |= {viewer for viewer in newcomers if not viewer.gone}
         await self._close_laggards()
 
@@ -204,7 +233,7 @@ class Hub:
     def _tell_away(self) -> None:
         """Until the store is back, viewers are newcomers: what comes next is whole."""
         for viewer in self._viewers | self._newcomers:
-            viewer.slot.put(Frame(self._seq, self._seq, away(viewer.language)))
+            viewer.slot.put(away(viewer.language))
 
     async def _poll(self) -> None:
         while True:

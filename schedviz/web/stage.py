@@ -3,7 +3,10 @@
 It blocks on Redis and on rendering, so the hub calls it in a thread, one call at a time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Final
+from weakref import WeakValueDictionary
 
 from django.urls import reverse
 from django.utils import translation
@@ -15,8 +18,12 @@ from schedviz.store import Clock, Sandbox
 from schedviz.store.aio import Bundle
 from schedviz.web.view.load import load, refresh
 from schedviz.web.view.parts import Parts
-from schedviz.web.view.picture import Picture
-from schedviz.web.view.screen import Screen
+from schedviz.web.view.picture import WATCHED, Picture
+from schedviz.web.view.screen import DEFAULT, Look, Screen
+
+WARM: Final[WeakValueDictionary[str, "Stage"]] = WeakValueDictionary()
+"""The stages that this process's hubs keep up to date, by sandbox: who wants all pods of a large one finds
+them here, a moment old, and need not read them for seconds."""
 
 
 class Stage:
@@ -26,10 +33,12 @@ class Stage:
         self._clock: Clock | None = None
         self._screens: dict[str, Screen] = {}
         self._base = reverse("sandbox", args=[sandbox.name])
+        self.lock = Lock()
+        """Held while the picture changes, and by whoever else reads it."""
 
-    def load(self) -> tuple[int, int]:
+    def load(self, resources: Iterable[str] = WATCHED) -> tuple[int, int]:
         """Read everything anew; the version and the trace number from which to follow. Raises NoSandbox."""
-        self.picture = load(self.sandbox)
+        self.picture = load(self.sandbox, resources)
         self._clock = self.sandbox.clock()
         self._screens.clear()
         return self.picture.version, self.picture.seq
@@ -44,21 +53,25 @@ class Stage:
         refresh(self.sandbox, self.picture)
         self._clock = self.sandbox.clock()
 
-    def draw(self, languages: Iterable[str]) -> dict[str, Parts]:
-        """The parts that changed, by language; all parts for a language drawn for the first time."""
+    def draw(self, looks: Mapping[str, Iterable[Look]]) -> dict[str, dict[Look, Parts]]:
+        """The parts that changed, by language and look; all parts for what is drawn for the first time."""
         assert self._clock is not None, "load() comes first"
         dirty, self.picture.dirty_nodes = self.picture.dirty_nodes, set()
-        drawn: dict[str, Parts] = {}
-        for language in {*languages, *self._screens}:
+        drawn: dict[str, dict[Look, Parts]] = {}
+        for language in {*looks, *self._screens}:
             screen = self._screens.setdefault(language, Screen(self._base))
             with translation.override(language):
-                drawn[language] = screen.draw(self.picture, self._clock, dirty)
+                drawn[language] = screen.draw(self.picture, self._clock, dirty, looks.get(language, ()))
         return drawn
 
-    def whole(self, language: str) -> Parts:
+    def whole(self, language: str, look: Look = DEFAULT) -> Parts:
         """All parts as last drawn."""
         with translation.override(language):
-            return self._screens[language].whole() | {"trouble": trouble("")}
+            return self._screens[language].whole(look) | {"trouble": trouble("")}
+
+    def found(self, language: str, look: Look) -> Parts:
+        """What the look's filter found when it was last drawn."""
+        return self._screens[language].found(look)
 
 
 def trouble(text: str) -> SafeString:
@@ -71,3 +84,8 @@ def away(language: str) -> Parts:
         return {
             "trouble": trouble(gettext("Redis does not answer. This page goes on by itself when it is back."))
         }
+
+
+def too_many_looks(language: str) -> Parts:
+    with translation.override(language):
+        return {"trouble": trouble(gettext("Too many people filter this sandbox just now. Try again later."))}

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.i18n import set_language
 
-from schedviz.web.views import forms, home, leader, objects, sandbox
+from schedviz.web.views import forms, home, leader, objects, sandbox, table
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -21,6 +21,7 @@ urlpatterns = [
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/", objects.pod, name="pod"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/delete/", objects.delete_pod, name="delete-pod"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/permit/", objects.permit, name="permit"),
+    path("s/<slug:name>/nodes/", table.nodes, name="nodes"),
     path("s/<slug:name>/nodes/<str:node>/", objects.node, name="node"),
     path("s/<slug:name>/nodes/<str:node>/<slug:action>/", objects.change_node, name="change-node"),
 ]

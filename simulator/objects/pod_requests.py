@@ -4,7 +4,7 @@ Sums and maxima are taken over exact quantities (nano-units) and rounded up once
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from simulator.objects import quantity
@@ -80,8 +80,12 @@ def supported_at_pod_level(name: str) -> bool:
 
 def pod_level_requests(spec: Mapping[str, Any]) -> Requests:
     """Requests of the pod as a whole, which replace the containers' sum for the resources that they name."""
-    requests = parse_list((spec.get("resources") or {}).get("requests"))
-    return {name: nanos for name, nanos in requests.items() if supported_at_pod_level(name)}
+    return _pod_level(spec, "requests")
+
+
+def _pod_level(spec: Mapping[str, Any], field: str) -> Requests:
+    given = parse_list((spec.get("resources") or {}).get(field))
+    return {name: nanos for name, nanos in given.items() if supported_at_pod_level(name)}
 
 
 def pod_requests(
@@ -109,25 +113,45 @@ def pod_requests(
             requests = given
         return {**missing, **requests} if missing else requests
 
+    total = _over_containers(spec, of)
+    if pod_level:
+        total.update(pod_level_requests(spec))
+    _add(total, parse_list(spec.get("overhead")))
+    return total
+
+
+def pod_limits(manifest: Mapping[str, Any]) -> Requests:
+    """PodLimits, exact: as kubectl describe node adds them up. Resources without a limit are left out."""
+    spec = manifest["spec"]
+
+    def of(container: Mapping[str, Any], _resizable: bool) -> Requests:
+        return parse_list((container.get("resources") or {}).get("limits"))
+
+    total = _over_containers(spec, of)
+    total.update(_pod_level(spec, "limits"))
+    overhead = parse_list(spec.get("overhead"))
+    _add(total, {name: nanos for name, nanos in overhead.items() if total.get(name)})
+    return total
+
+
+def _over_containers(spec: Mapping[str, Any], of: Callable[[Mapping[str, Any], bool], Requests]) -> Requests:
+    """What is given for each container (``of``; whether it can be resized) over the pod's life: the sum of
+    those that run together, or what starting takes where that is more."""
     total: Requests = {}
     for container in spec.get("containers") or ():
         _add(total, of(container, True))
     sidecars: Requests = {}
     starting: Requests = {}
     for container in spec.get("initContainers") or ():
+        each = of(container, is_sidecar(container))
         if is_sidecar(container):
-            requests = of(container, True)
-            _add(total, requests)
-            _add(sidecars, requests)
+            _add(total, each)
+            _add(sidecars, each)
             _maximise(starting, sidecars)
         else:
-            requests = of(container, False)
-            _add(requests, sidecars)
-            _maximise(starting, requests)
+            _add(each, sidecars)
+            _maximise(starting, each)
     _maximise(total, starting)
-    if pod_level:
-        total.update(pod_level_requests(spec))
-    _add(total, parse_list(spec.get("overhead")))
     return total
 
 

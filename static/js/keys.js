@@ -17,6 +17,11 @@ document.addEventListener("keydown", (event) => {
     document.getElementById("t-run")?.click();
   } else if (BUTTONS[event.key]) {
     document.getElementById(BUTTONS[event.key])?.click();
+  } else if (event.key === "f") {
+    event.preventDefault();
+    document.getElementById("q").select();
+  } else if (event.key === "t") {
+    document.querySelector('#look [aria-keyshortcuts="t"]')?.click();
   } else if (event.key === "u") {
     document.querySelector("#t-until > summary")?.click();
   } else if (FORMS[event.key]) {

@@ -12,6 +12,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-panel], a[data-dialog]");
   if (link && plain(event)) {
     event.preventDefault();
+    if (link.hasAttribute("data-panel") && dialog.contains(link)) dialog.close();
     link.hasAttribute("data-dialog") ? openDialog(link.getAttribute("href"), link) : openPanel(link.getAttribute("href"));
   } else if (event.target.closest("[data-close-panel]")) {
     event.preventDefault();

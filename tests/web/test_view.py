@@ -10,7 +10,7 @@ from schedviz.web.view import format as fmt
 from schedviz.web.view.parts import merge
 from schedviz.web.view.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.view.priority import Ranks
-from schedviz.web.view.screen import Screen
+from schedviz.web.view.screen import DEFAULT, Screen
 from simulator import trace
 from simulator.api import WatchEvent
 
@@ -195,7 +195,7 @@ def test_an_attempt_is_one_mark() -> None:
 
 def drawn(screen: Screen, picture: Picture) -> set[str]:
     dirty, picture.dirty_nodes = picture.dirty_nodes, set()
-    return set(screen.draw(picture, CLOCK, dirty))
+    return set(screen.draw(picture, CLOCK, dirty)[DEFAULT])
 
 
 def test_disruption_budgets_say_what_they_allow() -> None:
@@ -219,27 +219,12 @@ def test_only_what_changed_is_drawn_again() -> None:
     drawn(screen, picture)
     assert drawn(screen, picture) == set()
     picture.object(PODS, pod("a", node="n1"))
-    assert drawn(screen, picture) == {board.part("n1"), "summary"}
+    assert drawn(screen, picture) == {board.part("n1"), board.heading(0), "summary"}
     picture.decided(SCHEDULED)
     assert drawn(screen, picture) == {f"{board.part('n1')}/verdict", f"{board.part('n2')}/verdict", "cycle"}
     assert screen.whole()["nodes"].count(">untolerated taint {a: b}<") == 1
     picture.object(NODES, node("n3"))
-    assert drawn(screen, picture) == {"nodes", "summary"}
-
-
-def test_many_nodes_make_a_grid() -> None:
-    picture, screen = Picture(), Screen("/s/x/")
-    for number in range(101):
-        picture.object(NODES, node(f"n{number}"))
-    drawn(screen, picture)
-    assert screen.whole()["nodes"].count('class="cell ') == 101
-    picture.object(PODS, pod("a", node="n7"))
-    assert drawn(screen, picture) == {"nodes/g0-0"}
-    for number in range(50):
-        gone = node(f"n{number}")
-        picture.watch_event(WatchEvent("DELETED", NODES, f"n{number}", gone, 9))
-    assert "nodes" in drawn(screen, picture)
-    assert screen.whole()["nodes"].count("<article") == 51
+    assert drawn(screen, picture) == {"nodes", "grouping", "summary"}
 
 
 def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:

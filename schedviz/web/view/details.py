@@ -69,7 +69,7 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
     manifest = sandbox.get(PODS, key)
     if manifest is None:
         return None
-    pod, entry = pod_record(manifest), sandbox.lanes().get(key)
+    pod, entry = pod_record(manifest), sandbox.lane(key)
     ranks = load.ranks(sandbox)
     return PodDetail(
         key=key,
@@ -112,7 +112,7 @@ def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
         return None
     picture = Picture()
     picture.object(NODES, manifest)
-    for pod in sandbox.list(PODS).items:
+    for pod in sandbox.speaking_of(PODS, name):
         if name in (pod["spec"].get("nodeName"), (pod.get("status") or {}).get("nominatedNodeName")):
             picture.object(PODS, pod)
     node = picture.nodes[name]

@@ -1,5 +1,7 @@
 """Reading a sandbox's picture from the store."""
 
+from collections.abc import Iterable
+
 from schedviz.store import Sandbox
 from simulator import trace
 
@@ -7,12 +9,12 @@ from .picture import PRIORITY_CLASSES, TRACE_KEPT, WATCHED, Picture
 from .priority import SYSTEM_PRIORITY, Ranks
 
 
-def load(sandbox: Sandbox) -> Picture:
+def load(sandbox: Sandbox, resources: Iterable[str] = WATCHED) -> Picture:
     """Everything anew. Its ``version`` and ``seq`` are where to go on from: what was written while this
     read is told again then, which does no harm. Raises NoSandbox."""
     picture = Picture()
     seq = sandbox.trace_head()
-    listings = {resource: sandbox.list(resource) for resource in WATCHED}
+    listings = {resource: sandbox.list(resource) for resource in resources}
     for resource, listing in listings.items():
         for manifest in listing.items:
             picture.object(resource, manifest)

@@ -1,5 +1,6 @@
-"""Nodes as cards, or as cells of a dense grid where there are many, with their pods as blocks."""
+"""Nodes as cards, with their pods as blocks."""
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Final, Literal
 
@@ -10,19 +11,14 @@ from msgspec.structs import replace
 from simulator.api import Micros
 
 from . import format as fmt
-from .picture import NodeRecord, Picture, PodRecord
+from .picture import NO_LOAD, Load, NodeRecord, Picture, PodRecord
 from .priority import Ranks
-from .verdicts import Verdict
 
-CARDS_AT_MOST: Final = 60
-"""Above this many nodes, cards give way to the grid: sixty fill a screen three times over."""
 BLOCKS_AT_MOST: Final = 48
 """Blocks of one card; narrower ones would be slivers. The rest is counted."""
-ROOMY_AT_MOST: Final = 12
-"""Up to this many nodes, cards are drawn larger: a projector has the room."""
-CELLS_PER_CHUNK: Final = 50
-"""Cells that are drawn and sent together."""
-BASE_RESOURCES: Final = ("cpu", "memory", "pods")
+SHARED: Final = ("cpu", "memory")
+"""Told in headings and summaries."""
+BASE_RESOURCES: Final = (*SHARED, "pods")
 
 PodState = Literal["running", "starting", "victim", "terminating", "ghost"]
 
@@ -49,12 +45,18 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class Meter(msgspec.Struct, frozen=True):
-    """One resource: requested of allocatable, ``percent`` at most 100."""
+    """One resource: requested and limits of allocatable; ``percent`` and ``limit_percent`` at most 100."""
 
     resource: str
     requested: str
     allocatable: str
     percent: int
+    free: str
+    limits: str
+    """Empty where no pod has a limit."""
+    limit_percent: int
+    overcommitted: bool
+    """The limits are more than there is."""
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -69,66 +71,9 @@ class Card(msgspec.Struct, frozen=True):
     meters: list[Meter]
 
 
-class Cell(msgspec.Struct, frozen=True):
-    """A node in the grid: how full it is (percent of the fullest resource), and the codes that a card
-    would show."""
-
-    name: str
-    percent: int
-    rank: int
-    marks: str
-    verdict: str
-    title: str
-
-
-class Zone(msgspec.Struct, frozen=True):
-    name: str
-    nodes: list[str]
-
-
-class Overview(msgspec.Struct, frozen=True):
-    """The panel's frame: which groups there are, and whether they hold cards or cells."""
-
-    dense: bool
-    zones: list[Zone]
-
-
 def node_id(name: str) -> str:
     """An element id for a node: names hold dots, ids in selectors had better not."""
     return "n" + blake2b(name.encode(), digest_size=6).hexdigest()
-
-
-def overview(picture: Picture) -> Overview:
-    zones: dict[str, list[str]] = {}
-    for node in sorted(picture.nodes.values(), key=natural):
-        zones.setdefault(node.zone, []).append(node.name)
-    return Overview(
-        dense=len(picture.nodes) > CARDS_AT_MOST,
-        zones=[
-            Zone(zone, names)
-            for zone, names in sorted(zones.items(), key=lambda item: (not item[0], item[0]))
-        ],
-    )
-
-
-def size(overview: Overview) -> Literal["roomy", "cards", "dense"]:
-    if overview.dense:
-        return "dense"
-    return "roomy" if sum(len(zone.nodes) for zone in overview.zones) <= ROOMY_AT_MOST else "cards"
-
-
-def chunks(overview: Overview, prefix: str) -> dict[str, list[str]]:
-    """The grid's chunks by part name, in order: "<prefix>/g<zone>-<number>"."""
-    return {
-        f"{prefix}/g{place}-{start // CELLS_PER_CHUNK}": zone.nodes[start : start + CELLS_PER_CHUNK]
-        for place, zone in enumerate(overview.zones)
-        for start in range(0, len(zone.nodes), CELLS_PER_CHUNK)
-    }
-
-
-def natural(node: NodeRecord) -> tuple[int, str]:
-    """Orders node-2 before node-10 where names differ in their number only, as they mostly do."""
-    return len(node.name), node.name
 
 
 def summary(picture: Picture) -> str:
@@ -136,23 +81,20 @@ def summary(picture: Picture) -> str:
     count = len(picture.nodes)
     if not count:
         return ""
-    requested = totals(list(picture.pods_on_nodes()))
     parts = [ngettext("%(n)s node", "%(n)s nodes", count) % {"n": fmt.number(count)}]
-    for resource in ("cpu", "memory"):
-        allocatable = sum(node.allocatable.get(resource, 0) for node in picture.nodes.values())
-        if allocatable:
-            percent = requested.get(resource, 0) * 100 // allocatable
-            parts.append(f"{resource} {percent}\u00a0%")
-    return gettext("%(list)s requested") % {"list": " · ".join(parts)} if len(parts) > 1 else parts[0]
+    shares = requested_shares(picture.load.requests, picture.room)
+    if not shares:
+        return parts[0]
+    return gettext("%(list)s requested") % {"list": " · ".join([*parts, *shares])}
 
 
-def totals(pods: list[PodRecord]) -> dict[str, int]:
-    sums: dict[str, int] = {}
-    for pod in pods:
-        for resource, value in pod.requests.items():
-            sums[resource] = sums.get(resource, 0) + value
-    sums["pods"] = len(pods)
-    return sums
+def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> list[str]:
+    """["cpu 58 %", "memory 36 %"] of those that there is room of."""
+    return [
+        f"{resource} {requested.get(resource, 0) * 100 // room[resource]}\u00a0%"
+        for resource in SHARED
+        if room.get(resource)
+    ]
 
 
 def card(picture: Picture, ranks: Ranks, name: str) -> Card:
@@ -168,7 +110,7 @@ def card(picture: Picture, ranks: Ranks, name: str) -> Card:
         blocks=[block(picture, ranks, node, pod) for pod in pods[:BLOCKS_AT_MOST]],
         more=max(0, len(pods) - BLOCKS_AT_MOST),
         ghosts=ghosts(picture, ranks, node, staying),
-        meters=meters(node, totals(pods)),
+        meters=meters(node, picture.loads.get(name, NO_LOAD)),
     )
 
 
@@ -252,58 +194,33 @@ def dominant_share(node: NodeRecord, pod: PodRecord) -> int:
     return min(1000, max(shares, default=0))
 
 
-def meters(node: NodeRecord, requested: dict[str, int]) -> list[Meter]:
+def meters(node: NodeRecord, load: Load) -> list[Meter]:
     """cpu, memory and pods always; other resources where the node has them or a pod on it asks for them."""
     others = sorted(
         name
-        for name in node.allocatable.keys() | requested.keys()
-        if name not in BASE_RESOURCES and (node.allocatable.get(name) or requested.get(name))
+        for name in node.allocatable.keys() | load.requests.keys()
+        if name not in BASE_RESOURCES and (node.allocatable.get(name) or load.requests.get(name))
     )
     return [
-        Meter(
-            resource=resource,
-            requested=fmt.amount(resource, requested.get(resource, 0)),
-            allocatable=fmt.amount(resource, node.allocatable.get(resource, 0)),
-            percent=percent(requested.get(resource, 0), node.allocatable.get(resource, 0)),
-        )
+        meter(resource, load.requests[resource], load.limits[resource], node.allocatable.get(resource, 0))
         for resource in (*BASE_RESOURCES, *others)
     ]
+
+
+def meter(resource: str, requested: int, limits: int, allocatable: int) -> Meter:
+    return Meter(
+        resource=resource,
+        requested=fmt.amount(resource, requested),
+        allocatable=fmt.amount(resource, allocatable),
+        percent=percent(requested, allocatable),
+        free=fmt.amount(resource, allocatable - requested),
+        limits=fmt.amount(resource, limits) if limits else "",
+        limit_percent=percent(limits, allocatable),
+        overcommitted=limits > allocatable,
+    )
 
 
 def percent(part: int, whole: int) -> int:
     if not whole:
         return 100 if part else 0
     return min(100, part * 100 // whole)
-
-
-def cell(picture: Picture, ranks: Ranks, name: str, verdict: Verdict) -> Cell:
-    node = picture.nodes[name]
-    pods = list(picture.by_node.get(name, {}).values())
-    requested = totals(pods)
-    full = max((percent(requested.get(res, 0), node.allocatable[res]) for res in node.allocatable), default=0)
-    marks = "".join(
-        mark
-        for mark, holds in (
-            ("x", any(pod.terminating for pod in pods)),
-            ("g", name in picture.nominated),
-            ("t", bool(node.taints)),
-            ("c", node.unschedulable or bool(node.conditions)),
-        )
-        if holds
-    )
-    words = [
-        gettext("%(node)s: %(percent)s %% of the scarcest resource requested")
-        % {"node": name, "percent": full},
-        ngettext("%(n)s pod", "%(n)s pods", len(pods)) % {"n": len(pods)},
-        *node.taints,
-        *node.conditions,
-        verdict.text,
-    ]
-    return Cell(
-        name=name,
-        percent=full,
-        rank=ranks.rank(max((pod.priority for pod in pods), default=0)),
-        marks=marks,
-        verdict=verdict.kind,
-        title="; ".join(word for word in words if word),
-    )

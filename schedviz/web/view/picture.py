@@ -6,13 +6,14 @@ It keeps small records, not manifests: 50,000 pods must fit in a web process.
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from simulator import trace
 from simulator.api import Manifest, Micros, WatchEvent
 from simulator.decision import Decision, UnderWay
+from simulator.objects import pod_requests
 from simulator.objects.node import ZONE, ZONE_BETA, Node
 from simulator.objects.pod import Pod
 from simulator.trace import LaneEntry
@@ -26,6 +27,8 @@ TRACE_KEPT: Final = 2000
 VICTIMS_KEPT: Final = 500
 FINISHED: Final = ("Succeeded", "Failed")
 PODS: Final = "pods"
+POD_COUNT: Final = "pods"
+"""The resource of which each pod takes one."""
 NODES: Final = "nodes"
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 BUDGETS: Final = "poddisruptionbudgets.policy"
@@ -52,6 +55,8 @@ class PodRecord(msgspec.Struct, frozen=True):
     preempted: bool
     """Carries the DisruptionTarget condition with reason PreemptionByScheduler."""
     version: int
+    limits: dict[str, int] = {}
+    labels: dict[str, str] = {}
 
 
 class BudgetRecord(msgspec.Struct, frozen=True):
@@ -72,6 +77,25 @@ class NodeRecord(msgspec.Struct, frozen=True):
     conditions: tuple[str, ...]
     """Those that say something is wrong: NotReady, MemoryPressure, ..."""
     version: int
+    labels: dict[str, str] = {}
+
+
+class Load:
+    """What pods, of one node or of all, request and may use at most, by resource. ``pods`` counts them."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[str] = Counter()
+        self.limits: Counter[str] = Counter()
+
+    def add(self, pod: PodRecord, sign: Literal[1, -1] = 1) -> None:
+        for sums, amounts in ((self.requests, pod.requests), (self.limits, pod.limits)):
+            for resource, amount in amounts.items():
+                sums[resource] += sign * amount
+        self.requests[POD_COUNT] += sign
+
+
+NO_LOAD: Final = Load()
+"""Of a node without pods: not to be added to."""
 
 
 def pod_record(manifest: Manifest) -> PodRecord:
@@ -94,6 +118,8 @@ def pod_record(manifest: Manifest) -> PodRecord:
         message=conditions.get("PodScheduled", {}).get("message", ""),
         preempted=target.get("status") == "True" and target.get("reason") == "PreemptionByScheduler",
         version=pod.resource_version,
+        limits=pod_requests.amounts(pod_requests.pod_limits(manifest)),
+        labels=pod.labels,
     )
 
 
@@ -117,6 +143,7 @@ def node_record(manifest: Manifest) -> NodeRecord:
         unschedulable=node.unschedulable,
         conditions=tuple(bad_conditions(status_of(manifest).get("conditions") or [])),
         version=int(manifest["metadata"].get("resourceVersion", 0)),
+        labels=node.labels,
     )
 
 
@@ -150,12 +177,19 @@ class Picture:
         self.budgets: dict[str, BudgetRecord] = {}
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         """Unfinished pods by the node they are bound to."""
+        self.loads: dict[str, Load] = {}
+        """Their sums by node, and over all nodes."""
+        self.load = Load()
+        self.room: Counter[str] = Counter()
+        """Allocatable of all nodes."""
         self.nominated: dict[str, dict[str, PodRecord]] = {}
         """Pods that wait for a node, by the node."""
         self.unqueued: dict[str, PodRecord] = {}
         """Pods without a node: where they are not in a lane, the scheduler has not seen them yet."""
         self.priorities: Counter[int] = Counter()
         self.lanes: dict[str, LaneEntry] = {}
+        self.moves = 0
+        """Counts changes of the lanes."""
         self.decision: Decision | None = None
         self.under_way: UnderWay | None = None
         """The cycle that stands between two of its extension points."""
@@ -170,17 +204,13 @@ class Picture:
         self.version = 0
         self.seq = 0
         self.layout = 0
-        """Counts changes of the set of nodes or of their zones."""
+        """Counts changes of the set of nodes or of their labels."""
         self.dirty_nodes: set[str] = set()
         """Nodes whose card may have changed; whoever draws them clears the set."""
 
     def user_classes(self) -> dict[str, int]:
         """The PriorityClasses without Kubernetes' own, which every cluster has and few pods use."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
-
-    def pods_on_nodes(self) -> Iterable[PodRecord]:
-        for pods in self.by_node.values():
-            yield from pods.values()
 
     def object(self, resource: str, manifest: Manifest) -> None:
         """An object as it is now."""
@@ -202,7 +232,9 @@ class Picture:
         elif event.resource == PODS:
             self._forget_pod(event.key)
         elif event.resource == NODES:
-            self.layout += self.nodes.pop(event.key, None) is not None
+            if (gone := self.nodes.pop(event.key, None)) is not None:
+                self.layout += 1
+                self._count_room(gone, -1)
         elif event.resource == PRIORITY_CLASSES:
             self.classes.pop(event.key, None)
         elif event.resource == BUDGETS:
@@ -234,9 +266,16 @@ class Picture:
 
     def _node(self, node: NodeRecord) -> None:
         before = self.nodes.get(node.name)
-        self.layout += before is None or before.zone != node.zone
+        self.layout += before is None or before.labels != node.labels
+        if before:
+            self._count_room(before, -1)
+        self._count_room(node, 1)
         self.nodes[node.name] = node
         self.dirty_nodes.add(node.name)
+
+    def _count_room(self, node: NodeRecord, sign: Literal[1, -1]) -> None:
+        for resource, amount in node.allocatable.items():
+            self.room[resource] += sign * amount
 
     def _pod(self, pod: PodRecord) -> None:
         self._forget_pod(pod.key)
@@ -246,6 +285,8 @@ class Picture:
             return
         if pod.node:
             self.by_node.setdefault(pod.node, {})[pod.key] = pod
+            self.loads.setdefault(pod.node, Load()).add(pod)
+            self.load.add(pod)
             self.dirty_nodes.add(pod.node)
             return
         self.unqueued[pod.key] = pod
@@ -261,6 +302,11 @@ class Picture:
         self.priorities[pod.priority] -= 1
         if not self.priorities[pod.priority]:
             del self.priorities[pod.priority]
+        if key in self.by_node.get(pod.node, {}):
+            self.load.add(pod, -1)
+            self.loads[pod.node].add(pod, -1)
+            if len(self.by_node[pod.node]) == 1:
+                del self.loads[pod.node]
         for index, node in ((self.by_node, pod.node), (self.nominated, pod.nominated)):
             if key in index.get(node, {}):
                 del index[node][key]

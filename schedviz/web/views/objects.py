@@ -40,7 +40,7 @@ def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRes
     sandbox, key, word = find(name), f"{namespace}/{pod}", request.POST.get("word")
     if word not in (APPROVE, REJECT):
         return HttpResponseBadRequest("word must be approve or reject", content_type="text/plain")
-    entry = sandbox.lanes().get(key)
+    entry = sandbox.lane(key)
     if entry is not None and entry.lane == "waiting":
         said = {ANNOTATION: written(word, entry.attempts)}
         with suppress(StatusError):  # gone meanwhile

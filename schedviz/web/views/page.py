@@ -4,6 +4,7 @@ alone."""
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,6 +17,14 @@ from schedviz.store.default import default_store
 from schedviz.web.queues import older
 from schedviz.web.scenarios import told
 from schedviz.web.stage import Stage
+from schedviz.web.view.find import IS
+from schedviz.web.view.parts import Parts
+from schedviz.web.view.picture import NODES, PODS, WATCHED
+from schedviz.web.view.screen import Look
+from schedviz.web.view.screen import look as asked_look
+
+DRAWN_AT_ONCE = 6_000
+"""Objects of which a page is drawn within its request; half a second of work."""
 
 
 def is_htmx(request: HttpRequest) -> bool:
@@ -30,21 +39,24 @@ def find(name: str) -> Sandbox:
         raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
 
 
-def live_page(request: HttpRequest, sandbox: Sandbox, detail: str = "", status: int = 200) -> HttpResponse:
-    """The whole page as it is now; ``detail`` stands open in the inspector."""
-    stage = Stage(sandbox)
-    stage.load()
-    language = get_language() or "en"
-    stage.draw([language])
-    parts = stage.whole(language)
+def live_page(
+    request: HttpRequest, sandbox: Sandbox, detail: str = "", status: int = 200, subject: str = ""
+) -> HttpResponse:
+    """The whole page as it is now; ``detail`` stands open in the inspector, and ``subject`` says of what."""
+    look = asked_look(request.GET.get("group", ""), request.GET.get("q", ""))
+    parts = drawn(sandbox, look)
     meta = told(sandbox.meta())
     context = {
         "meta": meta,
         "older": older(meta.queue),
         "base": reverse("sandbox", args=[sandbox.name]),
         "parts": parts,
+        "look": look,
+        "filter_states": IS,
+        "socket": urlencode({"lang": get_language() or "en", "group": look.group, "q": look.query}),
         "lanes": [html for name, html in parts.items() if name.startswith("lane-")],
         "detail": detail,
+        "subject": subject,
         "wall": time.time(),
         "kinds": [
             ("pod", gettext("+ Pod"), "p"),
@@ -56,14 +68,34 @@ def live_page(request: HttpRequest, sandbox: Sandbox, detail: str = "", status: 
     return render(request, "sandbox.html", context, status=status)
 
 
+def drawn(sandbox: Sandbox, look: Look) -> Parts:
+    """The page's parts as they are now. Of a large sandbox the nodes and pods come by the socket: its hub has
+    mostly read them already."""
+    stage, language = Stage(sandbox), get_language() or "en"
+    by_socket = large(sandbox)
+    stage.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
+    stage.draw({language: [look]})
+    parts = stage.whole(language, look)
+    if by_socket:
+        parts["nodes"] = render_to_string("parts/reading.html")
+    return parts
+
+
+def large(sandbox: Sandbox) -> bool:
+    """Whether it takes too long to read all of it within a request."""
+    return sandbox.count(PODS) + sandbox.count(NODES) > DRAWN_AT_ONCE
+
+
 def panel(
     request: HttpRequest, sandbox: Sandbox, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
-    """A panel: by itself for htmx, else in the inspector of the whole page."""
+    """A panel: by itself for htmx, else in the inspector of the whole page, whose title begins with the
+    context's ``subject``."""
     full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
     if is_htmx(request):
         return render(request, template, full)
-    return live_page(request, sandbox, render_to_string(template, full, request), status)
+    detail = render_to_string(template, full, request)
+    return live_page(request, sandbox, detail, status, str(context.get("subject", "")))
 
 
 def done(request: HttpRequest, sandbox: Sandbox, event: str = "schedviz:done") -> HttpResponse:

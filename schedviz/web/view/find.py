@@ -1,0 +1,148 @@
+"""The filter's little language: which objects a text means.
+
+Terms stand side by side and all hold; "-" before one means the opposite:
+
+    web            the name has this in it              is:pending     see IS
+    team-a/        in this namespace                    kind:node      pods or nodes only
+    team-a/web     both                                 priority>1000  also >= < <= =
+    app=web        this label; app!=web: not this       node=node-1    on this node, or it itself
+"""
+
+import operator
+import re
+from collections.abc import Callable
+from typing import Final
+
+from django.utils.translation import gettext, gettext_noop
+
+from .nodes import pod_state
+from .picture import FINISHED, NodeRecord, Picture, PodRecord
+
+QUERY_AT_MOST: Final = 200
+"""Characters."""
+TERMS_AT_MOST: Final = 10
+
+Thing = PodRecord | NodeRecord
+Term = Callable[[Picture, Thing], bool]
+
+COMPARED: Final = re.compile(r"priority(>=|<=|>|<|=)(-?\d{1,10})")
+COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
+    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
+}  # fmt: skip
+
+
+class BadQuery(ValueError):
+    """What is wrong with the text, for the reader."""
+
+
+def in_lane(*lanes: str) -> Term:
+    def holds(picture: Picture, thing: Thing) -> bool:
+        if not isinstance(thing, PodRecord) or thing.node:
+            return False
+        entry = picture.lanes.get(thing.key)
+        return entry is not None and entry.lane in lanes
+
+    return holds
+
+
+def in_state(*states: str) -> Term:
+    return lambda picture, thing: (
+        isinstance(thing, PodRecord)
+        and bool(thing.node)
+        and thing.phase not in FINISHED
+        and pod_state(picture, thing) in states
+    )
+
+
+IS: Final[dict[str, Term]] = {
+    "pending": lambda _, thing: (
+        isinstance(thing, PodRecord) and not thing.node and thing.phase not in FINISHED
+    ),
+    "active": in_lane("activeQ", "inFlight"),
+    "backoff": in_lane("backoffQ"),
+    "unschedulable": in_lane("unschedulable"),
+    "gated": in_lane("gated"),
+    "waiting": in_lane("waiting"),
+    "nominated": lambda _, thing: isinstance(thing, PodRecord) and bool(thing.nominated) and not thing.node,
+    "running": in_state("running"),
+    "starting": in_state("starting"),
+    "terminating": in_state("terminating", "victim"),
+    "victim": in_state("victim"),
+    "finished": lambda _, thing: isinstance(thing, PodRecord) and thing.phase in FINISHED,
+    "tainted": lambda _, thing: isinstance(thing, NodeRecord) and bool(thing.taints),
+    "cordoned": lambda _, thing: isinstance(thing, NodeRecord) and thing.unschedulable,
+    "notready": lambda _, thing: isinstance(thing, NodeRecord) and "NotReady" in thing.conditions,
+    "empty": lambda picture, thing: isinstance(thing, NodeRecord) and thing.name not in picture.by_node,
+}
+"""The states that ``is:`` knows, of pods and then of nodes."""
+
+UNKNOWN: Final = gettext_noop("%(term)s means nothing here: %(field)s knows %(known)s.")
+
+
+def read(text: str) -> Term:
+    """The predicate that a text stands for. Raises BadQuery."""
+    terms = [term(word) for word in text.lower().split()[:TERMS_AT_MOST]]
+    return lambda picture, thing: all(holds(picture, thing) for holds in terms)
+
+
+def term(word: str) -> Term:
+    if word.startswith("-") and len(word) > 1:
+        opposite = term(word[1:])
+        return lambda picture, thing: not opposite(picture, thing)
+    if word.startswith("is:"):
+        return known(word, IS)
+    if word.startswith("kind:"):
+        return known(word, {"pod": is_a(PodRecord), "node": is_a(NodeRecord)})
+    if compared := COMPARED.fullmatch(word):
+        return priority(COMPARE[compared[1]], int(compared[2]))
+    if word.startswith("node="):
+        return on_node(word.removeprefix("node="))
+    if "=" in word:
+        return label(word)
+    return named(word)
+
+
+def known(word: str, terms: dict[str, Term]) -> Term:
+    field, _, value = word.partition(":")
+    if value not in terms:
+        said = {"term": word, "field": f"{field}:", "known": ", ".join(terms)}
+        raise BadQuery(gettext(UNKNOWN) % said)
+    return terms[value]
+
+
+def is_a(kind: type[Thing]) -> Term:
+    return lambda _, thing: isinstance(thing, kind)
+
+
+def priority(compare: Callable[[int, int], bool], value: int) -> Term:
+    return lambda _, thing: isinstance(thing, PodRecord) and compare(thing.priority, value)
+
+
+def on_node(name: str) -> Term:
+    return lambda _, thing: (
+        name in (thing.node, thing.nominated) if isinstance(thing, PodRecord) else thing.name == name
+    )
+
+
+def label(word: str) -> Term:
+    key, _, value = word.partition("=")
+    if key.endswith("!"):
+        return lambda _, thing: lowered(thing.labels).get(key[:-1]) != value
+    return lambda _, thing: lowered(thing.labels).get(key) == value
+
+
+def lowered(labels: dict[str, str]) -> dict[str, str]:
+    return {key.lower(): value.lower() for key, value in labels.items()}
+
+
+def named(word: str) -> Term:
+    """With a slash: the namespace, whole, and a part of the name."""
+    namespace, slash, part = word.rpartition("/")
+
+    def holds(_: Picture, thing: Thing) -> bool:
+        if isinstance(thing, NodeRecord):
+            return not slash and part in thing.name
+        inside, name = thing.key.split("/", 1)
+        return part in name and (not slash or inside == namespace)
+
+    return holds

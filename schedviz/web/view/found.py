@@ -1,0 +1,122 @@
+"""What a viewer's filter found: how much, the first of it as links, and what of the page stays bright."""
+
+from collections.abc import Iterable
+from itertools import chain, islice
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext, ngettext
+
+from simulator import trace
+
+from . import find, grid, nodes
+from . import format as fmt
+from .groups import Overview
+from .picture import FINISHED, NodeRecord, Picture, PodRecord
+from .queue import LaneView
+
+LISTED: Final = 40
+"""Objects listed as links; who looks for one among more writes another letter."""
+BRIGHT_AT_MOST: Final = 5_000
+"""Pods of cards that are told to stay bright: sixty full cards draw no more."""
+
+EVENTS_READ: Final = 400
+"""Of the trace: the log's forty lines are among them, but in the longest of bursts."""
+
+
+class Item(msgspec.Struct, frozen=True):
+    path: str
+    """Below the sandbox's own."""
+    name: str
+    words: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """``bright``, as JSON for static/js/look.js: ``pods`` (uids), ``nodes`` (names; of a grid instead
+    ``cells``, one code each in the page's order: 1 stays bright), ``lines`` (numbers of the log's lines)."""
+
+    text: str
+    items: list[Item] = []
+    more: int = 0
+    bright: str = ""
+    wrong: bool = False
+
+
+NOTHING: Final = Found("")
+
+
+def found(picture: Picture, query: str, overview: Overview, lanes: list[LaneView]) -> Found:
+    if not query.strip():
+        return NOTHING
+    try:
+        holds = find.read(query)
+    except find.BadQuery as error:
+        return Found(str(error), wrong=True)
+    pods = {pod.key: pod for pod in picture.pods.values() if holds(picture, pod)}
+    found_nodes = [node for node in picture.nodes.values() if holds(picture, node)]
+    listed = chain(map(node_item, found_nodes), (pod_item(picture, pod) for pod in pods.values()))
+    return Found(
+        text=gettext("%(pods)s, %(nodes)s")
+        % {
+            "pods": ngettext("%(n)s pod", "%(n)s pods", len(pods)) % {"n": fmt.number(len(pods))},
+            "nodes": ngettext("%(n)s node", "%(n)s nodes", len(found_nodes))
+            % {"n": fmt.number(len(found_nodes))},
+        },
+        items=list(islice(listed, LISTED)),
+        more=max(0, len(pods) + len(found_nodes) - LISTED),
+        bright=grid.json(bright(picture, pods, {node.name for node in found_nodes}, overview, lanes)),
+    )
+
+
+def bright(
+    picture: Picture, pods: dict[str, PodRecord], names: set[str], overview: Overview, lanes: list[LaneView]
+) -> dict[str, object]:
+    holders = names | {pod.node or pod.nominated for pod in pods.values() if pod.phase not in FINISHED}
+    drawn = [pods[chip.key] for lane in lanes for chip in lane.chips if chip.key in pods]
+    shown: dict[str, object] = {"lines": lines(picture, pods, names)}
+    if overview.dense:
+        order = (name for group in overview.groups for name in group.nodes)
+        shown["cells"] = grid.run_lengths(BRIGHT if name in holders else FADED for name in order)
+    else:
+        on_cards = (pod for pod in pods.values() if pod.node or pod.nominated)
+        drawn.extend(islice(on_cards, BRIGHT_AT_MOST))
+        shown["nodes"] = sorted(holders & picture.nodes.keys())
+    return {**shown, "pods": sorted({pod.uid for pod in drawn})}
+
+
+BRIGHT, FADED = "+", "."
+
+
+def lines(picture: Picture, pods: dict[str, PodRecord], names: set[str]) -> list[int]:
+    """The numbers of the latest trace events that speak of something found."""
+    return [
+        seq
+        for seq, event in islice(reversed(picture.trace), EVENTS_READ)
+        if not pods.keys().isdisjoint(spoken_of(event, "pod"))
+        or not names.isdisjoint(spoken_of(event, "node"))
+    ]
+
+
+def spoken_of(event: trace.Event, kind: str) -> Iterable[str]:
+    if name := getattr(event, kind, ""):
+        yield name
+    if kind == "pod":
+        yield from getattr(event, "victims", ())
+
+
+def pod_item(picture: Picture, pod: PodRecord) -> Item:
+    if pod.phase in FINISHED:
+        words = pod.phase
+    elif pod.node:
+        words = gettext("%(state)s on %(node)s") % {
+            "state": nodes.state_words(picture, pod, nodes.pod_state(picture, pod)),
+            "node": pod.node,
+        }
+    else:
+        entry = picture.lanes.get(pod.key)
+        words = entry.lane if entry else gettext("pending")
+    return Item(f"pods/{pod.key}/", fmt.pod_name(pod.key), words)
+
+
+def node_item(node: NodeRecord) -> Item:
+    return Item(f"nodes/{node.name}/", node.name, gettext("node"))

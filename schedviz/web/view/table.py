@@ -1,0 +1,141 @@
+"""All nodes as a table, for who does not see the drawing, or wants them in the order of a figure."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from . import find
+from . import format as fmt
+from .groups import natural
+from .nodes import Meter, meters
+from .picture import NO_LOAD, POD_COUNT, NodeRecord, Picture
+
+ROWS: Final = 100
+"""Of one page: some 150 kB of HTML, laid out in a blink."""
+
+Key = tuple[object, ...]
+
+
+class Heading(msgspec.Struct, frozen=True):
+    key: str
+    words: str
+    link: str
+    """What ``sort`` would be after a click on it."""
+    sorted: str
+    """ascending, descending or empty: aria-sort."""
+    number: bool
+
+
+class Row(msgspec.Struct, frozen=True):
+    name: str
+    zone: str
+    state: str
+    cpu: Meter
+    memory: Meter
+    pods: Meter
+    others: list[Meter]
+
+
+class Table(msgspec.Struct, frozen=True):
+    headings: list[Heading]
+    rows: list[Row]
+    count: int
+    page: int
+    pages: int
+    sort: str
+    query: str
+    wrong: str
+    """What the filter's text does wrong."""
+
+
+def table(picture: Picture, sort: str, query: str, page: int) -> Table:
+    """``sort``: a column's key, with "-" before it for the other way round. ``page`` counts from 1; what
+    there is none of is the nearest there is."""
+    nodes, wrong = list(picture.nodes.values()), ""
+    if query:
+        try:
+            holds = find.read(query)
+            nodes = [node for node in nodes if holds(picture, node)]
+        except find.BadQuery as error:
+            wrong = str(error)
+    keys = orders(picture)
+    column = sort.removeprefix("-")
+    if column not in keys:
+        sort = column = "name"
+    nodes.sort(key=natural)
+    nodes.sort(key=keys[column], reverse=sort.startswith("-"))
+    pages = max(1, -(-len(nodes) // ROWS))
+    page = max(1, min(pages, page))
+    return Table(
+        headings=headings(sort),
+        rows=[row(picture, node) for node in nodes[(page - 1) * ROWS : page * ROWS]],
+        count=len(nodes),
+        page=page,
+        pages=pages,
+        sort=sort,
+        query=query,
+        wrong=wrong,
+    )
+
+
+def orders(picture: Picture) -> dict[str, Callable[[NodeRecord], Key]]:
+    def requested(resource: str) -> Callable[[NodeRecord], Key]:
+        return lambda node: (picture.loads.get(node.name, NO_LOAD).requests[resource],)
+
+    def limits(resource: str) -> Callable[[NodeRecord], Key]:
+        return lambda node: (picture.loads.get(node.name, NO_LOAD).limits[resource],)
+
+    def allocatable(resource: str) -> Callable[[NodeRecord], Key]:
+        return lambda node: (node.allocatable.get(resource, 0),)
+
+    return {
+        "name": natural,
+        "zone": lambda node: (node.zone,),
+        "state": lambda node: (not state(node), state(node)),
+        "cpu": requested("cpu"),
+        "cpu-limits": limits("cpu"),
+        "cpu-of": allocatable("cpu"),
+        "memory": requested("memory"),
+        "memory-limits": limits("memory"),
+        "memory-of": allocatable("memory"),
+        "pods": requested(POD_COUNT),
+        "pods-of": allocatable(POD_COUNT),
+    }
+
+
+def headings(sort: str) -> list[Heading]:
+    limits, of = gettext("limits"), gettext("allocatable")
+    named = [
+        ("name", gettext("node")),
+        ("zone", gettext("zone")),
+        ("state", gettext("conditions, taints")),
+        ("cpu", "cpu"),
+        ("cpu-limits", limits),
+        ("cpu-of", of),
+        ("memory", "memory"),
+        ("memory-limits", limits),
+        ("memory-of", of),
+        ("pods", "pods"),
+        ("pods-of", of),
+    ]
+    return [heading(key, words, sort) for key, words in named]
+
+
+def heading(key: str, words: str, sort: str) -> Heading:
+    """Numbers are of interest from the top, names from the start."""
+    number = key not in ("name", "zone", "state")
+    first, second = (f"-{key}", key) if number else (key, f"-{key}")
+    way = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
+    return Heading(key, words, second if sort == first else first, way, number)
+
+
+def row(picture: Picture, node: NodeRecord) -> Row:
+    cpu, memory, pods, *others = meters(node, picture.loads.get(node.name, NO_LOAD))
+    return Row(node.name, node.zone, state(node), cpu, memory, pods, others)
+
+
+def state(node: NodeRecord) -> str:
+    cordoned = ["SchedulingDisabled"] if node.unschedulable else []
+    return fmt.listed([*node.conditions, *cordoned, *node.taints])

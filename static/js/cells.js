@@ -1,0 +1,216 @@
+// One node as a cell of the dense grid, in the codes that cards use: height and colour of the fill, patterns for
+// pods on their way out or in, lines for what is wrong with the node, a frame for what the cycle on show said.
+const SHELF = 40; // from this width on, pods are drawn as blocks; below, the cell is one bar
+const NAMED = 64; // and from this one on the name is written
+const FIELDS = ["name", "full", "fullest", "cpu", "memory", "pods", "rank", "marks", "words", "blocks"];
+const STATES = ["running", "starting", "victim", "terminating", "ghost"];
+const RANKS = 7;
+const SHADES = "abcdefghi";
+const TOKENS = ["panel", "sunk", "ink", "quiet", "line", "accent", "good", "bad", "warn"];
+
+export function read(text) {
+  return JSON.parse(text).map((values) => Object.fromEntries(FIELDS.map((field, index) => [field, values[index]])));
+}
+
+// "2.3A" -> "..AAA"
+export function unrolled(codes) {
+  return codes.replace(/(\d+)(\D)/g, (_, length, code) => code.repeat(Number(length)));
+}
+
+// The colours of tokens.css as they are now, with the patterns made of them.
+export function palette(context) {
+  const style = getComputedStyle(document.documentElement);
+  const colours = Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  colours.mono = style.getPropertyValue("--mono");
+  colours.fills = [];
+  colours.inks = [];
+  for (let rank = 0; rank < RANKS; rank += 1) {
+    colours.fills.push(style.getPropertyValue(`--r${rank}`).trim());
+    colours.inks.push(style.getPropertyValue(`--i${rank}`).trim());
+  }
+  colours.victim = hatch(context, colours.bad, colours.panel);
+  colours.terminating = hatch(context, colours.quiet, colours.panel);
+  colours.cordoned = hatch(context, colours.quiet, "transparent");
+  colours.starting = colours.fills.map((fill) => stripes(context, fill, colours.panel));
+  return colours;
+}
+
+function tile(context, size, draw) {
+  const canvas = document.createElement("canvas");
+  canvas.width = size;
+  canvas.height = size;
+  draw(canvas.getContext("2d"), size);
+  return context.createPattern(canvas, "repeat");
+}
+
+function hatch(context, colour, ground) {
+  return tile(context, 6, (brush, size) => {
+    if (ground !== "transparent") { brush.fillStyle = ground; brush.fillRect(0, 0, size, size); }
+    brush.strokeStyle = colour;
+    brush.lineWidth = 1.6;
+    for (const from of [-size, 0, size]) {
+      brush.beginPath();
+      brush.moveTo(from, size);
+      brush.lineTo(from + size, 0);
+      brush.stroke();
+    }
+  });
+}
+
+function stripes(context, fill, ground) {
+  return tile(context, 6, (brush, size) => {
+    brush.fillStyle = fill;
+    brush.fillRect(0, 0, size, size);
+    brush.globalAlpha = 0.45;
+    brush.fillStyle = ground;
+    brush.fillRect(0, 4, size, 2);
+  });
+}
+
+// code: what the cycle said of the node, as schedviz/web/view/grid.py encodes it; bright: the filter lets it be.
+export function paint(context, cell, { x, y, width, height }, colours, code, bright) {
+  context.globalAlpha = bright ? 1 : 0.16;
+  context.fillStyle = colours.sunk;
+  context.fillRect(x, y, width, height);
+  if (width >= SHELF) detailed(context, cell, { x, y, width, height }, colours);
+  else bar(context, cell, { x, y, width, height }, colours);
+  faults(context, cell, { x, y, width, height }, colours);
+  verdict(context, { x, y, width, height }, colours, code);
+  context.globalAlpha = 1;
+}
+
+function bar(context, cell, { x, y, width, height }, colours) {
+  const filled = Math.round((height * cell.full) / 100);
+  context.fillStyle = cell.marks.includes("x") ? colours.victim : colours.fills[cell.rank];
+  context.fillRect(x, y + height - filled, width, filled);
+  if (width >= 16) ticks(context, cell.rank, x + 2, y + height - 2, Math.min(cell.marks.includes("x") ? 0 : filled - 2, height), colours);
+  if (cell.marks.includes("g")) dashed(context, { x: x + 1.5, y: y + 1.5, width: width - 3, height: height - 3 }, colours.accent, 1.5);
+}
+
+// As many as the rank; those that stand above the fill, `filled` pixels high, have no ground.
+function ticks(context, rank, x, bottom, filled, colours) {
+  for (let tick = 0; tick < rank; tick += 1) {
+    context.fillStyle = tick * 3 + 2 <= filled ? colours.inks[rank] : colours.quiet;
+    context.fillRect(x, bottom - 2 - tick * 3, 4, 2);
+  }
+}
+
+function detailed(context, cell, { x, y, width, height }, colours) {
+  const named = width >= NAMED;
+  const top = named ? 14 : 2;
+  const foot = height >= 44 ? 10 : 2;
+  context.fillStyle = colours.panel;
+  context.fillRect(x, y, width, height);
+  context.strokeStyle = colours.line;
+  context.lineWidth = 1;
+  context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+  if (named) {
+    context.save();
+    context.beginPath();
+    context.rect(x, y, width - 14, 14);
+    context.clip();
+    context.fillStyle = colours.ink;
+    context.font = `600 10.5px ${colours.mono}`;
+    context.fillText(cell.name, x + 7, y + 11);
+    context.restore();
+  }
+  const shelf = { x: x + 6, y: y + top, width: width - 9, height: height - top - foot };
+  context.fillStyle = colours.sunk;
+  context.fillRect(shelf.x, shelf.y, shelf.width, shelf.height);
+  blocks(context, cell.blocks, shelf, colours);
+  if (foot > 2) {
+    meter(context, cell.cpu, x + 6, y + height - 8, width - 9, colours);
+    meter(context, cell.memory, x + 6, y + height - 4, width - 9, colours);
+  }
+}
+
+function meter(context, percent, x, y, width, colours) {
+  context.fillStyle = colours.sunk;
+  context.fillRect(x, y, width, 3);
+  context.fillStyle = colours.quiet;
+  context.fillRect(x, y, (width * Math.min(100, percent)) / 100, 3);
+}
+
+function blocks(context, codes, shelf, colours) {
+  let at = shelf.x;
+  for (let place = 0; place < codes.length; place += 3) {
+    const look = Number.parseInt(codes[place], 36);
+    const rank = look % RANKS;
+    const state = STATES[Math.floor(look / RANKS)];
+    const share = Number.parseInt(codes.slice(place + 1, place + 3), 36) / 1000;
+    const width = Math.max(3, share * shelf.width);
+    if (state === "ghost") {
+      const x = Math.max(shelf.x, Math.min(at, shelf.x + shelf.width - width));
+      dashed(context, { x: x + 1, y: shelf.y + 1, width: width - 2, height: shelf.height - 2 }, colours.accent, 2);
+      at += width;
+      continue;
+    }
+    const room = Math.min(width, shelf.x + shelf.width - at);
+    if (room <= 0) continue;
+    context.fillStyle = state === "running" ? colours.fills[rank] : state === "starting" ? colours.starting[rank] : colours[state];
+    context.fillRect(at, shelf.y, room - 1, shelf.height);
+    if (room >= 8) ticks(context, rank, at + 1.5, shelf.y + shelf.height - 1, state === "running" || state === "starting" ? shelf.height : 0, colours);
+    at += width;
+  }
+}
+
+function dashed(context, { x, y, width, height }, colour, line) {
+  context.strokeStyle = colour;
+  context.lineWidth = line;
+  context.setLineDash([3, 2]);
+  context.strokeRect(x, y, Math.max(1, width), Math.max(1, height));
+  context.setLineDash([]);
+}
+
+// Tainted: a double line at the foot. Cordoned: hatched over. Not ready or under pressure: a bar through it.
+function faults(context, cell, { x, y, width, height }, colours) {
+  if (cell.marks.includes("c")) {
+    context.fillStyle = colours.cordoned;
+    context.fillRect(x, y, width, height);
+  }
+  if (cell.marks.includes("t")) {
+    context.fillStyle = colours.warn;
+    context.fillRect(x, y + height - 1, width, 1);
+    context.fillRect(x, y + height - 3, width, 1);
+  }
+  if (cell.marks.includes("n")) {
+    context.fillStyle = colours.bad;
+    context.fillRect(x, y + height / 2 - 1.5, width, 3);
+  }
+}
+
+// Filtered out: a cross on a veil. It fits: a frame, and at its left a bar as high as the score. Candidate: a dashed
+// frame. Chosen: a thick one.
+function verdict(context, { x, y, width, height }, colours, code) {
+  const score = SHADES.indexOf(code);
+  if (code === "!") frame(context, x - 1, y - 1, width + 2, height + 2, 3, colours.accent);
+  else if (code === "?") dashed(context, { x: x + 1, y: y + 1, width: width - 2, height: height - 2 }, colours.warn, 2);
+  else if (score >= 0) {
+    frame(context, x, y, width, height, width < 12 ? 1 : 1.5, colours.good);
+    const bars = (height * (score + 1)) / SHADES.length;
+    context.fillStyle = colours.good;
+    context.fillRect(x, y + height - bars, Math.max(2, Math.min(4, width * 0.2)), bars);
+  } else if (code >= "A" && code <= "Z") {
+    const alpha = context.globalAlpha;
+    context.globalAlpha = alpha * 0.55;
+    context.fillStyle = colours.panel;
+    context.fillRect(x, y, width, height);
+    context.globalAlpha = alpha;
+    const arm = Math.max(1.5, Math.min(5, width * 0.22));
+    const middle = width >= SHELF ? { x: x + width - 8, y: y + 8 } : { x: x + width / 2, y: y + height / 2 };
+    context.strokeStyle = colours.bad;
+    context.lineWidth = width < 12 ? 1 : 1.6;
+    context.beginPath();
+    context.moveTo(middle.x - arm, middle.y - arm);
+    context.lineTo(middle.x + arm, middle.y + arm);
+    context.moveTo(middle.x + arm, middle.y - arm);
+    context.lineTo(middle.x - arm, middle.y + arm);
+    context.stroke();
+  }
+}
+
+function frame(context, x, y, width, height, line, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = line;
+  context.strokeRect(x + line / 2, y + line / 2, width - line, height - line);
+}

@@ -1,0 +1,175 @@
+"""Many nodes: the dense grid's data, groups and their sums."""
+
+import json
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from schedviz.store import Clock
+from schedviz.web.view import find, found, grid, groups
+from schedviz.web.view.picture import NODES, PODS, Picture
+from schedviz.web.view.priority import Ranks
+from schedviz.web.view.screen import DEFAULT, Look, Screen
+from simulator import trace
+from simulator.api import WatchEvent
+
+from .samples import NOTHING_FITS, SCHEDULED, START, candidate, node, pod, preempting
+
+CLOCK = Clock(sim=START, wall=0.0)
+COUNT = 101
+
+
+def many() -> Picture:
+    picture = Picture()
+    for number in range(COUNT):
+        picture.object(NODES, node(f"n{number}", zone=f"zone-{number % 2}"))
+    return picture
+
+
+def drawn(screen: Screen, picture: Picture, look: Look = DEFAULT) -> dict[str, str]:
+    dirty, picture.dirty_nodes = picture.dirty_nodes, set()
+    return {**screen.draw(picture, CLOCK, dirty, [look])[look]}
+
+
+def data(html: str) -> list[Any]:
+    return [json.loads(text) for text in re.findall(r'<pre[^>]*class="cells"[^>]*>(.*?)</pre>', html)]
+
+
+def test_many_nodes_make_a_grid_and_a_bound_pod_sends_one_chunk_of_it() -> None:
+    picture, screen = many(), Screen("/s/x/")
+    drawn(screen, picture)
+    chunks = data(screen.whole()["nodes"])
+    assert sum(len(chunk) for chunk in chunks) == COUNT
+    assert max(len(chunk) for chunk in chunks) <= grid.CELLS_PER_CHUNK
+    picture.object(PODS, pod("a", node="n8", cpu="3"))
+    changed = drawn(screen, picture)
+    assert changed.keys() == {"nodes/g0-0", "nodes/h0"}
+    [[cell]] = [[cell for cell in chunk if cell[0] == "n8"] for chunk in data(changed["nodes/g0-0"])]
+    assert cell[:6] == ["n8", 75, "", 75, 0, 1]
+    assert len(changed["nodes/g0-0"]) < 2_500
+    for number in range(50):
+        picture.watch_event(WatchEvent("DELETED", NODES, f"n{number}", node(f"n{number}"), 9))
+    assert drawn(screen, picture)["nodes"].count("<article") == 51
+
+
+def test_a_cell_has_the_codes_that_a_card_has() -> None:
+    picture = Picture()
+    taint = {"key": "<gpu>", "value": "a", "effect": "NoSchedule"}
+    picture.object(NODES, node("n1", taints=[taint], unschedulable=True))
+    picture.object(PODS, pod("low", node="n1", priority=1))
+    picture.object(PODS, pod("high", node="n1", priority=9, phase="Pending"))
+    picture.object(PODS, pod("going", node="n1", deleted="2027-01-15T08:00:05Z"))
+    picture.object(PODS, pod("next", nominated="n1", priority=9))
+    cell = grid.cell(picture, Ranks([1, 9]), "n1")
+    assert (cell.marks, cell.words, cell.rank, cell.pods) == ("xgtc", "<gpu>=a:NoSchedule", 5, 3)
+    blocks = [cell.blocks[place : place + 3] for place in range(0, len(cell.blocks), 3)]
+    states = [(grid.STATES[int(block[0], 36) // 7], int(block[0], 36) % 7) for block in blocks]
+    assert states == [("starting", 5), ("running", 1), ("terminating", 0), ("ghost", 5)]
+    assert {int(block[1:], 36) for block in blocks} == {250}
+    assert "<" not in grid.json([cell])
+    assert json.loads(grid.json([cell]))[0][8] == cell.words
+
+
+def test_verdicts_of_all_nodes_are_one_line_of_codes() -> None:
+    order = ["n1", "n2", "n3", "n4", "n5"]
+    fits = grid.judged(SCHEDULED, order)
+    assert fits.codes == "aB!2."
+    assert (fits.words["a"], fits.words["!"]) == ("fits, score 40 to 80", "selected")
+    assert fits.words["B"] == "untolerated taint {a: b}"
+    assert grid.judged(NOTHING_FITS, order).codes == "AB3."
+    chosen = grid.judged(preempting(1, "n1", candidate("n1", 1), candidate("n3", 1, pdb=1)), order)
+    assert chosen.codes == "!B?2."
+    assert grid.judged(replace(SCHEDULED, scores=[], totals=[]), order).words["i"] == "fits"
+    assert grid.judged(None, order).codes == "5."
+
+
+def test_nodes_stand_in_groups_with_their_sums() -> None:
+    picture, screen = many(), Screen("/s/x/")
+    for number in range(COUNT):
+        changed = node(f"n{number}", 2, zone=f"zone-{number % 2}")
+        changed["metadata"]["labels"] |= {"pool": "spot" if number % 5 == 0 else "fixed", "id": str(number)}
+        picture.object(NODES, changed)
+    picture.object(PODS, pod("a", node="n0", cpu="2"))
+    look = Look("pool")
+    html = drawn(screen, picture, look)["nodes"]
+    headings = re.findall(r"<b>(.*?)</b> <span>(.*?)</span>", html)
+    assert headings == [
+        ("fixed", "80 nodes · 0 pods · cpu 0\u00a0% · memory 0\u00a0%"),
+        ("spot", "21 nodes · 1 pod · cpu 2\u00a0% · memory 0\u00a0%"),
+    ]
+    picture.watch_event(WatchEvent("DELETED", PODS, "default/a", pod("a", node="n0"), 9))
+    assert "21 nodes · 0 pods · cpu 0" in drawn(screen, picture, look)["nodes/h1"]
+    offered = [key for key, _, _ in groups.choices(picture, "pool")]
+    assert offered == ["", "pool", groups.UNGROUPED]  # not what is different on every node
+    each = groups.overview(picture, "id").groups
+    assert len(each) == groups.GROUPS_AT_MOST + 1
+    assert sum(len(group.nodes) for group in each) == COUNT
+    assert [group.name for group in groups.overview(picture, groups.UNGROUPED).groups] == ["all nodes"]
+
+
+def things() -> Picture:
+    picture = Picture()
+    picture.object(NODES, node("n1"))
+    picture.object(NODES, node("n2", unschedulable=True))
+    for name, more in {
+        "web-1": {"node": "n1", "priority": 1000},
+        "web-2": {"priority": 5},
+        "old": {"node": "n2", "deleted": "2027-01-15T08:00:05Z"},
+    }.items():
+        manifest = pod(name, **more)
+        manifest["metadata"]["labels"] = {"app": name.partition("-")[0]}
+        picture.object(PODS, manifest)
+    other = pod("web-3", node="n1")
+    other["metadata"]["namespace"] = "team-a"
+    picture.object(PODS, other)
+    picture.trace_event(1, trace.Bound(START, 1, "default/web-1", "n1"))
+    picture.trace_event(2, trace.Bound(START, 2, "default/old", "n2"))
+    return picture
+
+
+def names(picture: Picture, query: str) -> set[str]:
+    holds = find.read(query)
+    return {thing.name for thing in picture.nodes.values() if holds(picture, thing)} | {
+        thing.key.removeprefix("default/") for thing in picture.pods.values() if holds(picture, thing)
+    }
+
+
+def test_the_filters_language() -> None:
+    picture = things()
+    for query, expected in {
+        "WEB": {"web-1", "web-2", "team-a/web-3"},
+        "team-a/": {"team-a/web-3"},
+        "app=web": {"web-1", "web-2"},
+        "app!=web kind:pod": {"old", "team-a/web-3"},
+        "priority>=1000": {"web-1"},
+        "priority<1000 -is:terminating": {"web-2", "team-a/web-3"},
+        "node=n1": {"web-1", "team-a/web-3", "n1"},
+        "is:pending": {"web-2"},
+        "is:cordoned": {"n2"},
+        "kind:node": {"n1", "n2"},
+        "web is:running -team-a/": {"web-1"},
+    }.items():
+        assert names(picture, query) == expected, query
+
+
+def test_what_is_found_is_counted_linked_and_told_to_stay_bright() -> None:
+    picture = things()
+    view = found.found(picture, "is:running", groups.overview(picture, ""), [])
+    assert view.text == "2 pods, 0 nodes"
+    assert [(item.path, item.words) for item in view.items] == [
+        ("pods/default/web-1/", "running on n1"),
+        ("pods/team-a/web-3/", "running on n1"),
+    ]
+    assert json.loads(view.bright) == {"lines": [1], "nodes": ["n1"], "pods": ["uid-web-1", "uid-web-3"]}
+    wrong = found.found(picture, "is:tired", groups.EMPTY, [])
+    assert wrong.wrong
+    assert "is: knows pending, active" in wrong.text
+    assert found.found(picture, "", groups.EMPTY, []) == found.NOTHING
+
+
+def test_in_a_grid_a_node_stays_bright_for_its_pods() -> None:
+    picture = many()
+    picture.object(PODS, pod("web", node="n3"))
+    view = found.found(picture, "web", groups.overview(picture, groups.UNGROUPED), [])
+    assert json.loads(view.bright)["cells"] == "3.+97."
