@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.i18n import set_language
 
-from schedviz.web.views import forms, home, leader, objects, sandbox, table
+from schedviz.web.views import command, forms, home, leader, objects, sandbox, table
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -12,6 +12,8 @@ urlpatterns = [
     path("s/<slug:name>/", sandbox.page, name="sandbox"),
     path("s/<slug:name>/delete/", home.delete, name="delete-sandbox"),
     path("s/<slug:name>/clock/", sandbox.clock, name="clock"),
+    path("s/<slug:name>/command/", command.command, name="command"),
+    path("s/<slug:name>/command/options/", command.completions, name="command-options"),
     path("s/<slug:name>/leader/", leader.show, name="leader"),
     path("s/<slug:name>/leader/kill/", leader.kill, name="kill-leader"),
     path("s/<slug:name>/cycles/<int:number>/", sandbox.cycle, name="cycle"),

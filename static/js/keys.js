@@ -1,4 +1,4 @@
-// The keyboard: space pauses, . , take a step, u runs until; p c n y open the forms, arrows walk the timeline, Escape goes back.
+// The keyboard: space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; p c n y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
 import { closePanel } from "./panels.js";
 
 const BUTTONS = { ".": "t-next", ",": "t-cycle" };
@@ -24,6 +24,9 @@ document.addEventListener("keydown", (event) => {
     document.querySelector('#look [aria-keyshortcuts="t"]')?.click();
   } else if (event.key === "u") {
     document.querySelector("#t-until > summary")?.click();
+  } else if (event.key === "/") {
+    event.preventDefault();
+    document.getElementById("command-open").click();
   } else if (FORMS[event.key]) {
     event.preventDefault();
     document.querySelector(`.create a[href$="/${FORMS[event.key]}/"]`)?.click();

@@ -8,6 +8,8 @@ import "./tables.js";
 import "./play.js";
 import "./grid.js";
 import "./look.js";
+import "./copy.js";
+import "./command.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first

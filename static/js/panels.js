@@ -77,6 +77,11 @@ dialog?.addEventListener("close", () => {
 document.body.addEventListener("schedviz:done", () => dialog?.close());
 document.body.addEventListener("schedviz:gone", () => closePanel());
 document.body.addEventListener("schedviz:clock", () => document.getElementById("t-until").removeAttribute("open"));
+document.body.addEventListener("schedviz:go", (event) => {
+  if (event.detail.dialog) return openDialog(event.detail.dialog);
+  dialog.close();
+  openPanel(event.detail.panel);
+});
 
 document.body.addEventListener("htmx:responseError", (event) => report(event.detail.xhr));
 document.body.addEventListener("htmx:sendError", (event) => report(event.detail.xhr));

@@ -1,13 +1,17 @@
 """One pod or one node, all that is known of it."""
 
 from collections.abc import Iterable
+from time import time
 
 import msgspec
 from django.utils.html import escape
 from django.utils.translation import gettext
 
 from schedviz.store import Sandbox
+from schedviz.web.kubectl import describe, lines
 from simulator.api import Manifest
+from simulator.apiserver import resources as kinds
+from simulator.objects.node_conditions import FAILED
 from simulator.trace import LaneEntry
 
 from . import events, load, meanings, nodes, queue, reasons
@@ -52,6 +56,9 @@ class PodDetail(msgspec.Struct, frozen=True):
     course: Course
     history: list[Line]
     yaml: str
+    shell: list[lines.Shell]
+    printed: list[lines.Shell]
+    """``kubectl describe`` and ``get events`` of it, with what they print."""
 
 
 class NodeDetail(msgspec.Struct, frozen=True):
@@ -62,6 +69,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     taints: tuple[str, ...]
     history: list[Line]
     yaml: str
+    shell: list[lines.Shell]
 
 
 def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
@@ -70,7 +78,7 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
     if manifest is None:
         return None
     pod, entry = pod_record(manifest), sandbox.lane(key)
-    ranks = load.ranks(sandbox)
+    ranks, now = load.ranks(sandbox), sandbox.clock().now(time())
     return PodDetail(
         key=key,
         name=fmt.pod_name(key),
@@ -91,6 +99,11 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
         course=course(key, [event for _, event in sandbox.trace_tail(TRACE_READ)]),
         history=history(sandbox, base, f"/pods/{escape(key)}/"),
         yaml=to_yaml([manifest]),
+        shell=lines.of_pod(key),
+        printed=[
+            lines.Shell(describe.pod(sandbox, manifest, now), lines.on("describe", kinds.PODS, key)),
+            lines.Shell(describe.events(sandbox, manifest, now), lines.events_of(key)),
+        ],
     )
 
 
@@ -124,6 +137,12 @@ def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
         taints=node.taints,
         history=history(sandbox, base, f"/nodes/{escape(name)}/"),
         yaml=to_yaml([manifest]),
+        shell=lines.of_node(
+            name,
+            cordoned=node.unschedulable,
+            failed=(manifest["metadata"].get("annotations") or {}).get(FAILED) == "true",
+            taints=node.taints,
+        ),
     )
 
 

@@ -25,11 +25,14 @@ class PodEvent(msgspec.Struct, frozen=True):
 
 
 def of_pod(sandbox: Sandbox, pod: Manifest) -> list[PodEvent]:
+    return [pod_event(event) for event in manifests_of(sandbox, pod["metadata"])]
+
+
+def manifests_of(sandbox: Sandbox, metadata: Manifest) -> list[Manifest]:
     """The newest last. By their names, which begin with the pod's, they are found without reading all."""
-    metadata = pod["metadata"]
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
     events = [event for event in named if event["involvedObject"].get("uid") == metadata["uid"]]
-    return [pod_event(event) for event in sorted(events, key=last_seen)[-EVENTS_AT_MOST:]]
+    return sorted(events, key=last_seen)[-EVENTS_AT_MOST:]
 
 
 def pod_event(event: Manifest) -> PodEvent:

@@ -1,0 +1,68 @@
+"""What may stand in the places of a command, beside the names of objects."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext
+
+from schedviz.store import Sandbox
+from schedviz.web.commands.line import Proposals
+from schedviz.web.forms import FORMS
+from schedviz.web.forms.base import EFFECTS
+from schedviz.web.view import format as fmt
+from schedviz.web.view.find import IS
+from simulator.apiserver.resources import NODES
+
+CYCLES_AT_MOST: Final = 12
+SCALABLE: Final = ("deployment", "replicaset", "statefulset")
+
+
+def fixed(*texts: str) -> Proposals:
+    return lambda _, __: [(each, "") for each in texts]
+
+
+def field(kind: str, name: str) -> Proposals | None:
+    """The choices of a form's field; none of one that is typed."""
+    if not isinstance(FORMS[kind].base_fields[name], forms.ChoiceField):
+        return None
+
+    def choices(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
+        widget = FORMS[kind](sandbox).fields[name].widget
+        assert isinstance(widget, forms.Select)
+        for value, label in widget.choices:
+            if value:
+                yield str(value), str(label).removeprefix(f"{value}: ").removeprefix(str(value))
+
+    return choices
+
+
+def taints(sandbox: Sandbox, before: list[str]) -> Iterator[tuple[str, str]]:
+    """The node's own, to take away; and a new one of each effect."""
+    node = sandbox.get(NODES.id, before[0]) if before else None
+    for each in ((node or {}).get("spec") or {}).get("taints") or ():
+        value = f"={each['value']}" if each.get("value") else ""
+        yield f"{each['key']}{value}:{each['effect']}-", gettext("remove")
+    for effect in EFFECTS:
+        yield f"key=value:{effect}", ""
+
+
+def scalable(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
+    return [(each, "") for each in SCALABLE]
+
+
+def cycles(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
+    """The latest."""
+    last = sandbox.last_decision()
+    for number in range(last.cycle, max(0, last.cycle - CYCLES_AT_MOST), -1) if last else ():
+        if decision := sandbox.decision(number):
+            yield str(number), fmt.pod_name(decision.pod)
+
+
+def states(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
+    return [(f"is:{each}", "") for each in IS]
+
+
+def languages(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
+    return [(code, str(name)) for code, name in settings.LANGUAGES]

@@ -1,0 +1,123 @@
+"""All commands, as data: what each is called, what it takes, what it is for."""
+
+from functools import partial
+from typing import Final
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from schedviz.store import Sandbox
+from schedviz.web.commands import names, objects, page, proposals
+from schedviz.web.commands.line import Argument, Bad, Command, Flag, Said, read, split
+from schedviz.web.forms import FORMS, ManifestForm
+from simulator.apiserver.status import StatusError
+
+KIND: Final = Argument("KIND", names.kinds)
+NAME: Final = Argument("NAME", names.names)
+NAMES: Final = Argument("NAME", names.names, repeated=True)
+NODE: Final = Argument("NODE", names.nodes)
+POD: Final = Argument("POD", names.pods)
+PAIRS: Final = Argument("KEY=VALUE", repeated=True, optional=True)
+
+NAMESPACE: Final = {
+    "namespace": Flag(_("where to look; default where it is not said"), names.namespaces, "n")
+}
+OUTPUT: Final = {
+    "output": Flag(_("wide or yaml"), proposals.fixed("wide", "yaml"), "o"),
+    "all-namespaces": Flag(_("of all namespaces"), short="A", switch=True),
+}
+
+
+def creating(kind: str, form: type[ManifestForm]) -> Command:
+    """One command a form: its fields are the flags."""
+    flags = {
+        objects.flag_name(field): Flag(each.help_text or each.label, proposals.field(kind, field))
+        for field, each in form.base_fields.items()
+        if field != "name"
+    }
+    return Command(
+        f"create {kind}", form.title, partial(objects.create, kind),
+        (Argument("NAME", optional=True),), flags, (f"new {kind}", f"add {kind}", f"run {kind}"),
+    )  # fmt: skip
+
+
+COMMANDS: Final = (
+    *(creating(kind, form) for kind, form in FORMS.items()),
+    Command("form", _("open the form of a kind"), page.form, (Argument("KIND", proposals.fixed(*FORMS)),)),
+    Command("apply", _("create from YAML"), page.paste, also=("yaml", "create yaml")),
+    Command("delete", _("delete objects; a bound pod gets its grace period"), objects.delete,
+            (KIND, NAMES), NAMESPACE, ("remove", "rm")),
+    Command("evict", _("delete a pod, if its disruption budgets allow it"), objects.evict, (POD,), NAMESPACE),
+    Command("get", _("list objects"), objects.get,
+            (KIND, Argument("NAME", names.names, optional=True, repeated=True)), {**NAMESPACE, **OUTPUT},
+            ("list",)),
+    Command("describe", _("all about an object; a pod or node in its panel"), objects.describe,
+            (KIND, Argument("NAME", names.names, optional=True)), NAMESPACE, ("show", "open")),
+    Command("cordon", _("let no new pods onto a node"), objects.cordon, (NODE,)),
+    Command("uncordon", _("let pods onto a node again"), objects.uncordon, (NODE,)),
+    Command("drain", _("cordon a node and evict its pods, as budgets allow"), objects.drain, (NODE,)),
+    Command("taint", _("repel pods from a node; with - at the end, no longer"), objects.taint,
+            (NODE, Argument("KEY=VALUE:EFFECT", proposals.taints, repeated=True)),
+            also=("taint node", "taint nodes")),
+    Command("label", _("set a label; key- takes it away"), objects.label, (KIND, NAME, PAIRS), NAMESPACE),
+    Command("annotate", _("set an annotation; key- takes it away"), objects.annotate,
+            (KIND, NAME, PAIRS), NAMESPACE),
+    Command("scale", _("how many pods a Deployment or ReplicaSet is to have"), objects.scale,
+            (Argument("KIND", proposals.scalable), NAME, Argument("COUNT", optional=True)),
+            {**NAMESPACE, "replicas": Flag(_("how many"))}),
+    Command("fail node", _("break a node: its kubelet falls silent"), objects.fail, (NODE,),
+            also=("fail", "break node")),
+    Command("mend node", _("mend a broken node"), objects.mend, (NODE,), also=("mend", "repair node")),
+    Command("pause", _("stop simulated time"), page.pause, also=("stop",)),
+    Command("resume", _("let simulated time run"), page.resume, also=("play", "continue", "run")),
+    Command("step", _("the next extension point, or a whole cycle"), page.step,
+            (Argument("UNIT", proposals.fixed("point", "cycle"), optional=True),
+             Argument("COUNT", optional=True)),
+            also=("next",)),
+    Command("speed", _("simulated seconds in a second"), page.speed,
+            (Argument("FACTOR", proposals.fixed("0.1", "1", "4", "10", "100")),)),
+    Command("until", _("run, and pause when something happens"), page.until,
+            (Argument("CONDITION", proposals.fixed("nothing-pending", "preemption", "bound")),
+             Argument("POD", names.pods, optional=True)), also=("run until",)),
+    Command("goto", _("a cycle's receipt"), page.goto,
+            (Argument("CYCLE", proposals.cycles),), also=("goto cycle", "cycle")),
+    Command("filter", _("fade what does not match"), page.filter_,
+            (Argument("TERM", proposals.states, optional=True, repeated=True),), also=("find", "search")),
+    Command("leader", _("who schedules, and since when"), page.leader),
+    Command("theme", _("light, dark, or as the system is"), page.theme,
+            (Argument("THEME", proposals.fixed(*page.THEMES)),)),
+    Command("language", _("the language of the page"), page.language,
+            (Argument("LANGUAGE", proposals.languages),), also=("lang",)),
+)  # fmt: skip
+
+
+def find(words: list[str]) -> tuple[Command, list[str]] | None:
+    """The command that the words begin with, the longest where several do, and the words behind it."""
+    found: tuple[Command, list[str]] | None = None
+    longest = 0
+    for command in COMMANDS:
+        for name in (command.words, *command.also):
+            own = name.split()
+            if len(own) > longest and [word.lower() for word in words[: len(own)]] == own:
+                found, longest = (command, words[len(own) :]), len(own)
+    return found
+
+
+def run(sandbox: Sandbox, text: str) -> Said:
+    """Do what the text says. Raises Bad, and nothing is done then (but what the words before have done)."""
+    words = split(text)
+    if not words:
+        raise Bad(gettext("Say what to do: create pod, for example."))
+    found = find(words)
+    if found is None:
+        raise Bad(gettext("“%(word)s” is no command here.") % {"word": " ".join(words[:2])})
+    command, rest = found
+    try:
+        return command.run(read(command, sandbox, rest))
+    except StatusError as error:
+        raise Bad(error.message) from None
+    except ValidationError as error:
+        raise Bad(" ".join(error.messages)) from None
+    except ValueError as error:  # a clock's bounds
+        raise Bad(str(error)) from None

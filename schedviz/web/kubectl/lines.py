@@ -1,0 +1,72 @@
+"""The kubectl command for each act. Names are quoted for a POSIX shell where they need it."""
+
+from collections.abc import Sequence
+from shlex import quote
+
+import msgspec
+from django.utils.translation import gettext
+
+from schedviz.web.view.yaml import to_yaml
+from simulator.api import Manifest
+from simulator.apiserver.resources import NODES, PODS, Resource
+
+END = "EOF"
+"""Of the manifest that a shell hands to kubectl; no line of YAML that is written here is just this."""
+
+
+def kubectl(*words: str) -> str:
+    return " ".join(["kubectl", *(quote(word) for word in words)])
+
+
+def on(verb: str, resource: Resource, key: str, *more: str) -> str:
+    """A command on one object: ``kubectl delete pod web -n shop``. The group is told where two resources
+    share a name; the namespace where it is not the default one."""
+    namespace, _, name = key.rpartition("/")
+    return kubectl(verb, resource.singular, name, *more, *inside(namespace))
+
+
+def inside(namespace: str) -> tuple[str, ...]:
+    return ("-n", namespace) if namespace not in ("", "default") else ()
+
+
+class Shell(msgspec.Struct, frozen=True):
+    """A command, and what it is for or what it prints."""
+
+    text: str
+    line: str
+
+
+def of_pod(key: str) -> list[Shell]:
+    return [
+        Shell(gettext("its manifest"), on("get", PODS, key, "-o", "yaml")),
+        Shell(gettext("delete it"), on("delete", PODS, key)),
+    ]
+
+
+def events_of(key: str) -> str:
+    namespace, _, name = key.rpartition("/")
+    chosen = f"involvedObject.name={name}"
+    return kubectl("get", "events", "--field-selector", chosen, *inside(namespace))
+
+
+def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -> list[Shell]:
+    verb = "uncordon" if cordoned else "cordon"
+    failure = "schedviz/failed-" if failed else "schedviz/failed=true"
+    comes = gettext("let pods come again") if cordoned else gettext("let no more pods come")
+    broken = gettext("mend it, here only") if failed else gettext("break it, here only")
+    return [
+        Shell(gettext("all about it"), on("describe", NODES, name)),
+        Shell(comes, kubectl(verb, name)),
+        Shell(gettext("move its pods away"), kubectl("drain", name, "--ignore-daemonsets")),
+        Shell(gettext("repel pods"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),
+        *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in taints),
+        Shell(gettext("label it"), kubectl("label", "nodes", name, "key=value")),
+        Shell(broken, on("annotate", NODES, name, failure)),
+        Shell(gettext("delete it"), on("delete", NODES, name)),
+    ]
+
+
+def create(manifests: Sequence[Manifest]) -> str:
+    """Manifests given to kubectl by the shell; apply needs a name, so that generateName is for create."""
+    verb = "apply" if all("name" in each["metadata"] for each in manifests) else "create"
+    return f"kubectl {verb} -f - <<'{END}'\n{to_yaml(manifests)}{END}"

@@ -1,0 +1,37 @@
+// A button that copies the text of an element, and says so.
+const SAID_MS = 1600;
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const text = document.getElementById(button.dataset.copy).textContent;
+  const done = await copy(text, button);
+  const word = button.textContent;
+  if (!done || button.classList.contains("done")) return;
+  button.textContent = button.dataset.copied;
+  button.classList.add("done");
+  document.getElementById("announce").textContent = button.dataset.copied;
+  setTimeout(() => {
+    button.textContent = word;
+    button.classList.remove("done");
+  }, SAID_MS);
+});
+
+// The clipboard is there only on localhost and over https; elsewhere the old way, within what has the focus.
+async function copy(text, button) {
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch { /* not allowed: the old way */ }
+  }
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "visually-hidden";
+  button.after(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  button.focus();
+  return done;
+}
