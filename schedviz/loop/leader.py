@@ -55,6 +55,7 @@ class Leader:
         self._stored_seen: int | None = None
         self._echoes: list[WatchEvent] = []
         self._log_first = False
+        self._breaks, self._broken = 0, False
         self._rang = 0.0
 
         meta = sandbox.meta()
@@ -100,7 +101,9 @@ class Leader:
         """
         self.lease = renewal.lease
         self._player.begin(renewal.clock, wall)
-        unread = renewal.version > self._seen
+        self._broken = self._broken or renewal.breaks > self._breaks
+        self._breaks = renewal.breaks
+        unread = renewal.version > self._seen or self._broken
         deadline = time.monotonic() + seconds
         more = True
         while more and time.monotonic() < deadline:
@@ -165,8 +168,12 @@ class Leader:
     def _read_on(self) -> bool:
         """Take in what is new in the watch log; whether there was anything.
 
-        Where the log was trimmed beyond what was seen, everything is listed anew. Raises Gone where Redis
-        came back without its last second, and what was seen is no more."""
+        Where the watch was broken, or the log trimmed beyond what was seen, everything is listed anew. Raises
+        Gone where Redis came back without its last second, and what was seen is no more."""
+        if self._broken:
+            self._broken = False
+            self._list()
+            return True
         try:
             events = self.sandbox.events(self._seen, EVENTS_AT_ONCE)
         except Gone:

@@ -1,4 +1,5 @@
-"""Who could lead and who does, seen from outside the workers; and how to end a leader's hold."""
+"""Who could lead and who does, seen from outside the workers; and how to end a leader's hold, or
+its watch."""
 
 import time
 from typing import cast
@@ -35,4 +36,15 @@ def end_hold(store: Store, sandbox: Sandbox) -> Lease | None:
         sandbox.release_lease(lease)
     wake(sandbox.name)
     ring(sandbox.name)
+    return lease
+
+
+def break_watch(sandbox: Sandbox) -> Lease | None:
+    """Break the leader's watch: its reflector lists everything anew. The lease of whom it struck, None where
+    nobody led."""
+    lease = sandbox.lease()
+    if lease is not None:
+        sandbox.break_watch(lease)
+        wake(sandbox.name)
+        ring(sandbox.name)
     return lease

@@ -1,9 +1,9 @@
--- Take, renew or release the lease of a sandbox, by compare-and-swap.
+-- Take, renew or release the lease of a sandbox, or break the watch of its holder, by compare-and-swap.
 --
 -- KEYS  state
--- ARGV  what ("take", "renew", "release"), the epoch of the lease that the caller knows ("": that there is none),
+-- ARGV  what ("take", "renew", "release", "break"), the epoch of the lease that the caller knows ("": that there is none),
 --       the holder, wall seconds
--- Reply {epoch, acquired, clock, version}, or an empty list: somebody else was there first, or there is no such sandbox
+-- Reply {epoch, acquired, clock, version, breaks}, or an empty list: somebody else was there first, or there is no such sandbox
 
 local state = KEYS[1]
 local what, known, holder, wall = unpack(ARGV)
@@ -18,10 +18,12 @@ end
 
 if what == 'take' then
   epoch = epoch + 1
-  redis.call('HSET', state, 'epoch', epoch, 'holder', holder, 'acquired', wall, 'renewed', wall)
+  redis.call('HSET', state, 'epoch', epoch, 'holder', holder, 'acquired', wall, 'renewed', wall, 'breaks', 0)
 elseif what == 'renew' then
   redis.call('HSET', state, 'renewed', wall)
+elseif what == 'break' then
+  redis.call('HINCRBY', state, 'breaks', 1)
 else
   redis.call('HDEL', state, 'holder', 'acquired', 'renewed')
 end
-return {epoch, unpack(redis.call('HMGET', state, 'acquired', 'clock', 'version'))}
+return {epoch, unpack(redis.call('HMGET', state, 'acquired', 'clock', 'version', 'breaks'))}

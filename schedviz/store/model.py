@@ -110,6 +110,8 @@ class Renewal(msgspec.Struct, frozen=True):
     clock: Clock
     version: int
     """The resourceVersion of the last write."""
+    breaks: int
+    """How often somebody has broken this leader's watch."""
 
 
 class Listing(msgspec.Struct, frozen=True):

@@ -314,12 +314,17 @@ class Sandbox:
         held = self._lease("renew", lease.holder, wall, lease)
         if not held:
             return None
-        _, _, clock, version = held
+        _, _, clock, version, breaks = held
         renewed = Lease(lease.holder, lease.epoch, lease.acquired, wall)
-        return Renewal(renewed, msgspec.json.decode(clock, type=Clock), int(version or 0))
+        known = msgspec.json.decode(clock, type=Clock)
+        return Renewal(renewed, known, int(version or 0), int(breaks or 0))
 
     def release_lease(self, lease: Lease) -> None:
         self._lease("release", lease.holder, 0, lease)
+
+    def break_watch(self, lease: Lease) -> None:
+        """Have the holder list everything anew; nothing happens where the lease is over."""
+        self._lease("break", lease.holder, 0, lease)
 
     def _lease(self, what: str, holder: str, wall: float, known: Lease | None) -> Sequence[Any]:
         args = [what, known.epoch if known else "", holder, wall]

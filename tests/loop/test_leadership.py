@@ -1,9 +1,11 @@
 """The hold of a leader that lives is ended from outside: another real worker goes on."""
 
 from schedviz.api.write import create
-from schedviz.loop.leadership import end_hold, living_workers
-from simulator.trace import LeaderElected
+from schedviz.loop.leadership import break_watch, end_hold, living_workers
+from schedviz.store import Sandbox
+from simulator.trace import LeaderElected, PodStarted, WatchRelisted
 from tests.loop.conftest import Arena, bound, node, pod, until_bound
+from tests.loop.test_recording import assert_told_again
 from tests.loop.test_workers import assert_each_pod_was_bound_once
 from tests.waiting import eventually
 
@@ -47,3 +49,30 @@ def test_the_leaders_hold_is_ended_and_another_worker_rebuilds_the_queue(arena: 
     assert "big" not in bound(sandbox)
     assert_each_pod_was_bound_once(sandbox, 3 * BATCH)
     assert all(worker.popen.poll() is None for worker in arena.workers)
+
+
+def test_a_broken_watch_has_everything_listed_anew_and_the_leader_goes_on(arena: Arena) -> None:
+    sandbox = arena.make("relisted", [node("n1"), pod("first")])
+    eventually(until_bound(sandbox, 1), "the first is bound")
+    struck = break_watch(sandbox)
+    arena.wake(sandbox.name)
+    eventually(lambda: listed(sandbox), "everything is listed anew")
+    assert struck is not None
+    create(sandbox, [pod("second")])
+    arena.wake(sandbox.name)
+    eventually(until_bound(sandbox, 2), "the second is bound")
+    [relisted] = listed(sandbox)
+    assert relisted.objects >= 2
+    assert relisted.gone == 0
+    elected = [event for _, event in sandbox.trace(0, 100_000) if isinstance(event, LeaderElected)]
+    assert len(elected) == 1, "nobody else has taken over"
+    eventually(lambda: len(started(sandbox)) == 2, "both run: nothing more is to come")
+    assert_told_again(arena.store, sandbox)
+
+
+def started(sandbox: Sandbox) -> list[PodStarted]:
+    return [event for _, event in sandbox.trace(0, 100_000) if isinstance(event, PodStarted)]
+
+
+def listed(sandbox: Sandbox) -> list[WatchRelisted]:
+    return [event for _, event in sandbox.trace(0, 100_000) if isinstance(event, WatchRelisted)]

@@ -130,7 +130,13 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
     assert renewal is not None
     assert sandbox.lease() == renewal.lease
     assert (renewal.clock, renewal.version) == (sandbox.clock(), 1)
-    sandbox.release_lease(renewal.lease)
+    assert renewal.breaks == 0
+    sandbox.break_watch(first)
+    sandbox.break_watch(second)
+    again = sandbox.renew_lease(second, 31.0)
+    assert again is not None
+    assert again.breaks == 1, "that of the leader, and of no other"
+    sandbox.release_lease(again.lease)
     assert sandbox.lease() is None
     third = sandbox.take_lease("w1", 40.0, None)
     assert third is not None
