@@ -1,5 +1,8 @@
 """pkg/scheduler/framework/plugins/nodeports/node_ports.go, v1.34."""
 
+import numpy as np
+
+from simulator.cluster.columns import Bools
 from simulator.cluster.host_ports import conflict
 from simulator.framework.interface import (
     SKIP,
@@ -34,7 +37,10 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         wanted: tuple[HostPort, ...] | None = state.find(STATE)
         if wanted is None:
             raise PluginError(f'reading "{STATE}" from cycleState: not found')
-        taken = nodes.take(nodes.cluster.ports.taken(wanted, nodes.cluster.width))
+        if len(nodes.changed) == len(nodes):
+            taken: Bools = np.empty(len(nodes), dtype=np.bool_)  # all of it is worked out below
+        else:
+            taken = nodes.take(nodes.cluster.ports.taken(wanted, nodes.cluster.width))
         if nodes.changed:
             taken = taken.copy()
             for i in nodes.changed:

@@ -75,7 +75,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         requests: dict[str, int] | None = state.find(STATE)
         if requests is None:
             raise PluginError(f'error reading "{STATE}" from cycleState: not found')
-        wanted = tuple((name, n) for name, n in requests.items() if n > 0 and not self._ignored(name))
+        wanted = tuple((name, n) for name, n in requests.items() if n > 0 and not self.ignores(name))
         if not nodes.real:
             return _verdicts(_shortages(nodes, wanted), wanted)
         cluster = nodes.cluster
@@ -84,7 +84,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         )
         return _verdicts(nodes.take(shortages), wanted)
 
-    def _ignored(self, name: str) -> bool:
+    def ignores(self, name: str) -> bool:
+        """Whether the profile leaves this resource out of filtering."""
         if not (self.ignored or self.ignored_groups) or not is_extended_resource(name):
             return False
         return name in self.ignored or name.split("/", maxsplit=1)[0] in self.ignored_groups

@@ -18,6 +18,10 @@ from simulator.preemption.on_node import select_victims_on_node
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 """What is said of nodes that were not tried."""
+HOPELESS = "Preemption/hopeless"
+"""Where somebody who asks the same many times may note in the state, as bool[width], nodes that cannot be
+candidates whatever is evicted there. They are not tried, which changes no candidate, but what is said of
+them."""
 
 
 class DryRun(NamedTuple):
@@ -35,6 +39,9 @@ def dry_run(
     diagnosis.absent = NOT_HELPFUL
     found: list[Candidates] = []
     clean = total = 0
+    hopeless = state.find(HOPELESS)
+    if hopeless is not None:
+        rows = rows[~hopeless[rows]]
     for start in range(0, len(rows), enough):
         part = rows[start : start + enough]
         codes, statuses, candidates = select_victims(framework, state, pod, part, pdbs)
@@ -51,7 +58,7 @@ def dry_run(
         if len(stop):
             break
         clean, total = int(np.count_nonzero(violations == 0)) + clean, total + len(violations)
-    candidates = joined(found)
+    candidates = joined(found or [as_columns([])])
     if not len(candidates.rows):
         faulty = np.unique(diagnosis.codes[diagnosis.codes > 0]).tolist()
         faults = [s.message for s in (diagnosis.statuses[code - 1] for code in faulty) if s.code == "Error"]

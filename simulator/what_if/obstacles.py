@@ -1,0 +1,175 @@
+"""All that stands against each node, by columns: by it the few promising changes are found among
+thousands."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from simulator.cluster.columns import Bools, Ints, Rows
+from simulator.framework.interface import CycleState, PluginError, Status, error
+from simulator.framework.node_batch import NodeBatch
+from simulator.objects import pod_requests
+from simulator.objects.node import Taint
+from simulator.plugins.node_resources_fit import TOO_MANY_PODS
+from simulator.plugins.taint_toleration import tolerated
+from simulator.what_if import amounts
+from simulator.what_if.answer import Lack, Obstacle
+from simulator.what_if.situation import Situation, allowed
+
+FIT, TAINTS = "NodeResourcesFit", "TaintToleration"
+LACKS_AT_MOST = 5
+"""Nodes of which it is said what is missing."""
+LOOKED_AT_MOST = 64
+"""Nodes among which these are chosen by counting each reason; before that, only plugins are counted."""
+
+
+class Obstacles:
+    """Every filter plugin's verdict on every node: the scheduler stops at a node's first.
+
+    ``refusal`` is what PreFilter said of the pod altogether; then no node was looked at. ``failing`` is int64
+    [width]: bit i = the i-th of ``plugins`` turns the node away. Nodes that pass with what they have, but not
+    with the pods that are nominated to them as well, have the plugin that then says no.
+    """
+
+    def __init__(self, situation: Situation) -> None:
+        self.situation = situation
+        self.cluster = situation.cluster
+        self.plugins: list[str] = []
+        self.refusal: Status | None = None
+        self._statuses: list[list[Status]] = []
+        self._codes: list[Ints] = []
+        framework, pod = situation.framework, situation.pod
+        width = self.cluster.width
+        self.failing: Ints = np.zeros(width, dtype=np.int64)
+        self.exists = self.cluster.exists[:width]
+        if framework is None:
+            return
+        state = CycleState(self.cluster, situation.nominated, seed=situation.seed, cycle=situation.cycle)
+        found = framework.run_pre_filter(state, pod)
+        self.refusal = found.status
+        if self.refusal is not None:
+            return
+        batch = NodeBatch(self.cluster)
+        for plugin in framework.filter_plugins:
+            if plugin.name in state.skip_filter:
+                continue
+            try:
+                verdicts = plugin.filter(state, pod, batch)
+            except PluginError as fault:
+                self._add(plugin.name, np.ones(width, dtype=np.int64), [error(str(fault))])
+                continue
+            if verdicts is not None:
+                self._add(plugin.name, verdicts.codes.astype(np.int64), list(verdicts.statuses))
+        if found.node_names is not None:
+            outside = ~allowed(self.cluster, found.node_names)
+            words = Status("UnschedulableAndUnresolvable", ("node(s) are not among those that are named",))
+            self._add(found.narrowed_by[0], outside.astype(np.int64), [words])
+        self._nominated(framework.run_filter_with_nominated_pods(state, pod, batch))
+
+    def _nominated(self, both: tuple[Ints, Iterable[Status]]) -> None:
+        codes, statuses = both[0], list(both[1])
+        only_with_them = (codes != 0) & (self.failing == 0)
+        for plugin in sorted({statuses[code - 1].plugin for code in codes[only_with_them].tolist()}):
+            here = only_with_them & np.isin(
+                codes, [i for i, status in enumerate(statuses, start=1) if status.plugin == plugin]
+            )
+            self._add(plugin, np.where(here, codes, 0), statuses)
+
+    def _add(self, plugin: str, codes: Ints, statuses: list[Status]) -> None:
+        if not codes[self.exists].any():
+            return
+        if plugin not in self.plugins:
+            self.plugins.append(plugin)
+            self._statuses.append([])
+            self._codes.append(np.zeros(len(codes), dtype=np.int64))
+        i = self.plugins.index(plugin)
+        new = (codes != 0) & (self._codes[i] == 0)
+        self._codes[i] = np.where(new, codes + len(self._statuses[i]), self._codes[i])
+        self._statuses[i] += statuses
+        self.failing |= new.astype(np.int64) << i
+
+    # Which nodes are promising
+
+    def only(self, *plugins: str) -> Rows:
+        """Nodes that nothing but these plugins turns away, in the scheduler's order."""
+        bits = sum(1 << i for i, plugin in enumerate(self.plugins) if plugin in plugins)
+        return self._rows((self.failing != 0) & (self.failing & ~np.int64(bits) == 0))
+
+    def resolvable(self) -> Rows:
+        """Nodes that could take the pod if others were gone: so say all plugins that turn it away."""
+        found = self.failing != 0
+        for statuses, codes in zip(self._statuses, self._codes, strict=True):
+            table = np.array([True, *(status.code == "Unschedulable" for status in statuses)])
+            found &= table[codes]
+        return self._rows(found)
+
+    def fails(self, rows: Rows, plugin: str) -> Bools:
+        """bool[n]: whether the plugin turns these nodes away."""
+        if plugin not in self.plugins:
+            return np.zeros(len(rows), dtype=np.bool_)
+        found: Bools = self.failing[rows] >> self.plugins.index(plugin) & 1 == 1
+        return found
+
+    def _rows(self, chosen: Bools) -> Rows:
+        order = self.cluster.order()
+        found: Rows = order[chosen[order]]
+        return found
+
+    # What is missing
+
+    def lacks(self) -> list[Lack]:
+        """The nodes with the least against them."""
+        order = self.cluster.order()
+        if self.refusal is not None or not len(order) or not self.plugins:
+            return []
+        counts = sum(self.failing[order] >> i & 1 for i in range(len(self.plugins)))
+        first = order[np.argsort(counts, kind="stable")[:LOOKED_AT_MOST]]
+        found = [Lack(self.cluster.node(row).name, self._against(row)) for row in first.tolist()]
+        found.sort(key=lambda lack: len(lack.obstacles))
+        return [lack for lack in found if lack.obstacles][:LACKS_AT_MOST]
+
+    def _against(self, row: int) -> list[Obstacle]:
+        found: list[Obstacle] = []
+        for plugin, statuses, codes in zip(self.plugins, self._statuses, self._codes, strict=True):
+            if not codes[row]:
+                continue
+            if plugin == TAINTS:
+                found += [Obstacle(plugin, taint_text(taint)) for taint in self.untolerated(row)]
+                continue
+            for reason in statuses[int(codes[row]) - 1].reasons:
+                resource = reason.removeprefix("Insufficient ") if plugin == FIT else reason
+                if plugin == FIT and reason != TOO_MANY_PODS:
+                    found.append(Obstacle(plugin, reason, resource, self._short(row, resource)))
+                else:
+                    found.append(Obstacle(plugin, reason))
+        return found
+
+    def untolerated(self, row: int) -> list[Taint]:
+        tolerations = self.situation.pod.tolerations
+        return [
+            taint
+            for taint in self.cluster.node(row).taints
+            if taint.effect != "PreferNoSchedule" and not tolerated(taint, tolerations)
+        ]
+
+    def _short(self, row: int, resource: str) -> str:
+        wanted = self.situation.pod.own_requests.get(resource, 0)
+        missing = wanted - free(self.situation, row, resource)
+        return amounts.text(resource, amounts.nanos(resource, missing), binary=resource != pod_requests.CPU)
+
+
+def free(situation: Situation, row: int, resource: str) -> int:
+    """How much of a resource the pod could have there, nominated pods of its rank or above counted as there;
+    below 0 where more is given out than there is."""
+    cluster, pod = situation.cluster, situation.pod
+    line = cluster.resources.get(resource)
+    if line is None:
+        return 0
+    there = int(cluster.allocatable[line, row]) - int(cluster.requested[line, row])
+    nominated = situation.nominated.get(cluster.node(row).name, ())
+    return there - sum(n.requests.get(resource, 0) for n in nominated if n.priority >= pod.priority)
+
+
+def taint_text(taint: Taint) -> str:
+    """As ``kubectl taint`` takes it."""
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
