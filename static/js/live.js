@@ -2,6 +2,8 @@
 // htmx does the swapping; a frame is numbered by <div id="frame" data-after data-seq>.
 import { remember, animate } from "./flip.js";
 import { tick, setServerClock } from "./clock.js";
+import "./shortcuts.js";
+import "./speak.js";
 import "./panels.js";
 import "./keys.js";
 import "./tables.js";
@@ -58,8 +60,12 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 // A panel that is drawn anew, too, keeps what the reader unfolded.
 document.addEventListener("htmx:beforeSwap", (event) => {
   opened = [...event.detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
+  focus = event.detail.target.contains(document.activeElement) ? focusKey(document.activeElement) : null;
 });
-document.addEventListener("htmx:afterSwap", unfold);
+document.addEventListener("htmx:afterSwap", () => {
+  unfold();
+  restoreFocus();
+});
 
 function unfold() {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");

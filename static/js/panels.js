@@ -41,7 +41,8 @@ export function closePanel() {
   if (!detail.childElementCount) return false;
   detail.replaceChildren();
   mark();
-  if (opener) document.querySelector(`main [href="${CSS.escape(opener)}"]`)?.focus({ preventScroll: true });
+  const back = opener && document.querySelector(`main [href="${CSS.escape(opener)}"]`);
+  (back || document.getElementById("main")).focus({ preventScroll: true });
   return true;
 }
 

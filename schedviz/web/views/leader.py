@@ -1,13 +1,14 @@
-"""Leader election: the panel, and the button that ends the leader's hold."""
+"""Leader election: the panel, and the buttons that end the leader's hold or break its watch."""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.loop.leadership import end_hold
+from schedviz.loop.leadership import break_watch, end_hold
 from schedviz.store import Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.view import leader as leader_view
-from schedviz.web.views.page import find, panel
+from schedviz.web.views.page import done, find, panel
 
 
 @require_safe
@@ -22,6 +23,16 @@ def kill(request: HttpRequest, name: str) -> HttpResponse:
     return show_leader(request, sandbox)
 
 
+@require_POST
+def relist(request: HttpRequest, name: str) -> HttpResponse:
+    """Break the leader's watch. It is no fault where nobody leads: the next one lists anyway."""
+    sandbox = find(name)
+    break_watch(sandbox)
+    return done(request, sandbox)
+
+
 def show_leader(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
     view = leader_view.leader(default_store(), sandbox)
-    return panel(request, sandbox, "panels/leader.html", {"view": view})
+    return panel(
+        request, sandbox, "panels/leader.html", {"view": view, "subject": gettext("Leader election")}
+    )

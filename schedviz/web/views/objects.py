@@ -52,7 +52,8 @@ def show_pod(request: HttpRequest, sandbox: Sandbox, key: str, error: str = "") 
     view = details.pod_detail(sandbox, key, reverse("sandbox", args=[sandbox.name]))
     if view is None:
         return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
-    return panel(request, sandbox, "panels/pod.html", {"view": view, "error": error}, 422 if error else 200)
+    context = {"view": view, "error": error, "subject": f"Pod {view.name}"}
+    return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
 
 
 @require_safe
@@ -100,7 +101,9 @@ def show_node(request: HttpRequest, sandbox: Sandbox, node: str, error: str = ""
     view = details.node_detail(sandbox, node, reverse("sandbox", args=[sandbox.name]))
     if view is None:
         return missing(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
-    return panel(request, sandbox, "panels/node.html", {"view": view, "error": error}, 422 if error else 200)
+    subject = gettext("Node %(node)s") % {"node": node}
+    context = {"view": view, "error": error, "subject": subject}
+    return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
 
 
 def missing(request: HttpRequest, sandbox: Sandbox, message: str) -> HttpResponse:

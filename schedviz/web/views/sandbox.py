@@ -71,6 +71,7 @@ def cycle(request: HttpRequest, name: str, number: int) -> HttpResponse:
     shown = arithmetic(decision, request.GET.get("plugin", ""), request.GET.get("node", ""))
     context = {
         "view": view,
+        "subject": gettext("Scheduling cycle %(n)s") % {"n": number},
         "pinned": True,
         "arithmetic": shown,
         "scenes": play.scenes(decision),

@@ -1,0 +1,24 @@
+// The list of single keys, and the switch that turns them off: speech input and unsteady hands press them unmeant.
+const STORED = "schedviz:keys";
+const menu = document.getElementById("keys");
+const on = document.getElementById("keys-on");
+
+on.checked = localStorage.getItem(STORED) !== "off";
+on.addEventListener("change", () => localStorage.setItem(STORED, on.checked ? "on" : "off"));
+
+// Before all who listen for keys; what the browser itself does with a key goes on.
+window.addEventListener("keydown", (event) => {
+  const single = event.key.length === 1 && !event.metaKey && !event.ctrlKey && !event.altKey;
+  if (single && !on.checked) event.stopImmediatePropagation();
+}, { capture: true });
+
+// Whatever says its key is in the list.
+menu.addEventListener("toggle", () => {
+  const lines = [...document.querySelectorAll("[aria-keyshortcuts]")].flatMap((each) => {
+    const [key, name] = [document.createElement("dt"), document.createElement("dd")];
+    key.append(Object.assign(document.createElement("kbd"), { textContent: each.getAttribute("aria-keyshortcuts") }));
+    name.textContent = each.getAttribute("aria-label") ?? each.textContent.trim();
+    return [key, name];
+  });
+  menu.querySelector("dl").replaceChildren(...lines);
+});
