@@ -92,7 +92,8 @@ class Sandbox:
 
     def names(self, resource: str) -> builtins.list[str]:
         """The keys of a resource's objects, without reading these; in no order."""
-        return [key.decode() for key in cast("list[bytes]", self._redis.hkeys(objects_key(self.name, resource)))]
+        keys = self._redis.hkeys(objects_key(self.name, resource))
+        return [key.decode() for key in cast("list[bytes]", keys)]
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
         """The objects in whose JSON the text stands as a whole string, at no one version: of 50,000 pods

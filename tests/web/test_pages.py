@@ -162,7 +162,7 @@ def test_what_is_wrong_is_said_beside_its_field(
 
 def test_a_form_stands_for_the_yaml_beside_it(client: Client, cluster: str, sandbox: Sandbox) -> None:
     answer = client.post(f"{cluster}new/pod/yaml/", {"name": "web", "copies": "1", "namespace": "default"})
-    yaml = text(re.findall(rb"<pre>(.*)</pre>", answer.content, re.DOTALL)[0])
+    yaml = text(re.findall(rb'<pre id="yaml-text">(.*?)</pre>', answer.content, re.DOTALL)[0])
     assert client.post(f"{cluster}new/yaml/", {"yaml": yaml}).status_code == 302
     assert sandbox.get("pods", "default/web")
 
@@ -199,7 +199,7 @@ def test_htmx_gets_the_form_alone_and_an_empty_answer_when_it_is_done(client: Cl
     assert b"<html" not in form
     fields = {"name": "high", "value": "5", "preemption_policy": "Never", "global_default": "on"}
     answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
-    assert (answer.status_code, answer.headers["HX-Trigger"]) == (204, "schedviz:done")
+    assert (answer.headers["HX-Trigger"], answer.headers["HX-Reswap"]) == ("schedviz:done", "none")
     answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
     assert answer.status_code == 200
     assert "already exists" in text(answer.content)

@@ -50,7 +50,9 @@ def events_of(key: str) -> str:
 
 
 def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -> list[Shell]:
+    """``taints`` as the page writes them; Kubernetes' own come and go with the node's conditions."""
     verb = "uncordon" if cordoned else "cordon"
+    theirs = [taint for taint in taints if not taint.startswith("node.kubernetes.io/")]
     failure = "schedviz/failed-" if failed else "schedviz/failed=true"
     comes = gettext("let pods come again") if cordoned else gettext("let no more pods come")
     broken = gettext("mend it, here only") if failed else gettext("break it, here only")
@@ -59,7 +61,7 @@ def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -
         Shell(comes, kubectl(verb, name)),
         Shell(gettext("move its pods away"), kubectl("drain", name, "--ignore-daemonsets")),
         Shell(gettext("repel pods"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),
-        *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in taints),
+        *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in theirs),
         Shell(gettext("label it"), kubectl("label", "nodes", name, "key=value")),
         Shell(broken, on("annotate", NODES, name, failure)),
         Shell(gettext("delete it"), on("delete", NODES, name)),
@@ -67,6 +69,9 @@ def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -
 
 
 def create(manifests: Sequence[Manifest]) -> str:
-    """Manifests given to kubectl by the shell; apply needs a name, so that generateName is for create."""
+    """Manifests given to kubectl by the shell; apply needs a name, so that generateName is for create, once
+    for each copy."""
+    if len(manifests) > 1 and all(each == manifests[0] for each in manifests):
+        return f"for n in $(seq {len(manifests)}); do {create(manifests[:1])}\ndone"
     verb = "apply" if all("name" in each["metadata"] for each in manifests) else "create"
     return f"kubectl {verb} -f - <<'{END}'\n{to_yaml(manifests)}{END}"

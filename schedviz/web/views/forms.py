@@ -8,8 +8,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms import FORMS, ManifestForm
+from schedviz.web.kubectl import lines
 from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.page import done, find, form_page
+from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, manifests
 from simulator.apiserver.status import StatusError
 
@@ -27,38 +29,42 @@ def form_of(kind: str) -> type[ManifestForm]:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     sandbox = find(name)
-    form = form_of(kind)(sandbox, request.POST if request.method == "POST" else None)
+    asked = {field: request.GET[field] for field in request.GET}
+    form = form_of(kind)(sandbox, request.POST if request.method == "POST" else None, initial=asked)
     if request.method == "POST" and form.is_valid():
         try:
-            write.create(sandbox, form.manifests())
+            manifests = form.manifests()
+            write.create(sandbox, manifests)
         except StatusError as error:
             form.take_causes(error.causes, error.message)
         else:
-            return done(request, sandbox)
+            return done(request, sandbox, kubectl=lines.create(manifests))
     status = 422 if form.errors else 200
-    return form_page(
-        request, sandbox, "forms/form.html", {"form": form, "kind": kind, "yaml": yaml_of(form)}, status
-    )
+    context = {"form": form, "kind": kind, **meant_by(form)}
+    return form_page(request, sandbox, "forms/form.html", context, status)
 
 
 @require_POST
 def preview(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """The YAML that the form stands for as it is now."""
     form = form_of(kind)(find(name), request.POST)
-    return render(request, "forms/yaml.html", {"yaml": yaml_of(form)})
+    return render(request, "forms/yaml.html", meant_by(form))
 
 
-def yaml_of(form: ManifestForm) -> str:
-    """Of what is filled in, or of the proposals while nothing is; empty while a field is wrong."""
+def meant_by(form: ManifestForm) -> dict[str, str]:
+    """``yaml`` and ``shell``, the kubectl line that does the same: of what is filled in, or of the proposals
+    while nothing is; empty while a field is wrong."""
     if not form.is_bound:
         values = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
         form = type(form)(form.sandbox, values)
     if not form.is_valid():
-        return ""
+        return {"yaml": "", "shell": ""}
     made = form.manifests()
     text = to_yaml(made[:PREVIEWED_AT_MOST])
     more = len(made) - PREVIEWED_AT_MOST
-    return text if more <= 0 else text + "# " + gettext("and %(n)s more") % {"n": more} + "\n"
+    if more > 0:
+        text += "# " + gettext("and %(n)s more") % {"n": more} + "\n"
+    return {"yaml": text, "shell": lines.create(made)}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,8 +74,7 @@ def paste(request: HttpRequest, name: str) -> HttpResponse:
     text, errors, status = request.POST.get("yaml", ""), list[str](), 200
     if request.method == "POST":
         try:
-            create(sandbox, text)
-            return done(request, sandbox)
+            return done(request, sandbox, kubectl=lines.create(create(sandbox, text)))
         except ManifestError as error:
             errors, status = [str(error)], 422
         except StatusError as error:
@@ -77,8 +82,10 @@ def paste(request: HttpRequest, name: str) -> HttpResponse:
     return form_page(request, sandbox, "forms/paste.html", {"text": text, "errors": errors}, status)
 
 
-def create(sandbox: Sandbox, text: str) -> None:
+def create(sandbox: Sandbox, text: str) -> list[Manifest]:
+    """The manifests of the text, which are stored now. Raises ManifestError, StatusError."""
     found = manifests(text)
     if not found:
         raise ManifestError(gettext("There is no document in the text."))
     write.create(sandbox, found)
+    return found

@@ -10,12 +10,23 @@ from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-from schedviz.web.forms.base import taints
+from schedviz.web import acts
+from schedviz.web.kubectl import lines
 from schedviz.web.view import details
 from schedviz.web.view.picture import NODES, PODS
 from schedviz.web.views.page import done, find, is_htmx, panel
+from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
+from simulator.objects.node_conditions import FAILED, PRESSURE
 from simulator.scheduler.permit_word import ANNOTATION, APPROVE, REJECT, written
+
+ANNOTATED = {
+    "break": f"{FAILED}=true",
+    "mend": f"{FAILED}-",
+    "press": f"{PRESSURE}=memory",
+    "relieve": f"{PRESSURE}-",
+}
+"""What is done to a node by an annotation, as kubectl annotate has it."""
 
 
 @require_safe
@@ -31,7 +42,7 @@ def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> Htt
         write.delete(sandbox, PODS, key)
     except StatusError as error:
         return show_pod(request, sandbox, key, error.message)
-    return show_pod(request, sandbox, key)
+    return show_pod(request, sandbox, key, acted=lines.on("delete", resources.PODS, key))
 
 
 @require_POST
@@ -48,11 +59,13 @@ def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRes
     return done(request, sandbox, "schedviz:permit")
 
 
-def show_pod(request: HttpRequest, sandbox: Sandbox, key: str, error: str = "") -> HttpResponse:
+def show_pod(
+    request: HttpRequest, sandbox: Sandbox, key: str, error: str = "", acted: str = ""
+) -> HttpResponse:
     view = details.pod_detail(sandbox, key, reverse("sandbox", args=[sandbox.name]))
     if view is None:
         return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
-    context = {"view": view, "error": error, "subject": f"Pod {view.name}"}
+    context = {"view": view, "error": error, "acted": acted, "subject": f"Pod {view.name}"}
     return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
 
 
@@ -64,45 +77,41 @@ def node(request: HttpRequest, name: str, node: str) -> HttpResponse:
 @require_POST
 def change_node(request: HttpRequest, name: str, node: str, action: str) -> HttpResponse:
     """``action``: cordon, uncordon, taint (field ``taint``: key=value:Effect, or with a "-" at its end to
-    take it away, as kubectl taint does), delete."""
-    sandbox, error = find(name), ""
+    take it away, as kubectl taint does), one of ANNOTATED, delete."""
+    sandbox, error, acted = find(name), "", ""
     try:
         match action:
             case "cordon" | "uncordon":
-                write.patch(sandbox, NODES, node, {"spec": {"unschedulable": action == "cordon" or None}})
+                acts.cordon(sandbox, node, action == "cordon")
+                acted = lines.kubectl(action, node)
             case "taint":
-                taint(sandbox, node, request.POST.get("taint", "").strip())
+                wanted = request.POST.get("taint", "").strip()
+                acts.taint(sandbox, node, wanted)
+                acted = lines.kubectl("taint", "nodes", node, wanted)
+            case _ if action in ANNOTATED:
+                acts.mark(sandbox, resources.NODES, node, "annotations", [ANNOTATED[action]])
+                acted = lines.on("annotate", resources.NODES, node, ANNOTATED[action])
             case "delete":
                 write.delete(sandbox, NODES, node)
-                return done(request, sandbox, "schedviz:gone")
+                line = lines.on("delete", resources.NODES, node)
+                return done(request, sandbox, "schedviz:gone", line)
             case _:
                 raise Http404
     except StatusError as refused:
         error = refused.message
     except ValidationError as wrong:
         error = " ".join(wrong.messages)
-    return show_node(request, sandbox, node, error)
+    return show_node(request, sandbox, node, error, acted)
 
 
-def taint(sandbox: Sandbox, node: str, text: str) -> None:
-    """Raises ValidationError for what is no taint, StatusError."""
-    manifest = sandbox.get(NODES, node) or {}
-    present = (manifest.get("spec") or {}).get("taints") or []
-    named = taints(text.removesuffix("-"))
-    if not named:
-        raise ValidationError(gettext("Say which taint: key=value:Effect."))
-    same = {(each["key"], each["effect"]) for each in named}
-    kept = [each for each in present if (each.get("key"), each.get("effect")) not in same]
-    wanted = kept if text.endswith("-") else [*kept, *named]
-    write.patch(sandbox, NODES, node, {"spec": {"taints": wanted or None}})
-
-
-def show_node(request: HttpRequest, sandbox: Sandbox, node: str, error: str = "") -> HttpResponse:
+def show_node(
+    request: HttpRequest, sandbox: Sandbox, node: str, error: str = "", acted: str = ""
+) -> HttpResponse:
     view = details.node_detail(sandbox, node, reverse("sandbox", args=[sandbox.name]))
     if view is None:
         return missing(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}
-    context = {"view": view, "error": error, "subject": subject}
+    context = {"view": view, "error": error, "acted": acted, "subject": subject}
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
 
 

@@ -90,20 +90,32 @@ def panel(
     request: HttpRequest, sandbox: Sandbox, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
     """A panel: by itself for htmx, else in the inspector of the whole page, whose title begins with the
-    context's ``subject``."""
+    context's ``subject``. ``acted`` in the context is the kubectl line of what was just done."""
     full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
     if is_htmx(request):
-        return render(request, template, full)
+        response = render(request, template, full)
+        if context.get("acted"):
+            response.write(acted(context["acted"]))
+        return response
     detail = render_to_string(template, full, request)
     return live_page(request, sandbox, detail, status, str(context.get("subject", "")))
 
 
-def done(request: HttpRequest, sandbox: Sandbox, event: str = "schedviz:done") -> HttpResponse:
+def acted(line: str) -> str:
+    """What stands above the log after an act: the kubectl line that does the same."""
+    return render_to_string("parts/acted.html", {"line": line, "oob": True})
+
+
+def done(
+    request: HttpRequest, sandbox: Sandbox, event: str = "schedviz:done", kubectl: str = ""
+) -> HttpResponse:
     """A write went through: the live page hears it from its socket, a page without scripts is sent back to
     it."""
-    if is_htmx(request):
+    if not is_htmx(request):
+        return redirect("sandbox", sandbox.name)
+    if not kubectl:
         return HttpResponse(status=204, headers={"HX-Trigger": event})
-    return redirect("sandbox", sandbox.name)
+    return HttpResponse(acted(kubectl), headers={"HX-Trigger": event, "HX-Reswap": "none"})
 
 
 def form_page(
