@@ -55,7 +55,7 @@ class CycleStarted(Event, frozen=True, tag=True):
 
 
 class WatchRelisted(Event, frozen=True, tag=True):
-    """The watch broke, as its log did not reach back any more: everything was listed anew."""
+    """The watch broke, by hand or as its log did not reach back any more: everything was listed anew."""
 
     version: int
     objects: int

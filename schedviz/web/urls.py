@@ -16,6 +16,7 @@ urlpatterns = [
     path("s/<slug:name>/command/options/", command.completions, name="command-options"),
     path("s/<slug:name>/leader/", leader.show, name="leader"),
     path("s/<slug:name>/leader/kill/", leader.kill, name="kill-leader"),
+    path("s/<slug:name>/leader/relist/", leader.relist, name="break-watch"),
     path("s/<slug:name>/cycles/<int:number>/", sandbox.cycle, name="cycle"),
     path("s/<slug:name>/new/yaml/", forms.paste, name="paste"),
     path("s/<slug:name>/new/<slug:kind>/", forms.new, name="new"),

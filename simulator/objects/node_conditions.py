@@ -26,6 +26,12 @@ def is_broken(node: Manifest) -> bool:
     return bool((node["metadata"].get("annotations") or {}).get(FAILED) == "true")
 
 
+def short_of(node: Manifest) -> set[str]:
+    """What its annotation says that it is short of."""
+    text = (node["metadata"].get("annotations") or {}).get(PRESSURE, "")
+    return {word.strip() for word in text.split(",")}
+
+
 def is_silent(node: Manifest) -> bool:
     """Its kubelet is not heard: nothing starts, ends or goes there."""
     return is_broken(node) or condition_status(node, "Ready") == "Unknown"

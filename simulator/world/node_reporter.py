@@ -8,9 +8,9 @@ from simulator.apiserver.timestamps import timestamp
 from simulator.controllers.controller import Controller
 from simulator.objects.node_conditions import (
     FAILED_SINCE,
-    PRESSURE,
     is_broken,
     node_condition,
+    short_of,
     with_node_condition,
 )
 
@@ -42,7 +42,7 @@ class NodeReporter(Controller):
     def _reported(self, node: Manifest) -> Manifest:
         now, metadata = self._world.now, node["metadata"]
         annotations = dict(metadata.get("annotations") or {})
-        short = {word.strip() for word in annotations.get(PRESSURE, "").split(",")}
+        short = short_of(node)
         for word, (kind, shortage, plenty, what) in SHORTAGES.items():
             if word in short:
                 reason, message = f"KubeletHas{shortage}", f"kubelet has insufficient {what}"

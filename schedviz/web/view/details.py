@@ -11,7 +11,7 @@ from schedviz.store import Sandbox
 from schedviz.web.kubectl import describe, lines
 from simulator.api import Manifest
 from simulator.apiserver import resources as kinds
-from simulator.objects.node_conditions import FAILED
+from simulator.objects.node_conditions import is_broken, short_of
 from simulator.trace import LaneEntry
 
 from . import events, load, meanings, nodes, queue, reasons
@@ -67,6 +67,9 @@ class NodeDetail(msgspec.Struct, frozen=True):
     labels: dict[str, str]
     conditions: list[Condition]
     taints: tuple[str, ...]
+    broken: bool
+    short_of_memory: bool
+    """These two as its annotations say: what its conditions say comes of it."""
     history: list[Line]
     yaml: str
     shell: list[lines.Shell]
@@ -135,12 +138,14 @@ def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
         labels=manifest["metadata"].get("labels") or {},
         conditions=conditions(manifest),
         taints=node.taints,
+        broken=is_broken(manifest),
+        short_of_memory="memory" in short_of(manifest),
         history=history(sandbox, base, f"/nodes/{escape(name)}/"),
         yaml=to_yaml([manifest]),
         shell=lines.of_node(
             name,
             cordoned=node.unschedulable,
-            failed=(manifest["metadata"].get("annotations") or {}).get(FAILED) == "true",
+            failed=is_broken(manifest),
             taints=node.taints,
         ),
     )

@@ -201,6 +201,7 @@ CAUSES: Final[Patterns] = [
         (r"low on (?P<what>.+)", gettext_noop("the node is low on %(what)s")),
         (r"its claim is gone", gettext_noop("its claim is gone")),
         (r"(?P<what>.+) is gone", gettext_noop("%(what)s is gone")),
+        (r"(?P<what>.+) is to go after this", gettext_noop("%(what)s is to go after this")),
         (r"the Job is over: (?P<what>.+)", gettext_noop("the Job is over: %(what)s")),
         (r"replaced by the next", gettext_noop("replaced by the next")),
         (r"more than the history's limit", gettext_noop("more than the history's limit")),
