@@ -28,6 +28,9 @@ JOURNAL_LENGTH = 10_000
 """Commits of the loop whose inputs are kept, about 3 MB; each has a write or a trace event, so that they
 reach as far back as these do."""
 
+MOVES_LENGTH = 4_000
+"""Moves of the queue kept a sandbox, 60 bytes each. Who is further behind reads the whole queue."""
+
 TOMBSTONE_SECONDS = 24 * 3600
 """How long the counters of a deleted sandbox are kept, so that one of the same name counts on from there and
 nobody takes its versions for the old one's. A day: no watcher or worker sits on a version for longer."""

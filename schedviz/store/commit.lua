@@ -1,6 +1,6 @@
 -- One commit: everything in it is stored, or nothing is.
 --
--- KEYS  state, versions, log, trace, decisions, lanes, journal, then one objects hash for each resource written
+-- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
 --         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
@@ -9,12 +9,12 @@
 --         under_way   JSON of the cycle that stands between two points, "" = none does any more
 --         journal     JSON of the entry for this commit
 --         pipeline    JSON of what came in by the leader's informer
---         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions, journal}
+--         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions, journal, moves}
 -- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
 
-local state, versions, log, trace, decisions, lanes, journal = unpack(KEYS, 1, 7)
+local state, versions, log, trace, decisions, lanes, journal, moves = unpack(KEYS, 1, 8)
 local request = cmsgpack.unpack(ARGV[1])
 local limits = request.limits
 
@@ -112,8 +112,19 @@ if request.journal then
     'entry', request.journal, 'version', version, 'seq', seq, 'cycle', cycle)
 end
 
-if request.reset_lanes then redis.call('DEL', lanes) end
+-- Readers of the lanes are told which pods moved; an empty name says that they must read all anew.
+local move = get('move')
+local function moved(pod)
+  move = move + 1
+  redis.call('XADD', moves, 'MAXLEN', '~', limits.moves, move .. '-0', 'pod', pod)
+end
+
+if request.reset_lanes then
+  redis.call('DEL', lanes)
+  moved('')
+end
 for _, lane in ipairs(request.lanes) do
+  moved(lane[1])
   if lane[2] then
     redis.call('HSET', lanes, lane[1], lane[2])
   else
@@ -121,7 +132,7 @@ for _, lane in ipairs(request.lanes) do
   end
 end
 
-redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects)
+redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'move', move)
 if request.under_way == '' then
   redis.call('HDEL', state, 'under_way')
 elseif request.under_way then

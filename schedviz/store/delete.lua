@@ -1,15 +1,16 @@
 -- Delete a sandbox whole, but for the counters that one of the same name must count on from.
 --
--- KEYS  state, versions, log, trace, decisions, lanes, journal, then the objects hash of each resource the caller knows of
+-- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, then the objects hash of each resource the caller knows of
 -- ARGV  seconds to keep the counters
 -- Reply 1 deleted, 0 there is none, -1 there are resources that the caller does not know: read them and come again
 
 local state, versions = KEYS[1], KEYS[2]
 if redis.call('HEXISTS', state, 'meta') == 0 then return 0 end
-if redis.call('HLEN', versions) ~= #KEYS - 7 then return -1 end
+if redis.call('HLEN', versions) ~= #KEYS - 8 then return -1 end
 
-local kept = redis.call('HMGET', state, 'version', 'seq', 'epoch')
+local kept = redis.call('HMGET', state, 'version', 'seq', 'epoch', 'move')
 for _, key in ipairs(KEYS) do redis.call('UNLINK', key) end
-redis.call('HSET', state, 'version', kept[1] or 0, 'seq', kept[2] or 0, 'epoch', (kept[3] or 0) + 1)
+redis.call('HSET', state, 'version', kept[1] or 0, 'seq', kept[2] or 0, 'epoch', (kept[3] or 0) + 1,
+  'move', kept[4] or 0)
 redis.call('EXPIRE', state, ARGV[1])
 return 1

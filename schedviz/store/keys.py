@@ -9,8 +9,8 @@ REGISTRY = f"{PREFIX}:sandboxes"
 
 class Keys(NamedTuple):
     state: str
-    """Hash: meta, clock, counters (version, seq, cycle, epoch, objects, entry), the version at which it was
-    made (origin), lease, how far the loop has come."""
+    """Hash: meta, clock, counters (version, seq, cycle, epoch, objects, entry, move), the version at which it
+    was made (origin), lease, how far the loop has come."""
     versions: str
     """Hash: resource -> version of the last write in that collection."""
     log: str
@@ -23,6 +23,8 @@ class Keys(NamedTuple):
     """Hash: pod -> its place in the scheduling queue."""
     journal: str
     """Stream ``<number>-0``: the loop's commits, with what led to them."""
+    moves: str
+    """Stream ``<number>-0``: which pods' places in the queue changed."""
 
     @classmethod
     def of(cls, name: str) -> "Keys":

@@ -16,6 +16,7 @@ from schedviz.store.bounds import (
     MAX_CHANGES,
     MAX_OBJECTS,
     MAX_RESOURCES,
+    MOVES_LENGTH,
     TRACE_LENGTH,
 )
 from schedviz.store.errors import CollectionChanged, Gone, LimitReached, NoSandbox, SandboxExists, StaleLease
@@ -35,10 +36,14 @@ LIMITS = {
     "trace": TRACE_LENGTH,
     "decisions": DECISIONS_LENGTH,
     "journal": JOURNAL_LENGTH,
+    "moves": MOVES_LENGTH,
 }
 
 SCANNED = 1000
 """Objects that Redis looks through in one go, in less than a millisecond."""
+
+MOVES_READ = 2000
+"""Moves taken in at once; to read a queue of so many pods costs about the same."""
 
 Entries = list[codec.Entry]
 
@@ -280,8 +285,29 @@ class Sandbox:
 
     def lanes(self) -> dict[str, LaneEntry]:
         """Every pod in the scheduling queue, by ``namespace/name``."""
-        stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._keys.lanes))
-        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}
+        return self.queue()[0]
+
+    def queue(self) -> tuple[dict[str, LaneEntry], int]:
+        """Every pod in the scheduling queue, and the number of the last move: from there ``moves`` goes on."""
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hget(self._keys.state, "move")
+            pipe.hgetall(self._keys.lanes)
+            move, stored = pipe.execute()
+        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, int(move or 0)
+
+    def moves(self, after: int) -> tuple[dict[str, LaneEntry | None], int]:
+        """The places of pods that moved after that number, as they are now (None: it left the queue), and the
+        last number. Raises Gone where it is better to read the whole queue."""
+        entries, head = self._read(self._keys.moves, "move", after, MOVES_READ)
+        check_continuity(entries, after, head)
+        pods = {fields[b"pod"]: None for _, fields in entries}
+        if len(entries) == MOVES_READ or b"" in pods:
+            raise Gone(after)
+        if not pods:
+            return {}, after
+        stored = cast("builtins.list[bytes | None]", self._redis.hmget(self._keys.lanes, [*pods]))
+        places = [codec.decode_lane(place) if place else None for place in stored]
+        return dict(zip((pod.decode() for pod in pods), places, strict=True)), codec.number(entries[-1][0])
 
     def lane(self, pod: str) -> LaneEntry | None:
         """One pod's place in the scheduling queue."""

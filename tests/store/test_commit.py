@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from schedviz.store import CollectionChanged, NoSandbox, Sandbox, SandboxExists, StaleLease, Store, StoreError
+from schedviz.store import (
+    CollectionChanged,
+    Gone,
+    NoSandbox,
+    Sandbox,
+    SandboxExists,
+    StaleLease,
+    Store,
+    StoreError,
+)
 from schedviz.store.model import Meta
 from simulator.api import ApiError, Change, WatchEvent
 from simulator.trace import Bound, LaneEntry
@@ -298,3 +307,29 @@ def test_a_commit_is_not_stored_twice_when_redis_forgets_its_scripts(sandbox: Sa
     store.redis.script_flush()
     assert sandbox.commit([create("b")], trace=[Bound(1, 1, "default/b", "n")]) == [2]
     assert sandbox.trace_head() == 1
+
+
+def test_who_follows_the_queue_reads_what_moved(sandbox: Sandbox) -> None:
+    a, b = (LaneEntry(f"default/{name}", name, "activeQ", 0, 1, 1, 1) for name in "ab")
+    with pytest.raises(Gone):
+        sandbox.moves(-1)
+    sandbox.commit([], lanes={a.pod: a, b.pod: b})
+    places, number = sandbox.queue()
+    assert places == {a.pod: a, b.pod: b}
+    assert sandbox.moves(number) == ({}, number)
+    sandbox.commit([], lanes={a.pod: None})
+    sandbox.commit([], lanes={a.pod: None, b.pod: b})
+    assert sandbox.moves(number) == ({a.pod: None, b.pod: b}, number + 3)
+    assert sandbox.lane(b.pod) == b
+    sandbox.commit([], lanes={}, reset_lanes=True)
+    with pytest.raises(Gone):
+        sandbox.moves(number + 3)
+
+
+def test_objects_are_found_by_a_name_in_them(sandbox: Sandbox) -> None:
+    manifests = {
+        name: {"metadata": {"name": name}, "spec": {"nodeName": node}}
+        for name, node in [("a", "n1"), ("b", "n10")]
+    }
+    sandbox.commit([Change("pods", name, manifest, 0) for name, manifest in manifests.items()])
+    assert [found["metadata"]["name"] for found in sandbox.speaking_of("pods", "n1")] == ["a"]

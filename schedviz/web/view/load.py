@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from schedviz.store import Sandbox
+from schedviz.store import Gone, Sandbox
 from simulator import trace
 
 from .picture import PRIORITY_CLASSES, TRACE_KEPT, WATCHED, Picture
@@ -34,7 +34,12 @@ def load(sandbox: Sandbox, resources: Iterable[str] = WATCHED) -> Picture:
 def refresh(sandbox: Sandbox, picture: Picture) -> None:
     """The state that no stream carries: the queue's lanes, the last decision or what is known of the
     next one, the leader. Raises NoSandbox."""
-    picture.lanes = sandbox.lanes()
+    try:
+        moved, picture.moves = sandbox.moves(picture.moves)
+        for pod, entry in moved.items():
+            picture.place(pod, entry)
+    except Gone:
+        picture.lanes, picture.moves = sandbox.queue()
     picture.under_way = sandbox.under_way()
     so_far = picture.under_way.decision if picture.under_way else None
     decision = so_far or sandbox.last_decision()

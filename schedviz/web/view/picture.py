@@ -188,8 +188,8 @@ class Picture:
         """Pods without a node: where they are not in a lane, the scheduler has not seen them yet."""
         self.priorities: Counter[int] = Counter()
         self.lanes: dict[str, LaneEntry] = {}
-        self.moves = 0
-        """Counts changes of the lanes."""
+        self.moves = -1
+        """The number of the last change of the lanes; -1 before they were read."""
         self.decision: Decision | None = None
         self.under_way: UnderWay | None = None
         """The cycle that stands between two of its extension points."""
@@ -244,6 +244,13 @@ class Picture:
         """The version of an object that is in the picture; 0 for none."""
         held = self.pods.get(key) if resource == PODS else self.nodes.get(key) if resource == NODES else None
         return held.version if held else 0
+
+    def place(self, pod: str, entry: LaneEntry | None) -> None:
+        """A pod's place in the queue; None where it left."""
+        if entry:
+            self.lanes[pod] = entry
+        else:
+            self.lanes.pop(pod, None)
 
     def trace_event(self, seq: int, event: trace.Event) -> None:
         if seq <= self.seq:

@@ -1,5 +1,6 @@
 """The scheduling queue as lanes of chips."""
 
+from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
@@ -63,8 +64,8 @@ def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
         entries[entry.lane].append(entry)
     views = []
     for name in ORDER[:-1]:
-        found = sorted(entries[name], key=sort_key)
-        lane = view(name, [chip(ranks, entry) for entry in found[:CHIPS_AT_MOST]], len(found))
+        found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
+        lane = view(name, [chip(ranks, entry) for entry in found], len(entries[name]))
         if name == "activeQ" and found and found[0].place:
             lane = msgspec.structs.replace(lane, hint=gettext("by arrival"))
         views.append(lane)
