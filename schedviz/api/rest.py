@@ -4,6 +4,7 @@ import base64
 import binascii
 import time
 from collections.abc import Callable
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -15,6 +16,7 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
 from simulator.apiserver.deletion import propagation_of
+from simulator.apiserver.event_versions import served, to_store
 from simulator.apiserver.resources import PODS, Resource, of_kind
 from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchPath, NotFound
 from simulator.apiserver.table import table
@@ -56,6 +58,7 @@ def list_objects(
     items = _page(request, resource, items, metadata)
     if _wants_table(request):
         return body.answer(table(resource, items, metadata, write.simulated_time(sandbox)))
+    items = [served(resource, item) for item in items]
     return body.answer(
         {
             "kind": f"{resource.kind}List",
@@ -74,7 +77,7 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
         raise NotFound(resource.id, target.name)
     if _wants_table(request):
         return body.answer(table(resource, [found], {}, write.simulated_time(sandbox)))
-    return body.answer(found)
+    return body.answer(served(resource, found))
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -88,34 +91,35 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         )
     dry_run = body.is_dry_run(request)
     (created,) = write.create(sandbox, [manifest], namespace=target.namespace or "default", dry_run=dry_run)
-    return body.answer(created, 201)
+    return body.answer(served(resource, created), 201)
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    manifest = _typed(body.manifest_of(request), resource)
-    return body.answer(
-        write.replace(
-            sandbox,
-            resource.id,
-            target.key(resource),
-            manifest,
-            subresource=target.subresource,
-            dry_run=body.is_dry_run(request),
-        )
+    _, manifest = to_store(resource, _typed(body.manifest_of(request), resource))
+    replaced = write.replace(
+        sandbox,
+        resource.id,
+        target.key(resource),
+        manifest,
+        subresource=target.subresource,
+        dry_run=body.is_dry_run(request),
     )
+    return body.answer(served(resource, replaced))
 
 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    return body.answer(
-        write.edit(
-            sandbox,
-            resource.id,
-            target.key(resource),
-            lambda kind, old: body.patched(request, kind, old),
-            subresource=target.subresource,
-            dry_run=body.is_dry_run(request),
-        )
+    def changed(_: Resource, old: Manifest) -> Manifest:
+        return to_store(resource, body.patched(request, resource, served(resource, old)))[1]
+
+    patched = write.edit(
+        sandbox,
+        resource.id,
+        target.key(resource),
+        changed,
+        subresource=target.subresource,
+        dry_run=body.is_dry_run(request),
     )
+    return body.answer(served(resource, patched))
 
 
 def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -140,7 +144,7 @@ def delete_collection(
         if _in_namespace(item, target) and (not selected or selected(item)):
             key = resource.key(target.namespace, item["metadata"]["name"])
             try:
-                deleted.append(_delete(request, sandbox, resource, key, options))
+                deleted.append(served(resource, _delete(request, sandbox, resource, key, options)))
             except NotFound:
                 continue  # somebody else deleted it meanwhile
     return body.answer(
@@ -233,7 +237,7 @@ def _watched(request: HttpRequest, sandbox: Sandbox, resource: Resource, target:
         version = {"resourceVersion": manifest["metadata"]["resourceVersion"]}
         return table(resource, [manifest], version, clock.now(time.time()))
 
-    shown = as_table if _wants_table(request) else lambda manifest: manifest
+    shown = as_table if _wants_table(request) else partial(served, resource)
     return watch(request, sandbox, resource, target, selected=_predicate(request, resource), shown=shown)
 
 

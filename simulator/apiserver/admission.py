@@ -15,6 +15,7 @@ import msgspec
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import complete, qos_class, set_defaults
+from simulator.apiserver.event_versions import to_store
 from simulator.apiserver.overlay import NewCluster, Overlay, Reader
 from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import (
@@ -113,7 +114,7 @@ def _decoded(document: Manifest, overlay: Overlay) -> tuple[Resource, Manifest]:
     manifest, causes = decoding.decode(resource, document)
     if causes:
         raise Invalid(resource.kind, resource.group, _given_name(manifest), causes)
-    return resource, manifest
+    return to_store(resource, manifest)
 
 
 def _create(

@@ -25,10 +25,12 @@ class Resource(msgspec.Struct, frozen=True):
     short_names: tuple[str, ...] = ()
     has_status: bool = False
     """Whether ``status`` is written through its own subresource only."""
+    stored_as: str = ""
+    """The id of the resource whose objects these are, under another name."""
 
     @property
     def id(self) -> str:
-        return f"{self.plural}.{self.group}" if self.group else self.plural
+        return self.stored_as or (f"{self.plural}.{self.group}" if self.group else self.plural)
 
     @property
     def api_version(self) -> str:
@@ -118,6 +120,7 @@ def _built_in() -> Iterable[Resource]:
             singular=kind.lower(),
             short_names=() if short == "-" else tuple(short.split(",")),
             has_status=status == "status",
+            stored_as=plural_of(kind) if api_version == "events.k8s.io/v1" else "",
         )
 
 
@@ -129,6 +132,8 @@ BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
 PODS = _BY_PLURAL["", "pods"]
 NODES = _BY_PLURAL["", "nodes"]
 NAMESPACES = _BY_PLURAL["", "namespaces"]
+EVENTS = _BY_PLURAL["", "events"]
+EVENTS_V1 = _BY_PLURAL["events.k8s.io", "events"]
 PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
 DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.event_versions import stored_field
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import BadRequest
 from simulator.objects.labels import Requirement, Selector, integer
@@ -161,7 +162,7 @@ def _terms(text: str) -> list[tuple[str, bool, str]]:
 
 
 def _field(resource: Resource, term: tuple[str, bool, str]) -> Predicate:
-    field, equal, value = term
+    field, equal, value = stored_field(resource, term[0]), *term[1:]
     allowed = ["metadata.name", *(["metadata.namespace"] if resource.namespaced else [])]
     if field not in allowed and field not in _FIELDS.get(resource.id, ()):
         raise BadRequest(f"field label not supported: {field[:100]}")

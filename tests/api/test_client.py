@@ -228,6 +228,33 @@ def test_what_becomes_of_dependents_is_said_with_the_deletion(core: client.CoreV
     assert core.list_node().items == []
 
 
+def test_events_go_by_two_names(api_client: client.ApiClient, core: client.CoreV1Api) -> None:
+    """A reporter writes by the newer one, kubectl describe reads by the older one."""
+    events = client.EventsV1Api(api_client)
+    told = {
+        "metadata": {"name": "web.1"},
+        "eventTime": "2023-11-14T22:13:20.000000Z",
+        "regarding": {"kind": "Pod", "name": "web", "namespace": "default"},
+        "reason": "Scheduled",
+        "note": "Successfully assigned default/web to node-1",
+        "type": "Normal",
+        "action": "Binding",
+        "reportingController": "my-scheduler",
+        "reportingInstance": "my-scheduler-1",
+    }
+    created = events.create_namespaced_event("default", told)
+    assert (created.api_version, created.note) == ("events.k8s.io/v1", told["note"])
+    [seen] = core.list_namespaced_event("default", field_selector="involvedObject.name=web").items
+    assert (seen.message, seen.reporting_component) == (told["note"], "my-scheduler")
+    series = {"count": 2, "lastObservedTime": "2023-11-14T22:14:20.000000Z"}
+    events.patch_namespaced_event("web.1", "default", {"series": series, "note": "again"})
+    [again] = events.list_event_for_all_namespaces(field_selector="regarding.name=web").items
+    assert (again.note, again.series.count, again.regarding.name) == ("again", 2, "web")
+    assert core.read_namespaced_event("web.1", "default").message == "again"
+    events.delete_namespaced_event("web.1", "default")
+    assert core.list_namespaced_event("default").items == []
+
+
 def test_an_eviction_asks_the_disruption_budget(api_client: client.ApiClient, core: client.CoreV1Api) -> None:
     policy = client.PolicyV1Api(api_client)
     core.create_node(node("node-1"))
