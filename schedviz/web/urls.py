@@ -18,6 +18,7 @@ urlpatterns = [
     path("s/<slug:name>/leader/kill/", leader.kill, name="kill-leader"),
     path("s/<slug:name>/leader/relist/", leader.relist, name="break-watch"),
     path("s/<slug:name>/cycles/<int:number>/", sandbox.cycle, name="cycle"),
+    path("s/<slug:name>/urgent/", forms.urgent, name="urgent"),
     path("s/<slug:name>/new/yaml/", forms.paste, name="paste"),
     path("s/<slug:name>/new/<slug:kind>/", forms.new, name="new"),
     path("s/<slug:name>/new/<slug:kind>/yaml/", forms.preview, name="preview"),

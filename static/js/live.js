@@ -10,6 +10,9 @@ import "./tables.js";
 import "./play.js";
 import "./grid.js";
 import "./look.js";
+import "./hint.js";
+import "./grid.js";
+import "./look.js";
 import "./copy.js";
 import "./command.js";
 

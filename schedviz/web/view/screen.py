@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from schedviz.store.model import Clock
 
-from . import cycle, found, informer, log, nodes, queue, transport
+from . import cycle, found, hint, informer, log, nodes, queue, transport
 from . import format as fmt
 from .board import Board
 from .find import QUERY_AT_MOST
@@ -80,6 +80,7 @@ class Screen:
         ranks = self._ranks
         views = [
             ("lead", "parts/lead.html", picture.leader),
+            ("hint", "parts/hint.html", hint.hint(picture)),
             ("transport", "parts/transport.html", transport.transport(picture, clock)),
             ("until", "parts/until.html", transport.until(clock)),
             ("proposals", "parts/proposals.html", transport.proposals(picture)),

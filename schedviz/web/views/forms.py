@@ -1,14 +1,19 @@
 """Creating objects: forms and pasted YAML, both on the way of every other write."""
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.kubectl import lines
+from schedviz.web.view import hint
+from schedviz.web.view.load import load
 from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.page import done, find, form_page
 from simulator.api import Manifest
@@ -42,6 +47,14 @@ def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     status = 422 if form.errors else 200
     context = {"form": form, "kind": kind, **meant_by(form)}
     return form_page(request, sandbox, "forms/form.html", context, status)
+
+
+@require_safe
+def urgent(request: HttpRequest, name: str) -> HttpResponse:
+    """The form of a pod that has to push others out, as things stand."""
+    sandbox = find(name)
+    fields = hint.urgent(load(sandbox))
+    return redirect(reverse("new", args=[sandbox.name, "pod"]) + "?" + urlencode(fields))
 
 
 @require_POST

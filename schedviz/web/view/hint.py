@@ -1,0 +1,84 @@
+"""What a newcomer may do next: one sentence and one button, calm, and gone for who does not want it.
+
+The way goes from nothing to a preemption of one's own: nodes, pods that fill them, a class above theirs, a
+pod of that class, and then the look at why."""
+
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator import trace
+
+from . import format as fmt
+from .picture import Picture
+
+FULL: Final = 50
+"""Percent of all cpu requested from which on one more pod can be made too large for every node's rest."""
+URGENT: Final = "urgent-"
+"""What the pod is called that the hint proposes; by that name its preemption is known as the reader's own."""
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """``path`` lies below the sandbox's own; ``panel`` opens it beside the picture, else as a form."""
+
+    text: str
+    button: str
+    path: str
+    panel: bool = False
+
+
+def hint(picture: Picture) -> Hint:
+    if not picture.nodes:
+        return Hint(gettext("A cluster begins with nodes."), gettext("Add nodes"), "new/node/?copies=3")
+    if not picture.pods:
+        text = gettext("The nodes stand idle: give the scheduler something to place.")
+        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+    if found := own_preemption(picture):
+        text = gettext("%(pod)s has evicted others on %(node)s: your preemption.")
+        said = {"pod": fmt.pod_name(found.pod), "node": found.node}
+        return Hint(
+            text % said, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
+        )
+    if not any(value > 0 for value in picture.user_classes().values()):
+        text = gettext("All pods matter alike. A PriorityClass lets some matter more.")
+        return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
+    if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
+        text = gettext("There is room for everybody. Fill the nodes, and it gets interesting.")
+        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+    text = gettext("Your turn: a pod that matters more than others, too large for what is free.")
+    return Hint(text, gettext("Add an urgent pod"), "urgent/")
+
+
+def own_preemption(picture: Picture) -> trace.Nominated | None:
+    """The last of a pod that the hint proposed."""
+    nominated = (event for _, event in reversed(picture.trace) if isinstance(event, trace.Nominated))
+    return next((event for event in nominated if fmt.pod_name(event.pod).startswith(URGENT)), None)
+
+
+def urgent(picture: Picture) -> dict[str, str]:
+    """Fields of a pod that fits nowhere, unless pods of lower priority go: it asks for half of what their
+    going would add to the largest room that is free. Without such a node only its name and class."""
+    classes = picture.user_classes()
+    if not classes:
+        return {"name": URGENT}
+    name = max(classes, key=lambda each: classes[each])
+    fields = {"name": URGENT, "priority_class": name}
+    rooms = [room(picture, node, classes[name]) for node in picture.nodes]
+    free, reach = (max((each[at] for each in rooms), default=0) for at in (0, 1))
+    if reach > free:
+        fields["cpu"] = f"{free + (reach - free + 1) // 2}m"
+    return fields
+
+
+def room(picture: Picture, name: str, priority: int) -> tuple[int, int]:
+    """Millicores free on a node, and free if its pods of lower priority went; nothing on one that is closed
+    to the pod."""
+    node = picture.nodes[name]
+    if node.unschedulable or node.taints or node.conditions:
+        return 0, 0
+    pods = picture.by_node.get(name, {}).values()
+    cpu = node.allocatable.get("cpu", 0)
+    free = cpu - sum(pod.requests.get("cpu", 0) for pod in pods)
+    lower = sum(pod.requests.get("cpu", 0) for pod in pods if pod.priority < priority)
+    return max(free, 0), free + lower

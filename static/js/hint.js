@@ -1,0 +1,10 @@
+// The hint of what to do next: who closes it sees none any more.
+const KEY = "schedviz:hints";
+
+if (localStorage.getItem(KEY) === "off") document.body.classList.add("no-hints");
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("#hint-close")) return;
+  localStorage.setItem(KEY, "off");
+  document.body.classList.add("no-hints");
+});

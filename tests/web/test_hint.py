@@ -1,0 +1,39 @@
+"""What a newcomer is told to do next, from nothing to a preemption of their own."""
+
+from schedviz.web.view.hint import hint, urgent
+from schedviz.web.view.picture import NODES, PODS, PRIORITY_CLASSES, Picture
+from simulator import trace
+
+from . import samples
+
+
+def test_the_hint_leads_from_nothing_to_a_preemption_of_ones_own() -> None:
+    picture = Picture()
+    assert hint(picture).path == "new/node/?copies=3"
+    picture.object(NODES, samples.node("n1"))
+    assert hint(picture).path.startswith("new/pod/")
+    picture.object(PODS, samples.pod("small", node="n1", cpu="500m"))
+    assert hint(picture).path == "new/priorityclass/"
+    picture.object(PRIORITY_CLASSES, {"metadata": {"name": "high", "resourceVersion": "1"}, "value": 1000})
+    assert "Fill the nodes" in hint(picture).text
+    picture.object(PODS, samples.pod("large", node="n1", cpu="3"))
+    assert hint(picture).path == "urgent/"
+    theirs = trace.Nominated(1, 7, "default/web", "n1", ["default/large"], 0, 1)
+    picture.trace_event(1, theirs)
+    assert hint(picture).path == "urgent/"
+    picture.trace_event(2, trace.Nominated(2, 8, "default/urgent-x", "n1", ["default/large"], 0, 1))
+    picture.trace_event(3, theirs)
+    assert hint(picture).path == "cycles/8/?play=1"
+    assert hint(picture).panel
+
+
+def test_the_urgent_pod_fits_nowhere_unless_others_go() -> None:
+    picture = Picture()
+    assert urgent(picture) == {"name": "urgent-"}
+    picture.object(PRIORITY_CLASSES, {"metadata": {"name": "high", "resourceVersion": "1"}, "value": 1000})
+    for name in ("n1", "n2", "n3"):
+        picture.object(NODES, samples.node(name, unschedulable=name == "n3"))
+    picture.object(PODS, samples.pod("low", node="n1", cpu="3"))
+    picture.object(PODS, samples.pod("equal", node="n2", cpu="3500m", priority=1000))
+    # 1000m are free on n1, 4000m if low goes; n2's pod may stay; n3 is closed.
+    assert urgent(picture) == {"name": "urgent-", "priority_class": "high", "cpu": "2500m"}
