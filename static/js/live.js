@@ -8,13 +8,11 @@ import "./panels.js";
 import "./keys.js";
 import "./tables.js";
 import "./play.js";
-import "./grid.js";
-import "./look.js";
+import "./copy.js";
+import "./command.js";
 import "./hint.js";
 import "./grid.js";
 import "./look.js";
-import "./copy.js";
-import "./command.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first
