@@ -219,7 +219,7 @@ def test_only_what_changed_is_drawn_again() -> None:
     drawn(screen, picture)
     assert drawn(screen, picture) == set()
     picture.object(PODS, pod("a", node="n1"))
-    assert drawn(screen, picture) == {board.part("n1"), board.heading(0), "summary"}
+    assert drawn(screen, picture) == {board.part("n1"), board.heading(0), "summary", "hint"}
     picture.decided(SCHEDULED)
     assert drawn(screen, picture) == {f"{board.part('n1')}/verdict", f"{board.part('n2')}/verdict", "cycle"}
     assert screen.whole()["nodes"].count(">untolerated taint {a: b}<") == 1

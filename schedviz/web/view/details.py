@@ -1,6 +1,7 @@
 """One pod or one node, all that is known of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from time import time
 
 import msgspec
@@ -8,20 +9,23 @@ from django.utils.html import escape
 from django.utils.translation import gettext
 
 from schedviz.store import Sandbox
+from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.web.kubectl import describe, lines
+from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver import resources as kinds
 from simulator.objects.node_conditions import is_broken, short_of
 from simulator.trace import LaneEntry
 
-from . import events, load, meanings, nodes, queue, reasons
+from . import events, load, meanings, nodes, queue, reasons, receipts
 from . import format as fmt
 from .course import Course, course
 from .events import PodEvent
-from .log import Line, Words, verbatim
+from .log import Line, Words
 from .nodes import Card
 from .picture import NODES, PODS, Picture, pod_record
 from .queue import Chip
+from .receipts import Receipts
 from .yaml import to_yaml
 
 TRACE_READ = 2000
@@ -54,11 +58,22 @@ class PodDetail(msgspec.Struct, frozen=True):
     conditions: list[Condition]
     events: list[PodEvent]
     course: Course
+    receipts: Receipts
     history: list[Line]
     yaml: str
     shell: list[lines.Shell]
     printed: list[lines.Shell]
     """``kubectl describe`` and ``get events`` of it, with what they print."""
+
+
+class GonePod(msgspec.Struct, frozen=True):
+    key: str
+    name: str
+    fate: Line | None
+    receipts: Receipts
+    events: list[PodEvent]
+    course: Course
+    history: list[Line]
 
 
 class NodeDetail(msgspec.Struct, frozen=True):
@@ -82,6 +97,7 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
         return None
     pod, entry = pod_record(manifest), sandbox.lane(key)
     ranks, now = load.ranks(sandbox), sandbox.clock().now(time())
+    told = told_of(sandbox, key, TRACE_READ)
     return PodDetail(
         key=key,
         name=fmt.pod_name(key),
@@ -98,8 +114,9 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
         lane=place(entry),
         chip=queue.chip(ranks, entry) if entry else None,
         conditions=conditions(manifest),
-        events=events.of_pod(sandbox, manifest),
-        course=course(key, [event for _, event in sandbox.trace_tail(TRACE_READ)]),
+        events=events.of_pod(sandbox, manifest["metadata"], told),
+        course=course(key, told),
+        receipts=receipts.of_pod(told),
         history=history(sandbox, base, f"/pods/{escape(key)}/"),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
@@ -108,6 +125,48 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
             lines.Shell(describe.events(sandbox, manifest, now), lines.events_of(key)),
         ],
     )
+
+
+def told_of(sandbox: Sandbox, key: str, count: int) -> list[trace.Event]:
+    """What the latest trace events say of a pod, oldest first."""
+    return [event for _, event in sandbox.trace_tail(count) if speaks_of(event, key)]
+
+
+def speaks_of(event: trace.Event, pod: str) -> bool:
+    if isinstance(event, trace.ObjectsDeleted):
+        return event.resource == PODS and pod in event.keys
+    return getattr(event, "pod", "") == pod
+
+
+def gone_pod(sandbox: Sandbox, key: str, base: str) -> GonePod | None:
+    """What is known of a pod that is no more; None where nothing is."""
+    told = told_of(sandbox, key, TRACE_LENGTH)
+    if not told:
+        return None
+    words = Words(base)
+    namespace, _, name = key.partition("/")
+    lines = history(sandbox, base, f"/pods/{escape(key)}/", TRACE_LENGTH)
+    return GonePod(
+        key=key,
+        name=fmt.pod_name(key),
+        fate=fate(words, told),
+        receipts=receipts.of_pod(told),
+        events=events.of_pod(sandbox, {"namespace": namespace, "name": name}, told),
+        course=course(key, told),
+        history=lines,
+    )
+
+
+def fate(words: Words, told: Sequence[trace.Event]) -> Line | None:
+    """The line that says why the pod went; None where nobody but the API's client knows."""
+    for event in reversed(told):
+        if isinstance(event, trace.CycleStarted):
+            break  # what was before did not end it
+        if isinstance(
+            event, trace.VictimDeleted | trace.PodEvicted | trace.PodFinished | trace.ObjectsDeleted
+        ):
+            return words.line(0, event)
+    return None
 
 
 def place(entry: LaneEntry | None) -> str:
@@ -161,13 +220,13 @@ def condition(item: Manifest) -> Condition:
     return Condition(kind, status, reason, message, meaning)
 
 
-def history(sandbox: Sandbox, base: str, link: str) -> list[Line]:
+def history(sandbox: Sandbox, base: str, link: str, read: int = TRACE_READ) -> list[Line]:
     """The lines of the log that link to the object, newest first."""
-    return list(lines_with(sandbox, Words(base), link))[:LINES_AT_MOST]
+    return list(islice(lines_with(sandbox, Words(base), link, read), LINES_AT_MOST))
 
 
-def lines_with(sandbox: Sandbox, words: Words, link: str) -> Iterable[Line]:
-    for seq, event in reversed(sandbox.trace_tail(TRACE_READ)):
-        told = words.tell(event)
-        if told is not None and link in told[1]:
-            yield Line(seq, fmt.clock(event.t), told[0], told[1], verbatim(event))
+def lines_with(sandbox: Sandbox, words: Words, link: str, read: int) -> Iterable[Line]:
+    for seq, event in reversed(sandbox.trace_tail(read)):
+        told = words.line(seq, event)
+        if told is not None and link in told.html:
+            yield told

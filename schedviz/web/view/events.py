@@ -1,13 +1,16 @@
 """A pod's events, as ``kubectl describe pod`` lists them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from schedviz.store import Sandbox
+from simulator import trace
 from simulator.api import Manifest
 from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
 
 from . import format as fmt
-from . import meanings, reasons
+from . import meanings, reasons, receipts
 
 EVENTS_AT_MOST = 20
 
@@ -22,20 +25,25 @@ class PodEvent(msgspec.Struct, frozen=True):
     source: str
     message: str
     meaning: str
+    cycle: int
+    """Of the receipt; 0 for none."""
 
 
-def of_pod(sandbox: Sandbox, pod: Manifest) -> list[PodEvent]:
-    return [pod_event(event) for event in manifests_of(sandbox, pod["metadata"])]
+def of_pod(sandbox: Sandbox, metadata: Manifest, told: Sequence[trace.Event]) -> list[PodEvent]:
+    """``told``: what the trace says of the pod."""
+    return [pod_event(event, receipts.of_event(event, told)) for event in manifests_of(sandbox, metadata)]
 
 
 def manifests_of(sandbox: Sandbox, metadata: Manifest) -> list[Manifest]:
-    """The newest last. By their names, which begin with the pod's, they are found without reading all."""
+    """The newest last; without a uid those of all pods of that name. By their own names, which begin with the
+    pod's, they are found without reading all."""
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
-    events = [event for event in named if event["involvedObject"].get("uid") == metadata["uid"]]
+    uid = metadata.get("uid")
+    events = [event for event in named if uid in (None, event["involvedObject"].get("uid"))]
     return sorted(events, key=last_seen)[-EVENTS_AT_MOST:]
 
 
-def pod_event(event: Manifest) -> PodEvent:
+def pod_event(event: Manifest, cycle: int) -> PodEvent:
     reason, message = event.get("reason", ""), event.get("message", "")
     return PodEvent(
         type=event.get("type", ""),
@@ -46,4 +54,5 @@ def pod_event(event: Manifest) -> PodEvent:
         source=event.get("reportingComponent") or (event.get("source") or {}).get("component", ""),
         message=message,
         meaning=reasons.unplaced(message) or meanings.event(reason),
+        cycle=cycle,
     )

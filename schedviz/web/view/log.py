@@ -15,7 +15,7 @@ from simulator import trace
 from simulator.trace import Event
 
 from . import format as fmt
-from . import meanings, queue, reasons
+from . import meanings, queue, reasons, receipts
 from .picture import Picture
 
 LINES_AT_MOST: Final = 40
@@ -34,6 +34,8 @@ class Line(msgspec.Struct, frozen=True):
     html: str
     verbatim: str = ""
     """The scheduler's own words, where the sentence is shorter than they are."""
+    cycle: int = 0
+    """Whose receipt tells more; 0 for none."""
 
 
 class MarkView(msgspec.Struct, frozen=True):
@@ -58,10 +60,9 @@ def lines(picture: Picture, base: str) -> list[Line]:
     words = Words(base)
     found: list[Line] = []
     for seq, event in reversed(picture.trace):
-        told = words.tell(event)
+        told = words.line(seq, event)
         if told is not None:
-            tone, html = told
-            found.append(Line(seq, fmt.clock(event.t), tone, html, verbatim(event)))
+            found.append(told)
             if len(found) == LINES_AT_MOST:
                 break
     return found
@@ -84,6 +85,13 @@ class Words:
 
     def pods(self, keys: Iterable[str]) -> SafeString:
         return format_html_join(fmt.listed(["", ""]), "{}", ((self.pod(key),) for key in keys))
+
+    def line(self, seq: int, event: Event) -> Line | None:
+        told = self.tell(event)
+        if told is None:
+            return None
+        tone, html = told
+        return Line(seq, fmt.clock(event.t), tone, html, verbatim(event), receipts.cycle_of(event))
 
     def tell(self, event: Event) -> tuple[Tone, SafeString] | None:
         """The tone and the sentence; None for what needs no line."""

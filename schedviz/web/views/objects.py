@@ -64,9 +64,18 @@ def show_pod(
 ) -> HttpResponse:
     view = details.pod_detail(sandbox, key, reverse("sandbox", args=[sandbox.name]))
     if view is None:
-        return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
+        return show_gone(request, sandbox, key, acted)
     context = {"view": view, "error": error, "acted": acted, "subject": f"Pod {view.name}"}
     return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
+
+
+def show_gone(request: HttpRequest, sandbox: Sandbox, key: str, acted: str) -> HttpResponse:
+    """The address of a pod outlives it, as long as the trace remembers it."""
+    view = details.gone_pod(sandbox, key, reverse("sandbox", args=[sandbox.name]))
+    if view is None:
+        return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
+    context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
+    return panel(request, sandbox, "panels/gone.html", context)
 
 
 @require_safe

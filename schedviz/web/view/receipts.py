@@ -1,0 +1,66 @@
+"""Which receipt stands behind what is shown: each bind, rejection, nomination and eviction has one."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from simulator import trace
+from simulator.api import Manifest
+
+DECIDED = (
+    trace.Bound
+    | trace.BindFailed
+    | trace.Unschedulable
+    | trace.SchedulerError
+    | trace.Nominated
+    | trace.VictimDeleted
+)
+
+
+class Receipts(msgspec.Struct, frozen=True):
+    """Of one pod, each the number of a cycle; 0 for none."""
+
+    bound: int
+    nominated: int
+    evicted: int
+    preemptor: str
+    """By whom it was evicted, as a key."""
+
+
+def cycle_of(event: trace.Event) -> int:
+    """The cycle that decided this; 0 of what no cycle decides."""
+    return event.cycle if isinstance(event, DECIDED) else 0
+
+
+def of_pod(told: Iterable[trace.Event]) -> Receipts:
+    """From the trace events of the pod, oldest first."""
+    bound = nominated = evicted = 0
+    preemptor = ""
+    for event in told:
+        match event:
+            case trace.Bound():
+                bound = event.cycle
+            case trace.Nominated():
+                nominated = event.cycle
+            case trace.VictimDeleted():
+                evicted, preemptor = event.cycle, event.preemptor
+            case _:
+                pass
+    return Receipts(bound, nominated, evicted, preemptor)
+
+
+def of_event(event: Manifest, told: Sequence[trace.Event]) -> int:
+    """Of a Kubernetes event about the pod, which does not say its cycle itself."""
+    for happened in reversed(told):
+        match event.get("reason"), happened:
+            case "Scheduled", trace.Bound():
+                return happened.cycle
+            case "Preempted", trace.VictimDeleted():
+                return happened.cycle
+            case "FailedScheduling", trace.Unschedulable() | trace.SchedulerError() if (
+                happened.message.strip() == event.get("message", "").strip()
+            ):
+                return happened.cycle
+            case _:
+                pass
+    return 0

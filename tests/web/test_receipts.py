@@ -1,0 +1,94 @@
+"""Receipts: what each bind, rejection, nomination and eviction links to; and pods that are gone."""
+
+import pytest
+from django.test import Client
+
+from schedviz.store import Sandbox
+from simulator import trace
+from simulator.api import Change
+
+from .samples import START, candidate, node, pod, preempting
+
+T = START
+LACKS = "0/1 nodes are available: 1 Insufficient cpu."
+STORY = [
+    trace.CycleStarted(T, 3, "default/old", 1, 0),
+    trace.Bound(T, 3, "default/old", "n1"),
+    trace.CycleStarted(T, 4, "default/web", 1, 1000),
+    trace.Unschedulable(T, 4, "default/web", LACKS, ["NodeResourcesFit"]),
+    trace.Nominated(T, 4, "default/web", "n1", ["default/old"], 0, 1),
+    trace.VictimDeleted(T, 4, "default/old", "n1", "default/web", 3),
+    trace.PodRemoved(T + 3_000_000, "default/old", "n1"),
+    trace.CycleStarted(T + 3_000_000, 5, "default/web", 2, 1000),
+    trace.Bound(T + 3_000_000, 5, "default/web", "n1"),
+]  # fmt: skip
+
+
+def event(name: str, reason: str, message: str) -> Change:
+    key = f"default/{name}.{reason.lower()}"
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": key.partition("/")[2], "namespace": "default", "resourceVersion": "1"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": name, "uid": f"uid-{name}"},
+        "type": "Normal",
+        "reason": reason,
+        "message": message,
+        "firstTimestamp": "2027-01-15T08:00:00Z",
+        "lastTimestamp": "2027-01-15T08:00:00Z",
+        "count": 1,
+        "reportingComponent": "default-scheduler",
+    }
+    return Change("events", key, manifest, 0)
+
+
+@pytest.fixture
+def told(sandbox: Sandbox) -> str:
+    web = Change("pods", "default/web", pod("web", node="n1", priority=1000, nominated="n1"), 0)
+    changes = [
+        Change("nodes", "n1", node("n1"), 0),
+        web,
+        event("web", "FailedScheduling", LACKS),
+        event("web", "Scheduled", "Successfully assigned default/web to n1"),
+        event("old", "Preempted", "Preempted by pod uid-web on node n1"),
+    ]
+    decision = preempting(0, "n1", candidate("n1", 0))
+    sandbox.commit(changes, trace=STORY, decisions=[decision])
+    return f"/s/{sandbox.name}/"
+
+
+def panel(path: str) -> str:
+    answer = Client(headers={"host": "localhost"}).get(path, headers={"HX-Request": "true"})
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_what_a_cycle_decided_links_to_its_receipt_from_pod_node_log_and_events(told: str) -> None:
+    def receipts(html: str) -> list[str]:
+        return [
+            part.partition("/")[0]
+            for part in html.split(f'class="receipt" data-panel href="{told}cycles/')[1:]
+        ]
+
+    of_pod = panel(f"{told}pods/default/web/")
+    headline = of_pod.partition("headline scheduled")[2].partition("</p>")[0]
+    assert receipts(headline) == ["5"]
+    kubernetes_events = of_pod.partition('id="pod-events"')[2].partition("</section>")[0]
+    assert sorted(receipts(kubernetes_events)) == ["4", "5"]
+    assert {"3", "4", "5"} == set(receipts(panel(f"{told}nodes/n1/")))
+    page = Client(headers={"host": "localhost"}).get(told).content.decode()
+    log = page.partition('<ol id="log"')[2].partition("</ol>")[0]
+    assert receipts(log) == ["5", "4", "4", "4", "3"]
+
+
+def test_the_address_of_a_gone_pod_says_who_evicted_it_and_why(told: str) -> None:
+    html = panel(f"{told}pods/default/old/")
+    assert "Pod old is gone." in html
+    headline = html.partition('class="headline')[2].partition("</p>")[0]
+    assert "evicted from" in headline
+    assert f"{told}pods/default/web/" in headline
+    assert f'href="{told}cycles/4/?play=1"' in html
+    assert "Preempted by pod" in html
+    client = Client(headers={"host": "localhost"})
+    assert client.get(f"{told}pods/default/old/").status_code == 200
+    assert client.get(f"{told}pods/default/never/").status_code == 404
