@@ -16,7 +16,7 @@ import "./look.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first
-let focus = null;
+let focus = []; // where to look for what had it, the best place first
 let opened = []; // what the reader unfolded, by id
 let closing = null; // the socket that we ourselves gave up
 
@@ -43,7 +43,7 @@ document.addEventListener("htmx:wsBeforeMessage", (event) => {
     return;
   }
   last = frame.seq;
-  focus = focusKey(document.activeElement);
+  focus = places(document.activeElement);
   opened = [...document.querySelectorAll("main details[id][open]")].map((each) => each.id);
   remember();
 });
@@ -61,7 +61,7 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 // A panel that is drawn anew, too, keeps what the reader unfolded.
 document.addEventListener("htmx:beforeSwap", (event) => {
   opened = [...event.detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
-  focus = event.detail.target.contains(document.activeElement) ? focusKey(document.activeElement) : null;
+  focus = event.detail.target.contains(document.activeElement) ? places(document.activeElement) : [];
 });
 document.addEventListener("htmx:afterSwap", () => {
   unfold();
@@ -78,16 +78,15 @@ document.addEventListener("htmx:wsClose", (event) => {
 });
 
 // A swap takes the focus with it: give it to the new element that stands for the same thing.
-function focusKey(element) {
-  if (!element || element === document.body || element.closest("dialog")) return null;
-  if (element.id) return `#${CSS.escape(element.id)}`;
+function places(element) {
+  if (!element || element === document.body || element.closest("dialog")) return [];
+  if (element.id) return [`#${CSS.escape(element.id)}`];
   const part = element.closest("[id]");
   const href = element.getAttribute("href");
-  return part && href ? `#${CSS.escape(part.id)} [href="${CSS.escape(href)}"], main [href="${CSS.escape(href)}"]` : null;
+  return part && href ? [`#${CSS.escape(part.id)}`, "main"].map((each) => `${each} [href="${CSS.escape(href)}"]`) : [];
 }
 
 function restoreFocus() {
-  if (focus && (!document.activeElement || document.activeElement === document.body)) {
-    document.querySelector(focus)?.focus({ preventScroll: true });
-  }
+  if (document.activeElement && document.activeElement !== document.body) return;
+  focus.map((each) => document.querySelector(each)).find(Boolean)?.focus({ preventScroll: true });
 }

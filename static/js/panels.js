@@ -46,6 +46,12 @@ export function closePanel() {
   return true;
 }
 
+// A panel that asked for its own news and was closed meanwhile, or gave way to another, gets none any more.
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  const { verb, elt } = event.detail.requestConfig;
+  if (event.detail.target === detail && verb === "get" && !elt.isConnected) event.detail.shouldSwap = false;
+});
+
 // The mark of the cycle on hold, in the timeline that is drawn anew with each frame.
 function mark() {
   const cycle = detail.querySelector("[data-cycle]")?.dataset.cycle;

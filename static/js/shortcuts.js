@@ -12,12 +12,18 @@ window.addEventListener("keydown", (event) => {
   if (single && !on.checked) event.stopImmediatePropagation();
 }, { capture: true });
 
-// Whatever says its key is in the list.
+function nameOf(element) {
+  const words = [...element.childNodes].filter((each) => each.ariaHidden !== "true").map((each) => each.textContent);
+  return element.ariaLabel || words.join("").trim() || element.placeholder;
+}
+
+// Whatever says its key, and is to be seen, is in the list.
 menu.addEventListener("toggle", () => {
-  const lines = [...document.querySelectorAll("[aria-keyshortcuts]")].flatMap((each) => {
+  const there = [...document.querySelectorAll("[aria-keyshortcuts]")].filter((each) => each.checkVisibility());
+  const lines = there.flatMap((each) => {
     const [key, name] = [document.createElement("dt"), document.createElement("dd")];
     key.append(Object.assign(document.createElement("kbd"), { textContent: each.getAttribute("aria-keyshortcuts") }));
-    name.textContent = each.getAttribute("aria-label") ?? each.textContent.trim();
+    name.textContent = nameOf(each);
     return [key, name];
   });
   menu.querySelector("dl").replaceChildren(...lines);

@@ -1,0 +1,223 @@
+"""WCAG 2.2 AA, as far as a machine can tell: axe-core over every state of the pages, the keyboard, what is
+announced, narrow windows, and both languages."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+from schedviz.store import Meta, Sandbox, Store
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+AXE = Axe()
+URGENT = {
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "urgent"},
+    "value": 1000,
+}
+
+
+def story() -> list[dict[str, Any]]:
+    """Comes to rest with a victim that ends slowly, a ghost over its room, a bound pod and one that fits
+    nowhere, nodes that are cordoned and tainted."""
+    cordoned, tainted = node("node-3"), node("node-4")
+    cordoned["spec"] = {"unschedulable": True}
+    tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
+    return [
+        URGENT,
+        node("node-1", "2"),
+        node("node-2", "2"),
+        cordoned,
+        tainted,
+        pod("batch-1", "2", nodeName="node-1", terminationGracePeriodSeconds=3000),
+        pod("batch-2", "2", nodeName="node-2", terminationGracePeriodSeconds=3000),
+        pod("small", "1", tolerations=[{"key": "team", "operator": "Exists"}]),
+        pod("checkout", "2", priorityClassName="urgent"),
+        pod("big", "8"),
+    ]
+
+
+@pytest.fixture
+def grid(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
+    """More nodes than cards are drawn for."""
+    nodes = [node(f"n-{number}", "2") for number in range(70)]
+    yield write.create_sandbox(store, Meta(f"{sandbox_name[:50]}-g", pace=100_000), [*nodes, pod("web")])
+    store.delete(f"{sandbox_name[:50]}-g")
+
+
+class Complaints:
+    """What axe-core says of each state of the page, by daylight and by night."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.found: list[str] = []
+
+    def look(self, state: str, within: str | None = None) -> None:
+        """``within``: the part that is new; the rest of the page was looked at before."""
+        for scheme, rules in (("light", {"type": "tag", "values": RULES}), ("dark", ["color-contrast"])):
+            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            options = {"resultTypes": ["violations"], "runOnly": rules}
+            for broken in AXE.run(self.page, within, options).response["violations"]:
+                where = [each["html"][:120] for each in broken["nodes"][:3]]
+                self.found.append(f"{state}, {scheme}: {broken['id']} {where}")
+
+
+def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, grid: Sandbox) -> None:
+    complaints = Complaints(screen)
+    sandbox = live(*story())
+    expect(screen.locator(".node .pod.victim")).to_have_count(1)
+    expect(screen.locator(".node .pod.running", has_text="small")).to_be_visible()
+    expect(screen.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
+    complaints.look("live")
+    for state, opener, shown in (
+        ("play", ".mark.preempting", "#play"),
+        ("scores", ".mark.bound", "#detail .matrix"),
+        ("pod", ".node .pod.victim", "#pod-panel"),
+        ("waiting pod", "#lane-unschedulable .chip a", "#pod-panel"),
+        ("node", ".node.cordoned header a", "#node-panel"),
+        ("leader", "#lead", "#leader-panel"),
+    ):
+        screen.locator(opener).first.click()
+        expect(screen.locator(shown)).to_be_visible()
+        complaints.look(state, "#detail")
+        screen.keyboard.press("Escape")
+        expect(screen.locator("#detail")).to_be_empty()
+    screen.locator("#keys summary").click()
+    complaints.look("keys", "#keys")
+    screen.locator("#keys summary").click()
+    for opener in screen.locator(".create a[data-dialog]").all():
+        opener.click()
+        expect(screen.locator("dialog[open] form")).to_be_visible()
+        complaints.look(opener.inner_text(), "dialog[open]")
+        screen.keyboard.press("Escape")
+        expect(screen.locator("dialog[open]")).to_have_count(0)
+    for path in (f"/s/{sandbox.name}/new/pod/", "/", f"/s/{grid.name}/"):
+        screen.goto(path)
+        complaints.look(path)
+    assert complaints.found == []
+
+
+def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: Open) -> None:
+    sandbox = live(*story())
+    expect(screen.locator(".node .pod.victim")).to_have_count(1)
+    rooms: list[str] = []
+    for _ in range(400):
+        screen.keyboard.press("Tab")
+        here = screen.evaluate(WALK)
+        if here is None:
+            break
+        assert here["seen"], f"the focus is not seen on {here['html']}"
+        if not rooms or rooms[-1] != here["room"]:
+            rooms.append(here["room"])
+    else:
+        pytest.fail("the focus is trapped")
+    assert rooms == ["", "bar", "next", "queue", "nodes", "inspector", "past"]
+
+    screen.keyboard.press("Tab")
+    expect(screen.locator(".skip")).to_be_focused()
+    screen.keyboard.press("Enter")
+    expect(screen.locator("#main")).to_be_focused()
+
+    # A panel that is drawn anew under the reader's hands keeps the focus where it was.
+    screen.locator(".node .pod.running").first.press("Enter")
+    link = screen.locator("#pod-panel .headline a")
+    link.focus()
+    write.create(sandbox, [pod("late", "8")])
+    expect(screen.locator("#lane-unschedulable .chip", has_text="late")).to_be_visible()
+    expect(link).to_be_focused()
+    screen.keyboard.press("Escape")
+
+    # Single keys can be turned off, and stay so.
+    screen.locator("#keys summary").click()
+    screen.get_by_label("Single keys do all this").uncheck()
+    screen.locator("#keys summary").click()
+    screen.reload()
+    expect(screen.locator("#connection")).to_have_text("live")
+    screen.keyboard.press("n")
+    screen.keyboard.press("Space")
+    expect(screen.get_by_role("button", name="Pause")).to_be_visible()
+    expect(screen.locator("dialog")).not_to_be_visible()
+
+
+WALK = """
+() => {
+  const here = document.activeElement;
+  if (!here || here === document.body) return null;
+  const style = getComputedStyle(here);
+  const box = here.getBoundingClientRect();
+  const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
+  return {
+    room: here.closest("main > section, header.bar, aside")?.className.split(" ")[0] ?? "",
+    seen: outlined && box.width > 0 && box.bottom > 0 && box.top < innerHeight,
+    html: here.outerHTML.slice(0, 120),
+  };
+}
+"""
+
+
+def test_a_screen_reader_hears_the_cycle_and_is_not_flooded(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "100"))
+    screen.evaluate(
+        "window.heard = 0; new MutationObserver(() => window.heard++)"
+        ".observe(document.getElementById('spoken'), { childList: true, characterData: true, subtree: true })"
+    )
+    write.create(sandbox, [pod(f"pod-{number}", "1") for number in range(12)])
+    expect(screen.locator(".node .pod.running")).to_have_count(12)
+    assert screen.evaluate("window.heard") <= 2
+    expect(screen.locator("#spoken")).to_have_text(screen.locator("#cycle .headline").inner_text())
+    loud = screen.locator("[aria-live=polite], [aria-live=assertive], [role=status], [role=alert], output")
+    assert loud.locator("#log, .lane, .node, .mark, #cycle").count() == 0
+
+
+def test_narrow_windows_lose_nothing_and_nothing_moves_for_those_who_ask(screen: Page, live: Open) -> None:
+    """320 px are 1280 at 400 %, 640 px at 200 % (1.4.10, 1.4.4)."""
+    sandbox = live(*story())
+    expect(screen.locator(".mark.preempting")).to_have_count(1)
+    base = f"/s/{sandbox.name}/"
+    cycle = screen.locator(".mark.preempting").get_attribute("href")
+    screen.emulate_media(reduced_motion="reduce")
+    for width in (320, 640):
+        screen.set_viewport_size({"width": width, "height": 640})
+        for path in (
+            "/",
+            base,
+            f"{cycle}?play=1",
+            f"{base}pods/default/big/",
+            f"{base}nodes/node-1/",
+            f"{base}new/pod/",
+        ):
+            screen.goto(path)
+            wide = screen.evaluate("document.scrollingElement.scrollWidth")
+            assert wide <= width, f"{path} is {wide} px wide in a window of {width}"
+    screen.goto(base)
+    expect(screen.locator("#connection")).to_have_text("live")
+    write.create(sandbox, [pod("late", "1", tolerations=[{"key": "team", "operator": "Exists"}])])
+    expect(screen.locator(".node .pod", has_text="late")).to_be_visible()
+    assert screen.evaluate("document.getAnimations().length") == 0
+
+
+def test_the_language_is_chosen_on_the_page_and_frames_come_in_it(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1"))
+    screen.get_by_role("button", name="简体中文").click()
+    expect(screen.locator("#connection")).to_have_text("实时")
+    assert screen.evaluate("document.documentElement.lang") == "zh-hans"
+    write.create(sandbox, [pod("web"), pod("big", "8")])
+    expect(screen.locator("#log")).to_contain_text("web 已绑定到 node-1。")
+    expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("1 个节点缺少 cpu")
+    complaints = Complaints(screen)
+    complaints.look("Chinese")
+    screen.get_by_role("link", name="+ 节点").click()
+    expect(screen.locator("#dialog-title")).to_have_text("新建节点")
+    complaints.look("Chinese form")
+    assert complaints.found == []
+    screen.keyboard.press("Escape")
+    screen.get_by_role("button", name="English").click()
+    expect(screen.locator("#connection")).to_have_text("live")
