@@ -25,6 +25,8 @@ class Mixture(NamedTuple):
 
 
 USUAL = Mixture()
+NOMINATED = 2
+"""Pods, on average, that wait for their victims to go."""
 
 
 def cluster(random: Random, nodes: int, mixture: Mixture = USUAL) -> Iterator[Manifest]:
@@ -48,7 +50,7 @@ def cluster(random: Random, nodes: int, mixture: Mixture = USUAL) -> Iterator[Ma
             pod["status"] = {"phase": "Running", "startTime": STARTED.format(number % 60)}
             yield pod
             number += 1
-        if random.random() < mixture.odd / 5:
+        if random.random() < NOMINATED / nodes:
             hopeful = _pod(random, f"nominated-{i}", 1000, 0)
             yield hopeful | {"status": {"phase": "Pending", "nominatedNodeName": node["metadata"]["name"]}}
 

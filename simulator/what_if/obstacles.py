@@ -1,8 +1,6 @@
 """All that stands against each node, by columns: by it the few promising changes are found among
 thousands."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from simulator.cluster.columns import Bools, Ints, Rows
@@ -64,16 +62,13 @@ class Obstacles:
             outside = ~allowed(self.cluster, found.node_names)
             words = Status("UnschedulableAndUnresolvable", ("node(s) are not among those that are named",))
             self._add(found.narrowed_by[0], outside.astype(np.int64), [words])
-        self._nominated(framework.run_filter_with_nominated_pods(state, pod, batch))
-
-    def _nominated(self, both: tuple[Ints, Iterable[Status]]) -> None:
-        codes, statuses = both[0], list(both[1])
-        only_with_them = (codes != 0) & (self.failing == 0)
-        for plugin in sorted({statuses[code - 1].plugin for code in codes[only_with_them].tolist()}):
-            here = only_with_them & np.isin(
-                codes, [i for i, status in enumerate(statuses, start=1) if status.plugin == plugin]
-            )
-            self._add(plugin, np.where(here, codes, 0), statuses)
+        rows = np.flatnonzero(self.exists & (self.failing == 0))
+        both = framework.run_filter_with_nominated_pods(state, pod, NodeBatch(self.cluster, rows))
+        for name in sorted({status.plugin for status in both.statuses}):
+            codes = np.zeros(width, dtype=np.int64)
+            numbers = [i for i, status in enumerate(both.statuses, start=1) if status.plugin == name]
+            codes[rows] = np.where(np.isin(both.codes, numbers), both.codes, 0)
+            self._add(name, codes, list(both.statuses))
 
     def _add(self, plugin: str, codes: Ints, statuses: list[Status]) -> None:
         if not codes[self.exists].any():

@@ -150,9 +150,14 @@ class Situation:
         found = framework.run_pre_filter(state, self.pod)
         if found.status is not None:
             return nobody
-        verdicts = framework.run_filter_with_nominated_pods(state, self.pod, NodeBatch(self.cluster))
-        passed: Bools = (verdicts.codes == 0) & self.cluster.exists[: self.cluster.width]
-        return passed & allowed(self.cluster, found.node_names)
+        codes = framework.run_filter(state, self.pod, NodeBatch(self.cluster)).codes
+        passed: Bools = (codes == 0) & self.cluster.exists[: self.cluster.width]
+        passed &= allowed(self.cluster, found.node_names)
+        if self.nominated and passed.any():
+            rows = np.flatnonzero(passed)
+            both = framework.run_filter_with_nominated_pods(state, self.pod, NodeBatch(self.cluster, rows))
+            passed[rows] = both.codes == 0
+        return passed
 
     def attempt(self, *, exhaustive: bool = False) -> Attempt:
         """A finished attempt: the real one, but that preemption does not try nodes that are too small even
