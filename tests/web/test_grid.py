@@ -44,7 +44,7 @@ def test_many_nodes_make_a_grid_and_a_bound_pod_sends_one_chunk_of_it() -> None:
     assert max(len(chunk) for chunk in chunks) <= grid.CELLS_PER_CHUNK
     picture.object(PODS, pod("a", node="n8", cpu="3"))
     changed = drawn(screen, picture)
-    assert changed.keys() == {"nodes/g0-0", "nodes/h0"}
+    assert {name for name in changed if name.startswith("nodes")} == {"nodes/g0-0", "nodes/h0"}
     [[cell]] = [[cell for cell in chunk if cell[0] == "n8"] for chunk in data(changed["nodes/g0-0"])]
     assert cell[:6] == ["n8", 75, "", 75, 0, 1]
     assert len(changed["nodes/g0-0"]) < 2_500

@@ -33,6 +33,7 @@ class Board:
         self._judged: Decision | None = None
         self._totals: list[groups.Totals] = []
         self._chunks: dict[str, list[str]] = {}
+        self._cells: dict[str, SafeString] = {}
         self._place: dict[str, tuple[int, str]] = {}
         """Node to its group's number and its part."""
 
@@ -80,6 +81,7 @@ class Board:
             self._drawing = Drawing(self.base)
             self._verdicts, self._judged = {}, None
         self.overview = overview
+        self._cells = {}
         self._totals = [groups.Totals() for _ in overview.groups]
         self._chunks = grid.chunks(overview, PANEL) if overview.dense else {}
         chunk_of = {name: chunk for chunk, names in self._chunks.items() for name in names}
@@ -130,8 +132,10 @@ class Board:
         return mark_safe(html.replace(VERDICT_HERE, verdict, 1))  # noqa: S308 - both are rendered templates
 
     def _draw_cells(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> Parts:
+        for name in dirty:
+            self._cells[name] = grid.json(grid.cell(picture, ranks, name))
         changed = self._changed(
-            (chunk, "parts/cells.html", (chunk.removeprefix(f"{PANEL}/"), self._cells(picture, ranks, chunk)))
+            (chunk, "parts/cells.html", (chunk.removeprefix(f"{PANEL}/"), self._texts(chunk)))
             for chunk in sorted({self._place[name][1] for name in dirty})
         )
         if moved or picture.decision != self._judged:
@@ -140,8 +144,8 @@ class Board:
             changed |= self._changed([(JUDGED, "parts/judged.html", said)])
         return changed
 
-    def _cells(self, picture: Picture, ranks: Ranks, chunk: str) -> SafeString:
-        return grid.json([grid.cell(picture, ranks, name) for name in self._chunks[chunk]])
+    def _texts(self, chunk: str) -> list[SafeString]:
+        return [self._cells[name] for name in self._chunks[chunk]]
 
     def _changed(self, views: Iterable[tuple[str, str, Any]]) -> Parts:
         return {
