@@ -41,6 +41,27 @@ class ScoreInput(msgspec.Struct, frozen=True):
     allocatable: list[int]
 
 
+TermKind = Literal["taint", "node", "affinity", "anti-affinity", "existing", "required", "spread", "rest"]
+
+
+class ScoreTerm(msgspec.Struct, frozen=True):
+    """One of the terms that a count adds up from, over the decision's ``explained``.
+
+    taint: an untolerated taint (counts 0 or 1). node: a preferred node selector term (0 or 1). affinity,
+    anti-affinity: the pod's own preferred terms, and how many pods match in the node's domain; existing,
+    required: terms of pods that are there, and how many of these the domain has. spread: a constraint, and
+    the matching pods in the domain; -1 where the node lacks the key. rest: all further terms, weighted."""
+
+    kind: TermKind
+    name: str
+    """Taint, selector, or topology key and selector, in Kubernetes' own words."""
+    weight: int
+    counts: list[int]
+    domains: int = 0
+    """Of a spread: among how many domains."""
+    max_skew: int = 0
+
+
 class PluginScores(msgspec.Struct, frozen=True):
     """One score plugin over the feasible nodes."""
 
@@ -55,6 +76,8 @@ class PluginScores(msgspec.Struct, frozen=True):
     """RequestedToCapacityRatio's: utilization in percent, and score from 0 to 10."""
     inputs: list[ScoreInput] = []
     """Empty for plugins whose raw score is itself a count, or was not counted out."""
+    terms: list[ScoreTerm] = []
+    """What a count adds up from."""
 
 
 class Victim(msgspec.Struct, frozen=True):

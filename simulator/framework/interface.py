@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from numpy.typing import NDArray
 
 from simulator.cluster.columns import Ints
-from simulator.decision import Code, Preemption, ScoreInput
+from simulator.decision import Code, Preemption, ScoreInput, ScoreTerm
 from simulator.framework.node_batch import NodeBatch
 from simulator.objects.pod import Pod
 from simulator.scheduler.chance import draw
@@ -245,9 +245,10 @@ class PreScorePlugin(Plugin):
 class Explained(NamedTuple):
     """What scores come from, for people: see :class:`simulator.decision.PluginScores`."""
 
-    inputs: list[ScoreInput]
+    inputs: Sequence[ScoreInput] = ()
     strategy: str = ""
     shape: tuple[tuple[int, int], ...] = ()
+    terms: Sequence[ScoreTerm] = ()
 
 
 class ScorePlugin(Plugin):
@@ -260,9 +261,9 @@ class ScorePlugin(Plugin):
         """The scores brought to 0..100 (a new array); as they are, unless overridden."""
         return scores
 
-    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
         """The numbers that :meth:`score` works with, for a few nodes; none, unless overridden."""
-        return Explained([])
+        return Explained()
 
 
 class ReservePlugin(Plugin):

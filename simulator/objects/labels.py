@@ -35,6 +35,20 @@ class Requirement(NamedTuple):
                 return value is not None and self._compares(value)
         return False
 
+    def __str__(self) -> str:
+        """As labels.Requirement.String writes it: ``app=web``, ``app in (a,b)``, ``!app``."""
+        one, values = ",".join(self.values), f"({','.join(self.values)})"
+        match self.operator:
+            case "In":
+                return f"{self.key}={one}" if len(self.values) == 1 else f"{self.key} in {values}"
+            case "NotIn":
+                return f"{self.key}!={one}" if len(self.values) == 1 else f"{self.key} notin {values}"
+            case "DoesNotExist":
+                return f"!{self.key}"
+            case "Gt" | "Lt":
+                return f"{self.key}{'>' if self.operator == 'Gt' else '<'}{one}"
+        return self.key
+
     def _compares(self, value: str) -> bool:
         have, want = integer(value), integer(self.values[0]) if len(self.values) == 1 else None
         if have is None or want is None:
@@ -66,6 +80,9 @@ class Selector(NamedTuple):
 
     def matches(self, labels: Labels) -> bool:
         return all(r.matches_value(labels.get(r.key)) for r in self.requirements)
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
 
     def with_requirements(self, *more: Requirement) -> "Selector":
         return Selector(tuple(sorted(set(self.requirements) | set(more))))

@@ -29,7 +29,7 @@ class ImageLocality(ScorePlugin):
         scores: Ints = MAX_NODE_SCORE * (sums - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
         return scores
 
-    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
         sums = self._sums(pod, nodes)
         return Explained([] if sums is None else [ScoreInput("images", len(pod.images), sums.tolist(), [])])
 

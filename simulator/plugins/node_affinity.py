@@ -7,9 +7,11 @@ import numpy as np
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
 from simulator.config.args import NodeAffinityArgs
+from simulator.decision import ScoreTerm
 from simulator.framework.interface import (
     SKIP,
     CycleState,
+    Explained,
     FilterPlugin,
     PreFilterPlugin,
     PreFilterResult,
@@ -25,6 +27,7 @@ from simulator.objects.labels import Selector
 from simulator.objects.node_selector import (
     NodeSelector,
     NodeSelectorTerm,
+    PreferredTerm,
     node_selector,
     preferred_terms,
 )
@@ -78,11 +81,28 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         """The sum of the weights of the preferred terms that select the node."""
         scores = np.zeros(len(nodes), dtype=np.int64)
-        for preferred in (*self.added_preferred, *pod.preferred_node_affinity):
-            if preferred.weight and not preferred.term.empty:
-                selected = nodes.cluster.selected((preferred.term,))
-                scores[nodes.take(selected)] += preferred.weight
+        for preferred in self._preferred(pod):
+            selected = nodes.cluster.selected((preferred.term,))
+            scores[nodes.take(selected)] += preferred.weight
         return scores
+
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
+        return Explained(
+            terms=[
+                ScoreTerm(
+                    "node",
+                    ",".join(map(str, (*each.term.expressions, *each.term.fields))),
+                    each.weight,
+                    nodes.take(nodes.cluster.selected((each.term,))).astype(np.int64).tolist(),
+                )
+                for each in self._preferred(pod)
+            ]
+        )
+
+    def _preferred(self, pod: Pod) -> list[PreferredTerm]:
+        """The terms that count: those of no weight, and empty ones, do not."""
+        stated = (*self.added_preferred, *pod.preferred_node_affinity)
+        return [each for each in stated if each.weight and not each.term.empty]
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         return default_normalize_score(scores, reverse=False)

@@ -26,7 +26,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
         return nodes.take(cluster.row_column((self, requests), score))
 
-    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
         return Explained(inputs(nodes, self.args.resources, self._requests(pod), non_zero=False))
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:

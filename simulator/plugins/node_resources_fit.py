@@ -97,7 +97,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         requests = tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
         return nodes.take(nodes.cluster.row_column((self, requests), self._score(nodes.cluster, requests)))
 
-    def explain(self, pod: Pod, nodes: NodeBatch) -> Explained:
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
         strategy = self.args.scoring_strategy
         requests = [pod.scored_requests.get(spec.name, 0) for spec in self.resources]
         ratio = strategy.requested_to_capacity_ratio

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator.cluster.columns import Ints
+from simulator.decision import ScoreTerm
 from simulator.framework.interface import (
     CycleState,
+    Explained,
     FilterPlugin,
     PluginError,
     PreScorePlugin,
@@ -66,6 +68,25 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
             return np.zeros(len(nodes), dtype=np.int64)
         scores: Ints = counts[nodes.take(taints.ids)]
         return scores
+
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
+        """Each taint that somebody here counts."""
+        tolerations = state.find(STATE) or []
+        listed = [nodes.cluster.node(int(row)).taints for row in nodes.rows]
+        counted = dict.fromkeys(
+            taint
+            for taints in listed
+            for taint in taints
+            if taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations)
+        )
+        return Explained(
+            terms=[
+                ScoreTerm(
+                    "taint", f"{each.key}={each.value}:{each.effect}", 1, [t.count(each) for t in listed]
+                )
+                for each in counted
+            ]
+        )
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         return default_normalize_score(scores, reverse=True)

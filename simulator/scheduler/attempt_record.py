@@ -82,11 +82,19 @@ def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
     made = []
     for column in search.scores:
         plugin = plugins.get(column.plugin)
-        explained = plugin.explain(search.pod, batch) if isinstance(plugin, ScorePlugin) else Explained([])
+        explained = Explained()
+        if isinstance(plugin, ScorePlugin):
+            explained = plugin.explain(search.state, search.pod, batch)
         values = column.raw.tolist(), column.normalized.tolist(), column.weighted().tolist()
         made.append(
             PluginScores(
-                column.plugin, column.weight, *values, explained.strategy, explained.shape, explained.inputs
+                column.plugin,
+                column.weight,
+                *values,
+                explained.strategy,
+                explained.shape,
+                [*explained.inputs],
+                [*explained.terms],
             )
         )
     return made

@@ -2,11 +2,11 @@
 and the last two must be the recorded scores."""
 
 import re
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedviz.web.explain import arithmetic
@@ -28,6 +28,7 @@ STRATEGIES: dict[str, Any] = {
     },
 }
 ZONE = "topology.kubernetes.io/zone"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 SOFT = {"topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
 LABELS = {"matchLabels": {"app": "a"}}
 TERM = {"topologyKey": ZONE, "labelSelector": LABELS}
@@ -37,7 +38,7 @@ def worked_out(expression: str, result: str) -> float:
     """As a reader would: whole results are rounded down at each division."""
     text = re.sub(r"\|(.*)\|", r"abs(\1)", expression).replace("^", "**")
     whole = "." not in result and "." not in expression
-    names = {"abs": abs, "sqrt": sqrt, "round": lambda value: int(value + 0.5)}
+    names = {"abs": abs, "sqrt": sqrt, "log": log, "round": lambda value: int(value + 0.5)}
     if whole and "round" not in text:
         # Towards zero, as Go divides.
         text = re.sub(r"^(\d+)\+\((.*)\)/\((.*)\)$", r"\1+int((\2)/(\3))", text)
@@ -96,6 +97,7 @@ def worlds(draw: st.DrawFn) -> tuple[list[Any], list[Any], Any]:
     return nodes, pods, made
 
 
+@settings(deadline=None)  # a loaded machine is no failure
 @given(worlds(), st.sampled_from(sorted(STRATEGIES)))
 def test_what_is_shown_is_what_was_worked_out(world: tuple[list[Any], list[Any], Any], strategy: str) -> None:
     nodes, pods, made = world
@@ -104,3 +106,52 @@ def test_what_is_shown_is_what_was_worked_out(world: tuple[list[Any], list[Any],
     decision = record(attempt(a_cluster(nodes, pods), made, framework))
     if len(decision.feasible) > 1:
         assert check(decision) >= 5 * len(decision.feasible)
+
+
+def told(decision: Decision, plugin: str, node: str) -> list[tuple[str, str]]:
+    found = arithmetic(decision, plugin, node)
+    assert found is not None
+    return [(line.name, line.text) for line in found.sums[:-2]]
+
+
+def test_a_count_shows_each_term_that_led_to_it() -> None:
+    """The last two lines, normalised and weighted, are the other test's."""
+    slow = {"key": "slow", "value": "yes", "effect": "PreferNoSchedule"}
+    nodes = [a_node(f"n{i}", "8", labels={ZONE: zone, "disk": disk}) for i, (zone, disk) in enumerate(
+        [("a", "ssd"), ("a", "hdd"), ("b", "hdd")])]  # fmt: skip
+    nodes[0]["spec"]["taints"] = [slow, {**slow, "key": "old"}]
+    likes = {
+        "weight": 5,
+        "podAffinityTerm": {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}},
+    }
+    dislikes = {"weight": 2, "podAffinityTerm": TERM}
+    pods = [a_pod(f"p{i}", "50m", labels={"app": "a"}, nodeName=f"n{i}") for i in range(2)]
+    pods[1]["spec"]["affinity"] = {"podAffinity": {PREFERRED: [likes]}}
+    disk = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
+    affinity = {
+        "nodeAffinity": {PREFERRED: [{"weight": 7, "preference": disk}]},
+        "podAntiAffinity": {PREFERRED: [dislikes]},
+    }
+    spread = [{**SOFT, "labelSelector": LABELS, "maxSkew": 2}]
+    made = a_pod("web", "50m", labels={"app": "web"}, affinity=affinity, topologySpreadConstraints=spread)
+    decision = record(attempt(a_cluster(nodes, pods), made))
+    assert told(decision, "TaintToleration", "n0") == [
+        ("untolerated: slow=yes:PreferNoSchedule", "1*1 = 1"),
+        ("untolerated: old=yes:PreferNoSchedule", "1*1 = 1"),
+        ("sum", "1+1 = 2"),
+    ]
+    assert told(decision, "NodeAffinity", "n0") == [("preferred: disk=ssd", "1*7 = 7"), ("sum", "7 = 7")]
+    zone = "topology.kubernetes.io/zone"
+    assert told(decision, "InterPodAffinity", "n0") == [
+        (f"anti-affinity to pods {zone} app=a: their number, times the weight", "2*-2 = -4"),
+        (f"pods there prefer it by {zone} app=web: their number, times the weight", "1*5 = 5"),
+        ("sum", "-4+5 = 1"),
+    ]
+    assert told(decision, "InterPodAffinity", "n2") == [("sum", "0 = 0")]
+    assert told(decision, "PodTopologySpread", "n0") == [
+        (
+            f"pods {zone} app=a: their number, times log(domains+2), plus maxSkew-1",
+            "2*log(2+2)+(2-1) = 3.772589",
+        ),
+        ("sum, rounded", "round(3.772589) = 4"),
+    ]

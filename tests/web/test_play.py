@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from schedviz.web.view.play import Scene, scenes
+import pytest
+
+from schedviz.web.view.play import RULES, Scene, scenes
 from simulator.decision import Decision
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
@@ -59,3 +61,64 @@ def test_the_candidates_fall_out_rule_by_rule_until_one_is_left() -> None:
         ("n2", False, True),
     ]
     assert rungs[1].text.startswith("Rule 2 decided: n1")
+
+
+LONG_AGO, LATELY = "2027-01-15T08:00:00Z", "2027-01-15T09:30:00Z"
+LEAST = -(1 << 31)
+"""A priority that adds nothing to the sum: only beside it can equal sums come of unequal numbers."""
+
+
+def victim(
+    node: str, name: str, priority: int, start: str = LONG_AGO, cpu: str = "1", **labels: str
+) -> dict[str, Any]:
+    started = {"phase": "Running", "startTime": start}
+    return a_pod(f"{node}-{name}", cpu, labels=labels, status=started, nodeName=node, priority=priority)
+
+
+@pytest.mark.parametrize(
+    ("rule", "pods", "said"),
+    [
+        (
+            1,
+            [victim("n1", "a", 5, app="db"), victim("n2", "a", 9)],
+            "Rule 1 decided: n2 has the fewest PodDisruptionBudget violations, 0.",
+        ),
+        (
+            2,
+            [victim("n1", "a", 9), victim("n2", "a", 5)],
+            "Rule 2 decided: n2's highest victim priority, 5, is the lowest.",
+        ),
+        (
+            3,
+            [victim("n1", "a", 5), victim("n1", "b", 4), victim("n2", "a", 5), victim("n2", "b", 1)],
+            "Rule 3 decided: n2 has the smallest sum of victim priorities.",
+        ),
+        (
+            4,
+            [victim("n1", "a", 5), victim("n1", "b", LEAST), victim("n2", "a", 5)],
+            "Rule 4 decided: n2 needs the fewest victims, 1.",
+        ),
+        (
+            5,
+            [victim("n1", "a", 5), victim("n2", "a", 5, LATELY)],
+            "Rule 5 decided: n2's most important victim started latest, at 09:30:00.",
+        ),
+        (6, [victim("n1", "a", 5), victim("n2", "a", 5)], "All five rules leave more than one node"),
+    ],
+)
+def test_the_deciding_rung_says_what_decided(rule: int, pods: list[dict[str, Any]], said: str) -> None:
+    cluster = a_cluster([a_node("n1", "2"), a_node("n2", "2")], pods)
+    cluster.set_object("poddisruptionbudgets.policy", "default/db", budget("db"))
+    decision = record(attempt(cluster, a_pod("web", "2", priority=100)))
+    assert decision.preemption is not None
+    assert decision.preemption.rule == rule
+    rungs = [scene for scene in scenes(decision) if scene.ladder]
+    assert len(rungs) == rule
+    assert rungs[-1].text.startswith(said)
+    assert [each.node for each in rungs[-1].ladder if each.wins] == [decision.preemption.chosen]
+    for number, scene in enumerate(rungs[:-1], start=1):
+        assert scene.text == f"{RULES[number - 1]} All that are left are equal here."
+        assert not any(each.now for each in scene.ladder)
+    if rule < 6:
+        assert decision.preemption.chosen == "n2"
+        assert [(each.node, each.now) for each in rungs[-1].ladder] == [("n2", False), ("n1", True)]

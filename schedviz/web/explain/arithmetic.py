@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext, gettext_noop
 
-from schedviz.web.explain import resources
+from schedviz.web.explain import counts, resources
 from schedviz.web.explain.normalize import NORMALIZE
 from schedviz.web.explain.sums import Sum
 from simulator.decision import Decision, PluginScores
@@ -35,12 +35,12 @@ def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
     place = next((at for at, n in enumerate(decision.feasible) if decision.nodes[n] == node), None)
     if row is None or place is None:
         return None
-    sums = raw(decision, row, place)
+    sums = raw(decision, row, place) or added_up(decision, row, place)
     if plugin in NORMALIZE:
         sums.append(NORMALIZE[plugin](row, place))
     normalized, weighted = row.normalized[place], row.weighted[place]
     sums.append(Sum(gettext("times the weight"), f"{normalized}*{row.weight}", str(weighted)))
-    note = "" if row.inputs else gettext(COUNTED[plugin]) if plugin in COUNTED else ""
+    note = "" if row.inputs or row.terms else gettext(COUNTED[plugin]) if plugin in COUNTED else ""
     return Arithmetic(plugin, node, row.strategy, sums, f"{note}: {row.raw[place]}" if note else "")
 
 
@@ -58,6 +58,15 @@ def raw(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
             return [images(row, at)]
         case _:
             return []
+
+
+def added_up(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
+    """The terms of a count, and their sum; nothing where they are not kept, or are not what was counted: the
+    cluster went on before the record was made."""
+    if not row.terms or place not in decision.explained:
+        return []
+    sums = counts.of_terms(row, decision.explained.index(place))
+    return sums if sums[-1].result == str(row.raw[place]) else []
 
 
 def images(row: PluginScores, at: int) -> Sum:

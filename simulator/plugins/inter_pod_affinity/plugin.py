@@ -5,6 +5,7 @@ from simulator.config.args import InterPodAffinityArgs
 from simulator.framework.interface import (
     SKIP,
     CycleState,
+    Explained,
     FilterPlugin,
     PluginError,
     PreFilterExtensions,
@@ -61,6 +62,9 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
         if scores is None:
             raise PluginError(f'failed to read "{PRE_SCORE_STATE}" from cycleState: not found')
         return nodes.take(scores)
+
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
+        return Explained(terms=scoring.terms(nodes, pod, self.args.hard_pod_affinity_weight))
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         return scoring.normalize(scores)

@@ -8,6 +8,7 @@ from simulator.config.args import PodTopologySpreadArgs
 from simulator.framework.interface import (
     SKIP,
     CycleState,
+    Explained,
     FilterPlugin,
     PluginError,
     PreFilterExtensions,
@@ -75,6 +76,10 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         return scoring.score(self._scoring(state), nodes)
+
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
+        found: scoring.PreScoreState | None = state.find(PRE_SCORE_STATE)
+        return Explained(terms=scoring.terms(found, nodes) if found else [])
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         return scoring.normalize(self._scoring(state), nodes, scores)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from simulator.cluster.columns import Bools, Ints
 from simulator.cluster.topology import Domains, domains
+from simulator.decision import ScoreTerm
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
 from simulator.objects.pod import Pod
@@ -24,12 +25,17 @@ Floats = NDArray[np.float64]
 
 
 class SoftSpread(NamedTuple):
-    """One constraint: ``counts`` is int64[width], the matching pods in each node's domain."""
+    """One constraint: ``counts`` is int64[width], the matching pods in each node's domain; ``size`` is among
+    how many domains, which weighs them."""
 
+    constraint: TopologySpreadConstraint
     known: Bools
     counts: Ints
-    weight: float
-    max_skew: int
+    size: int
+
+    @property
+    def weight(self) -> float:
+        return log(self.size + 2)
 
 
 class PreScoreState(NamedTuple):
@@ -60,7 +66,7 @@ def pre_score_state(
             size = int(np.count_nonzero(np.bincount(grouped.numbers[scored])))
             counting = included(constraint, pod, cluster, having)
             counts = grouped.sums(np.where(counting, counts, 0))[grouped.numbers]
-        spreads.append(SoftSpread(own_domains.known, counts, log(size + 2), constraint.max_skew))
+        spreads.append(SoftSpread(constraint, own_domains.known, counts, size))
     return PreScoreState(~having, spreads)
 
 
@@ -78,9 +84,26 @@ def score(state: PreScoreState, nodes: NodeBatch) -> Ints:
     total: Floats = np.zeros(len(state.ignored))
     for spread in state.spreads:
         # The order of operations is upstream's: these are floats.
-        total += np.where(spread.known, spread.counts * spread.weight + (spread.max_skew - 1), 0.0)
+        skew = spread.constraint.max_skew - 1
+        total += np.where(spread.known, spread.counts * spread.weight + skew, 0.0)
     total[state.ignored] = 0.0
     return nodes.take(_rounded(total))
+
+
+def terms(state: PreScoreState, nodes: NodeBatch) -> list[ScoreTerm]:
+    """What the scores of these nodes add up from: one for each constraint."""
+    taken = [nodes.take(np.where(each.known & ~state.ignored, each.counts, -1)) for each in state.spreads]
+    return [
+        ScoreTerm(
+            "spread",
+            f"{each.constraint.topology_key} {each.constraint.selector}",
+            1,
+            counts.tolist(),
+            each.size,
+            each.constraint.max_skew,
+        )
+        for each, counts in zip(state.spreads, taken, strict=True)
+    ]
 
 
 def _rounded(values: Floats) -> Ints:
