@@ -17,7 +17,7 @@ import msgspec
 from simulator.api import ApiError, Manifest, Micros, Reason, WatchEvent, versioned
 from simulator.decision import Decision
 from simulator.simulation import Options
-from simulator.trace import AnyEvent, Event, LaneEntry, SchedulerError
+from simulator.trace import AnyEvent, Event, LaneEntry, SchedulerConfigured, SchedulerError
 
 MAX_INPUTS = 100
 """Inputs that may wait for a commit of the Simulation's own. Where little happens there is one a slice: what
@@ -76,8 +76,8 @@ class Entry(msgspec.Struct, frozen=True, tag=True, tag_field="kind", omit_defaul
     """Objects that it wrote; their versions are the last so many up to ``version``."""
     lanes: dict[str, LaneEntry | None] = {}
     """The places in the queue that changed; in the first entry of a term, all there are."""
-    fault: SchedulerError | None = None
-    """The term ended by this, and there is nothing else in the entry."""
+    ended: SchedulerError | SchedulerConfigured | None = None
+    """The term ended by this fault, or by another configuration, and there is nothing else in the entry."""
     version: int = 0
     """Of the last write of anybody, after the commit."""
     seq: int = 0

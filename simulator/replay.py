@@ -126,7 +126,7 @@ class Replay:
 
     def _term_is_over(self) -> bool:
         item = self._peek()
-        return item is None or isinstance(item, Began) or (isinstance(item, Entry) and bool(item.fault))
+        return item is None or isinstance(item, Began) or (isinstance(item, Entry) and bool(item.ended))
 
     # What they say
 
@@ -138,9 +138,9 @@ class Replay:
                 # Extenders' answers are not recorded: without a transport they are an error, too.
                 raise RecordingError(f"its configuration is of no use here: {error}") from None
             return
-        if isinstance(item, Entry) and item.fault:
+        if isinstance(item, Entry) and item.ended:
             self._term = None
-            self._told(item, [item.fault], [])
+            self._told(item, [item.ended], [])
             return
         if self._term is None:
             raise RecordingError("it does not begin with a leader's election")

@@ -26,6 +26,13 @@ class LeaderElected(Event, frozen=True, tag=True):
     epoch: int
 
 
+class SchedulerConfigured(Event, frozen=True, tag=True):
+    """The scheduler was given another configuration; it starts anew with it."""
+
+    fields: list[str]
+    """What is different in it, by path; the first twenty."""
+
+
 class NodeChanged(Event, frozen=True, tag=True):
     node: str
     change: Literal["added", "updated", "deleted"]
@@ -280,6 +287,7 @@ class LaneEntry(msgspec.Struct, frozen=True):
 
 AnyEvent = (
     LeaderElected
+    | SchedulerConfigured
     | WatchRelisted
     | NodeChanged
     | QueueMoved

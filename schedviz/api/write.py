@@ -7,6 +7,9 @@ raises a :class:`~simulator.apiserver.status.StatusError`, and nothing is stored
 import time
 from collections.abc import Callable, Sequence
 
+from django.conf import settings
+from msgspec.structs import replace as replace_fields
+
 from schedviz.loop import ring, wake
 from schedviz.store import (
     Clock,
@@ -27,8 +30,10 @@ from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import (
     AlreadyExists,
+    Cause,
     Conflict,
     Forbidden,
+    Invalid,
     NoSuchPath,
     NotFound,
     ServiceUnavailable,
@@ -36,6 +41,11 @@ from simulator.apiserver.status import (
     TooManyRequests,
 )
 from simulator.apiserver.update import admit_update
+from simulator.config import ConfigError, load
+from simulator.plugins.registry import profiles
+from simulator.recording import Entry
+from simulator.scheduler.extender_http import HttpTransport
+from simulator.trace import SchedulerConfigured
 
 ATTEMPTS = 20
 """How often a write is decided anew because others were faster. Each time somebody's write got through."""
@@ -58,6 +68,33 @@ def create_sandbox(
         raise TooManyRequests(str(error)) from None
     _tell(sandbox)
     return sandbox
+
+
+def configure(
+    sandbox: Sandbox, configuration: Manifest, fields: Sequence[str], *, dry_run: bool = False
+) -> None:
+    """Give the sandbox's scheduler another KubeSchedulerConfiguration, with which it starts anew. ``fields``:
+    what is different in it, for the trace.
+
+    Raises Invalid, with the paths of what the scheduler would not start with."""
+    try:
+        profiles(load(configuration), transport=HttpTransport(settings.EXTENDER_HOSTS))
+    except ConfigError as error:
+        causes = [Cause(path, message) for path, message in error.causes]
+        raise Invalid(
+            "KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", sandbox.name, causes
+        ) from None
+    if dry_run:
+        return
+    try:
+        _, last, _ = sandbox.progress()
+        now = max(last, simulated_time(sandbox))
+        said = SchedulerConfigured(t=now, fields=[*fields])
+        meta = replace_fields(sandbox.meta(), config=configuration)
+        sandbox.commit([], meta=meta, trace=[said], journal=Entry(now=now, ended=said))
+    except NoSandbox:
+        raise NotFound("sandboxes", sandbox.name) from None
+    _tell(sandbox)
 
 
 def create(
@@ -95,18 +132,45 @@ def patch(sandbox: Sandbox, resource: str, key: str, changes: Manifest, *, dry_r
 
 
 def edit(
-    sandbox: Sandbox, resource: str, key: str, change: Edit, *, subresource: str = "", dry_run: bool = False
+    sandbox: Sandbox,
+    resource: str,
+    key: str,
+    change: Edit,
+    *,
+    subresource: str = "",
+    whole: bool = False,
+    dry_run: bool = False,
 ) -> Manifest:
-    """Change an object by a function; it is called again with the newer object when somebody was faster."""
+    """Change an object by a function; it is called again with the newer object when somebody was faster.
+
+    ``whole``: its status too, which otherwise is written through the subresource only."""
     kind = _resource(sandbox, resource)
     last: list[Manifest] = []
 
     def decide() -> Admission:
         old = _existing(sandbox, kind, key)
         last[:] = [old]
-        return admit_update(kind, old, change(kind, old), sandbox, subresource=subresource)
+        new = change(kind, old)
+        admitted = admit_update(kind, old, new, sandbox, subresource=subresource)
+        return _with_status(kind, old, new, sandbox, admitted) if whole else admitted
 
     return (_write(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]
+
+
+def _with_status(
+    kind: Resource, old: Manifest, new: Manifest, sandbox: Sandbox, admitted: Admission
+) -> Admission:
+    """An update with that of the status on top of it, in one change."""
+    halfway = admitted.changes[0].object if admitted.changes else old
+    if halfway is None:
+        return admitted  # its last finalizer went
+    on_top = admit_update(kind, halfway, new, sandbox, subresource="status")
+    if not on_top.changes:
+        return admitted
+    expected = (admitted.changes or on_top.changes)[0].expected
+    return Admission(
+        [replace_fields(on_top.changes[0], expected=expected)], {**on_top.unchanged, **admitted.unchanged}
+    )
 
 
 def delete(

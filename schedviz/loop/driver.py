@@ -143,7 +143,7 @@ class Driver:
         _, now, cycle = sandbox.progress()
         message = f"{type(error).__name__}: {error}"
         fault = SchedulerError(t=now, cycle=cycle, pod="", message=message)
-        entry = Entry(now=now, fault=fault)
+        entry = Entry(now=now, ended=fault)
         sandbox.commit([], token=lease, trace=[fault], journal=entry, seen=sandbox.version())
         ring(sandbox.name)
         faults = self._faults[sandbox.name] = self._faults.get(sandbox.name, 0) + 1

@@ -3,6 +3,7 @@
 -- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
 --         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
+--         meta        of the sandbox from now on: its leader must begin anew
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
@@ -78,6 +79,15 @@ end
 if request.create then
   redis.call('PERSIST', state)
   redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2], 'origin', get('version'))
+end
+
+if request.meta then
+  -- With a new epoch nothing more can be written by a leader that began with the old one.
+  redis.call('HSET', state, 'meta', request.meta)
+  redis.call('HINCRBY', state, 'epoch', 1)
+  redis.call('HDEL', state, 'holder', 'acquired', 'renewed')
+  -- Before the first leader there is nobody to begin anew, and nothing to tell.
+  if get('entry') == 0 then request.trace, request.journal = {}, nil end
 end
 
 local before = get('version')

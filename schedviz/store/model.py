@@ -9,7 +9,7 @@ from simulator.scheduler.stepping import Unit
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """What a sandbox is; never changes once it is made."""
+    """What a sandbox is; only its scheduler's configuration changes once it is made."""
 
     name: str
     """A DNS label: it is part of URLs and of Redis keys."""

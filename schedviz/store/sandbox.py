@@ -159,6 +159,7 @@ class Sandbox:
         now: Micros | None = None,
         seen: int | None = None,
         create: tuple[Meta, Clock] | None = None,
+        meta: Meta | None = None,
     ) -> builtins.list[int]:
         """Store everything given, or nothing; the resourceVersions of the changes, in order.
 
@@ -167,6 +168,8 @@ class Sandbox:
         loop's. under_way: the cycle that stands between two points, None = there is none any more. now, seen:
         how far the loop has come, in simulated time and in the watch log (these changes included, where
         nothing came between). create: make the sandbox with this (:meth:`Store.create` does).
+        meta: its description from now on; whoever leads it loses the lease, and the next leader begins with
+        this.
 
         Raises :class:`ApiError` (NotFound, AlreadyExists, Conflict) for an object's precondition,
         CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached. An object may be in it once.
@@ -204,6 +207,8 @@ class Sandbox:
             request["reset_lanes"] = True
         if token:
             request["token"] = token.epoch
+        if meta:
+            request["meta"] = codec.encode(meta)
         if create:
             request["create"] = [codec.encode(part) for part in create]
         outcome, *details = self._scripts.commit(keys, [msgspec.msgpack.encode(request)], client=self._redis)

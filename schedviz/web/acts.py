@@ -1,21 +1,15 @@
 """What is done to objects that exist, as kubectl does it: each is one write of the API, or a few."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-from schedviz.web.forms.base import taints
+from schedviz.web.forms.notation import taints
 from simulator.api import Manifest
-from simulator.apiserver.resources import NODES, PODS, Resource
-from simulator.apiserver.status import NotFound, StatusError, TooManyRequests
-
-MIRROR: Final = "kubernetes.io/config.mirror"
-"""The annotation of a static pod's mirror, which no drain can move."""
-FINISHED: Final = ("Succeeded", "Failed")
+from simulator.apiserver.resources import NODES, Resource
 
 
 def cordon(sandbox: Sandbox, node: str, wanted: bool = True) -> None:
@@ -67,36 +61,3 @@ def scale(sandbox: Sandbox, resource: Resource, key: str, replicas: int) -> None
         return {**old, "spec": {**old["spec"], "replicas": replicas}}
 
     write.edit(sandbox, resource.id, key, change)
-
-
-def drain(sandbox: Sandbox, node: str) -> Iterator[str]:
-    """Cordon the node, then evict its pods one by one; says in kubectl's words what comes of each. Pods of a
-    DaemonSet and mirrors of static pods stay; what a budget protects stays until somebody asks again.
-
-    Upstream: kubectl/pkg/drain/{drain,filters}.go, v1.34, which asks again every 5 seconds."""
-    cordon(sandbox, node)
-    yield f"node/{node} cordoned"
-    for pod in sandbox.list(PODS.id).items:
-        if pod["spec"].get("nodeName") == node and "deletionTimestamp" not in pod["metadata"]:
-            yield evict(sandbox, pod)
-    yield f"node/{node} drained"
-
-
-def evict(sandbox: Sandbox, pod: Manifest) -> str:
-    metadata = pod["metadata"]
-    key = f"{metadata['namespace']}/{metadata['name']}"
-    finished = (pod.get("status") or {}).get("phase") in FINISHED
-    owners = metadata.get("ownerReferences") or ()
-    if any(each.get("kind") == "DaemonSet" and each.get("controller") for each in owners) and not finished:
-        return f"Warning: ignoring DaemonSet-managed Pods: {key}"
-    if MIRROR in (metadata.get("annotations") or {}):
-        return f"ignoring static pod {key}"
-    try:
-        write.evict(sandbox, key)
-    except NotFound:
-        return f"pod/{metadata['name']} evicted"  # it went meanwhile, which is what was wanted
-    except TooManyRequests as error:
-        return f"error when evicting pod {key}: {error.message}"
-    except StatusError as error:
-        return error.message
-    return f"evicting pod {key}"

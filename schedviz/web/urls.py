@@ -3,7 +3,17 @@
 from django.urls import path
 from django.views.i18n import set_language
 
-from schedviz.web.views import command, forms, home, leader, objects, sandbox, table
+from schedviz.web.views import (
+    command,
+    forms,
+    home,
+    leader,
+    objects,
+    sandbox,
+    scheduler,
+    stored,
+    table,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -21,7 +31,12 @@ urlpatterns = [
     path("s/<slug:name>/urgent/", forms.urgent, name="urgent"),
     path("s/<slug:name>/new/yaml/", forms.paste, name="paste"),
     path("s/<slug:name>/new/<slug:kind>/", forms.new, name="new"),
-    path("s/<slug:name>/new/<slug:kind>/yaml/", forms.preview, name="preview"),
+    path("s/<slug:name>/scheduler/", scheduler.edit, name="scheduler"),
+    path("s/<slug:name>/objects/", stored.kinds, name="kinds"),
+    path("s/<slug:name>/objects/<str:resource>/", stored.objects, name="objects"),
+    path("s/<slug:name>/objects/<str:resource>/<path:key>/", stored.show, name="object"),
+    path("s/<slug:name>/edit/<str:resource>/<path:key>/", stored.edit, name="edit"),
+    path("s/<slug:name>/delete/<str:resource>/<path:key>/", stored.delete, name="delete-object"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/", objects.pod, name="pod"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/delete/", objects.delete_pod, name="delete-pod"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/permit/", objects.permit, name="permit"),

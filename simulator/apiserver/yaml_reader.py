@@ -156,3 +156,39 @@ for _kind, _pattern, _first in (
     ("merge", "<<", "<"),
 ):
     _Loader.add_implicit_resolver(f"{_YAML}{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first])
+
+
+def line_of(text: str, field: str) -> int | None:
+    """The line of a field in the first document of a text that :func:`yaml_documents` has read: of the field
+    itself, or of the nearest above it that is there. ``field`` is a path as the API server writes it."""
+    try:
+        node = next(yaml.compose_all(text, Loader=_Loader), None)
+    except yaml.YAMLError:
+        return None  # JSON that is no YAML
+    line = None
+    while isinstance(node, yaml.CollectionNode) and field:
+        found = _inside(node, field)
+        if found is None:
+            break
+        line, node, field = found
+    return line
+
+
+def _inside(node: yaml.CollectionNode, field: str) -> tuple[int, yaml.Node, str] | None:
+    """The line and the value of the part of a path that lies in a list or mapping, and the rest of the path.
+    A key may have dots in it: the longest that fits is meant."""
+    if isinstance(node, yaml.SequenceNode):
+        number, _, rest = field.removeprefix("[").partition("]")
+        if not number.isdecimal() or int(number) >= len(node.value):
+            return None
+        item = node.value[int(number)]
+        return _line(item), item, rest
+    field = field.removeprefix(".")
+    best: tuple[int, yaml.Node, str] | None = None
+    longest = -1
+    for key, value in node.value:
+        for name in (key.value, f"[{key.value}]"):
+            rest = field[len(name) :]
+            if field.startswith(name) and rest[:1] in ("", ".", "[") and len(name) > longest:
+                best, longest = (_line(key), value, rest), len(name)
+    return best

@@ -4,7 +4,8 @@ const SAID_MS = 1600;
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const text = document.getElementById(button.dataset.copy).textContent;
+  const from = document.getElementById(button.dataset.copy);
+  const text = from.value ?? from.textContent;
   const done = await copy(text, button);
   const word = button.textContent;
   if (!done || button.classList.contains("done")) return;

@@ -1,8 +1,8 @@
-// The keyboard: space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; p c n y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
+// The keyboard: space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; p c n b y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
 import { closePanel } from "./panels.js";
 
 const BUTTONS = { ".": "t-next", ",": "t-cycle" };
-const FORMS = { p: "pod", c: "priorityclass", n: "node", y: "yaml" };
+const FORMS = { p: "pod", c: "priorityclass", n: "node", b: "poddisruptionbudget", y: "yaml" };
 
 function typing(target) {
   return target.closest("input, textarea, select, dialog, [contenteditable]");

@@ -61,6 +61,7 @@ function mark() {
 document.body.addEventListener("frame", mark);
 
 export function openDialog(href, from) {
+  from?.closest(".menu")?.removeAttribute("open");
   htmx.ajax("GET", href, { target: "#dialog-body", swap: "innerHTML" }).then(() => {
     if (!dialog.open) dialog.showModal();
     focusForm();
@@ -72,12 +73,24 @@ function focusForm() {
   dialog.querySelector(".wrong :is(input, select, textarea), [autofocus]")?.focus();
 }
 
-// A form that came back with errors.
-document.getElementById("dialog-body")?.addEventListener("htmx:afterSettle", focusForm);
+// A form that came back with errors. What only its YAML or its fields were brought up to date by leaves the focus alone.
+document.getElementById("dialog-body")?.addEventListener("htmx:afterSettle", () => {
+  if (!dialog.querySelector(":is(input, select, textarea, button, summary):focus")) focusForm();
+});
+
+// A step that is answered when its form is gone, sent off or given up, says nothing to the form that is there now.
+document.addEventListener("htmx:beforeRequest", ({ target }) => {
+  if (target.matches("[data-step]")) target.addEventListener("htmx:beforeOnLoad", stepOnlyItsOwn, { once: true });
+});
+
+function stepOnlyItsOwn(event) {
+  if (!event.target.isConnected) event.preventDefault();
+}
 
 dialog?.addEventListener("close", () => {
   document.getElementById("dialog-body").replaceChildren();
-  document.querySelector(`[href="${CSS.escape(dialog.dataset.from)}"]`)?.focus();
+  const from = document.querySelector(`[href="${CSS.escape(dialog.dataset.from)}"]`);
+  (from?.closest("details:not([open])")?.querySelector("summary") ?? from)?.focus();
 });
 
 // The server's word that a form's work is done, or that the object on show is gone.

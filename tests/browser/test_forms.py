@@ -1,5 +1,7 @@
 """Creating and changing things: errors beside their fields, YAML, nodes, the keyboard, no scripts."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -32,7 +34,8 @@ def test_errors_stand_beside_their_fields_until_they_are_mended(screen: Page, li
     expect(screen.locator(".chip")).to_have_count(0)
     dialog.get_by_label("Name", exact=True).fill("mended")
     dialog.get_by_label("CPU request").fill("2")
-    expect(dialog.locator("#yaml-view")).to_contain_text("cpu: '2'")
+    expect(dialog.get_by_label("YAML")).to_have_value(re.compile("name: mended.*cpu: '2'", re.DOTALL))
+    expect(dialog.locator(".error")).to_have_count(0)
     dialog.get_by_role("button", name="Create").click()
     expect(screen.locator(".node .pod", has_text="mended")).to_be_visible()
     expect(dialog).not_to_be_visible()
@@ -41,8 +44,9 @@ def test_errors_stand_beside_their_fields_until_they_are_mended(screen: Page, li
 
 def test_escape_closes_the_dialog_and_gives_the_focus_back(screen: Page, live: Open) -> None:
     live()
-    opener = screen.get_by_role("link", name="YAML")
+    opener = screen.locator("#t-more > summary")
     opener.click()
+    screen.get_by_role("link", name="Create from YAML").click()
     expect(screen.locator("#id_yaml")).to_be_focused()
     screen.keyboard.press("Escape")
     expect(screen.locator("dialog")).not_to_be_visible()
@@ -51,7 +55,7 @@ def test_escape_closes_the_dialog_and_gives_the_focus_back(screen: Page, live: O
 
 def test_pasted_yaml_is_stored_whole_or_not_at_all(screen: Page, live: Open) -> None:
     live(node("node-1"))
-    screen.get_by_role("link", name="YAML").click()
+    screen.keyboard.press("y")
     good = """\
 apiVersion: v1
 kind: Pod
@@ -93,9 +97,134 @@ def test_a_node_is_cordoned_tainted_and_deleted(screen: Page, live: Open) -> Non
     expect(card.locator(".taint")).to_contain_text("team=a:NoSchedule")
     panel.get_by_role("button", name="remove").click()
     expect(card.locator(".taint")).to_have_count(0)
+    expect(panel.locator(".taint")).to_have_count(0)
+    panel.get_by_label("Label", exact=True).fill("disk=ssd")
+    panel.get_by_role("button", name="Label").click()
+    expect(panel.get_by_role("cell", name="ssd")).to_be_visible()
     panel.get_by_role("button", name="Delete node").click()
     expect(screen.locator("#nodes")).to_contain_text("No nodes yet")
     expect(panel).to_be_empty()
+
+
+def test_fields_and_yaml_are_kept_in_step(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1"))
+    screen.keyboard.press("p")
+    dialog = screen.locator("dialog")
+    yaml = dialog.get_by_label("YAML")
+    dialog.get_by_label("Name", exact=True).fill("web")
+    dialog.get_by_label("As", exact=True).select_option("Deployment")
+    dialog.get_by_label("Copies").fill("2")
+    expect(yaml).to_have_value(re.compile("kind: Deployment.*name: web.*replicas: 2", re.DOTALL))
+    dialog.get_by_text("Where it may run").click()
+    yaml.fill(yaml.input_value().replace("cpu: 500m", "cpu: '1'") + "      hostNetwork: true\n")
+    yaml.press_sequentially("      nodeSelector: {disk: ssd}\n")
+    expect(dialog.get_by_label("Node selector")).to_have_value("disk=ssd")
+    expect(dialog.get_by_label("CPU request")).to_have_value("1")
+    expect(yaml).to_be_focused()
+    expect(dialog.locator("#yaml-said")).to_contain_text("1 more value is only in the YAML")
+    good = yaml.input_value()
+    yaml.fill(good + "  [")
+    expect(dialog.locator("#yaml-said")).to_contain_text("not YAML")
+    expect(dialog.get_by_label("CPU request")).to_have_value("1")
+    yaml.fill(good.replace("hostNetwork", "hostNetwerk"))
+    expect(dialog.locator("#yaml-said")).to_contain_text(
+        'line 23: unknown field "spec.template.spec.hostNetwerk"'
+    )
+    yaml.fill(good)
+    dialog.get_by_label("Node selector").fill("")
+    dialog.get_by_label("Memory request").fill("1Gi")
+    expect(yaml).to_have_value(re.compile("memory: 1Gi.*hostNetwork: true\n$", re.DOTALL))
+    dialog.get_by_role("button", name="Create").click()
+    expect(screen.locator(".node .pod.running")).to_have_count(2)
+    assert sandbox.list("deployments.apps").items[0]["spec"]["template"]["spec"]["hostNetwork"] is True
+
+
+def test_a_budget_is_made_a_drain_obeys_it_and_the_budget_is_edited_away(screen: Page, live: Open) -> None:
+    web = pod("web-1")
+    web["metadata"]["labels"] = {"app": "web"}
+    live(node("node-1"), web, pod("batch-1"))
+    expect(screen.locator(".node .pod.running")).to_have_count(2)
+    screen.keyboard.press("b")
+    dialog = screen.locator("dialog")
+    dialog.get_by_label("Name", exact=True).fill("keep-web")
+    dialog.get_by_role("button", name="Create").click()
+    expect(screen.locator("#budgets")).to_contain_text("keep-web")
+    screen.locator(".node header a").click()
+    panel = screen.locator("#detail")
+    panel.get_by_role("button", name="Drain").click()
+    expect(panel.locator(".drained .error")).to_contain_text(
+        "The disruption budget keep-web needs 1 healthy pods"
+    )
+    expect(panel.locator(".drained")).to_contain_text("default/batch-1 evicted")
+    expect(screen.locator(".node.cordoned")).to_be_visible()
+    expect(screen.locator(".node .pod", has_text="batch")).to_have_count(0)
+    screen.locator("#t-more > summary").click()
+    screen.get_by_role("link", name="All objects").click()
+    panel.get_by_role("link", name="PodDisruptionBudget").click()
+    panel.get_by_role("link", name="Edit keep-web").click()
+    expect(dialog.get_by_label("Name", exact=True)).to_have_js_property("readOnly", True)
+    dialog.get_by_label("minAvailable", exact=True).fill("0")
+    dialog.get_by_role("button", name="Save").click()
+    expect(panel).to_contain_text("keep-web")
+    expect(screen.locator("#budgets")).to_contain_text("1 disruption allowed")
+    screen.locator(".node header a").click()
+    panel.get_by_role("button", name="Drain").click()
+    expect(panel.locator(".drained")).to_contain_text("default/web-1 evicted")
+    expect(screen.locator(".node .pod")).to_have_count(0)
+    panel.get_by_role("button", name="Try again").click()
+    expect(panel.locator(".drained")).to_contain_text("The node is drained.")
+
+
+def test_an_edit_meets_another_and_nothing_of_either_is_lost(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1"))
+    screen.locator(".node header a").click()
+    screen.locator("#detail").get_by_role("link", name="Edit").click()
+    dialog = screen.locator("dialog")
+    dialog.get_by_label("CPU", exact=True).fill("6")
+    write.patch(sandbox, "nodes", "node-1", {"spec": {"unschedulable": True}})
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.locator(".changes")).to_contain_text("spec.unschedulable")
+    expect(dialog.get_by_label("CPU", exact=True)).to_have_value("6")
+    expect(dialog.get_by_label("YAML")).to_have_value(re.compile("unschedulable: true"))
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).not_to_be_visible()
+    expect(screen.locator(".node.cordoned")).to_contain_text("/ 6")
+    stored = sandbox.get("nodes", "node-1")
+    assert stored is not None
+    assert (stored["spec"]["unschedulable"], stored["status"]["allocatable"]["cpu"]) == (True, "6")
+
+
+def test_the_scheduler_starts_anew_with_the_configuration_that_is_applied(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1"), node("node-2", cpu="8"), pod("first", nodeName="node-2"))
+    screen.locator("#t-more > summary").click()
+    screen.get_by_role("link", name="Scheduler configuration").click()
+    dialog = screen.locator("dialog")
+    dialog.get_by_label("Scoring strategy").select_option("RequestedToCapacityRatio")
+    expect(dialog.locator("#f-p0-shape")).to_contain_text("at least one point must be specified")
+    dialog.get_by_label("Its shape").fill("0=0, 100=10")
+    dialog.get_by_text("Score weights").click()
+    weight = dialog.get_by_role("spinbutton", name="NodeResourcesBalancedAllocation")
+    weight.fill("1000000000000000")
+    expect(dialog.locator("#f-p0-NodeResourcesBalancedAllocation")).to_contain_text("not in valid range")
+    weight.fill("1")
+    dialog.get_by_text("Plugins", exact=True).click()
+    dialog.get_by_role("checkbox", name="NodeResourcesBalancedAllocation").uncheck()
+    expect(dialog.locator(".error")).to_have_count(0)
+    expect(dialog.get_by_label("YAML")).to_have_value(
+        re.compile("disabled:.*NodeResourcesBalancedAllocation", re.DOTALL)
+    )
+    dialog.get_by_role("button", name="Apply").click()
+    expect(screen.locator(".log")).to_contain_text(
+        "The scheduler starts anew with another configuration: profiles"
+    )
+    expect(screen.locator(".log")).to_contain_text("(epoch 3)")
+    write.create(sandbox, [pod("second")])
+    expect(screen.locator(".node .pod.running", has_text="second")).to_be_visible()
+    decision = sandbox.last_decision()
+    assert decision is not None
+    plugins = {scores.plugin for scores in decision.scores}
+    assert "NodeResourcesFit" in plugins
+    assert "NodeResourcesBalancedAllocation" not in plugins
 
 
 def test_a_pod_is_deleted_and_leaves_after_its_grace_period(screen: Page, live: Open) -> None:

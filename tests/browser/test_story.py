@@ -142,7 +142,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, li
     expect(screen.locator("#detail")).to_contain_text("Conditions")
     expect(screen.locator("#detail .attempts tr").last).to_contain_text("1 lacks cpu")
     expect(screen.locator("#detail .moves tr").last).to_contain_text("activeQ")
-    expect(screen.locator("#detail pre")).to_contain_text("kind: Pod")
+    expect(screen.locator("#detail pre.yaml")).to_contain_text("kind: Pod")
 
 
 def test_the_first_mark_comes_soon_after_the_request(screen: Page, live: Open) -> None:

@@ -27,7 +27,9 @@ NAMES: Final = frozenset(
     Pod Pods Deployment Job ReplicaSet PriorityClass PodDisruptionBudget PDB Node YAML CPU GPU API Redis ID
     activeQ backoffQ Informer Permit PreFilter PreBind PreferNoSchedule NoSchedule NoExecute UTC Esc Cookie
     Kubernetes kubectl describe kubelet Init cpu memory pods key value Effect selector schedviz generateName
-    globalDefault preemptionPolicy train render web shop workers scratch checkout my cluster
+    globalDefault preemptionPolicy maxSkew whenUnsatisfiable topologyKey minAvailable in example com quota
+    NodeResourcesFit RequestedToCapacityRatio default scheduler
+    train render web shop workers scratch checkout my cluster
     create drain until preemption pod
     """,
     )
@@ -159,6 +161,10 @@ def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> No
         f"{base}nodes/",
         f"{base}command/",
         *(f"{base}new/{kind}/" for kind in FORMS),
+        f"{base}scheduler/",
+        f"{base}objects/",
+        f"{base}objects/pods/",
+        f"{base}edit/nodes/n1/",
     ]
     left = []
     for path in pages:

@@ -161,8 +161,8 @@ def test_what_is_wrong_is_said_beside_its_field(
 
 
 def test_a_form_stands_for_the_yaml_beside_it(client: Client, cluster: str, sandbox: Sandbox) -> None:
-    answer = client.post(f"{cluster}new/pod/yaml/", {"name": "web", "copies": "1", "namespace": "default"})
-    yaml = text(re.findall(rb'<pre id="yaml-text">(.*?)</pre>', answer.content, re.DOTALL)[0])
+    answer = client.post(f"{cluster}new/pod/", {"do": "step", "name": "web"}, headers=HTMX)
+    yaml = text(re.findall(rb'<textarea name="yaml"[^>]*>(.*?)</textarea>', answer.content, re.DOTALL)[0])
     assert client.post(f"{cluster}new/yaml/", {"yaml": yaml}).status_code == 302
     assert sandbox.get("pods", "default/web")
 
@@ -199,7 +199,7 @@ def test_htmx_gets_the_form_alone_and_an_empty_answer_when_it_is_done(client: Cl
     assert b"<html" not in form
     fields = {"name": "high", "value": "5", "preemption_policy": "Never", "global_default": "on"}
     answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
-    assert (answer.headers["HX-Trigger"], answer.headers["HX-Reswap"]) == ("schedviz:done", "none")
+    assert (answer.headers["HX-Trigger-After-Swap"], answer.headers["HX-Reswap"]) == ("schedviz:done", "none")
     answer = client.post(f"{cluster}new/priorityclass/", fields, headers=HTMX)
     assert answer.status_code == 200
     assert "already exists" in text(answer.content)
@@ -224,7 +224,7 @@ def test_a_node_is_cordoned_tainted_and_deleted(client: Client, cluster: str, sa
     assert not node["spec"].get("unschedulable")
     assert not node["spec"].get("taints")
     gone = client.post(f"{path}delete/", headers=HTMX)
-    assert gone.headers["HX-Trigger"] == "schedviz:gone"
+    assert gone.headers["HX-Trigger-After-Swap"] == "schedviz:gone"
     assert sandbox.get("nodes", "node-1") is None
     assert "is gone" in text(client.post(f"{path}delete/", headers=HTMX).content)
 

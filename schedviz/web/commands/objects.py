@@ -7,9 +7,11 @@ from django.utils.translation import gettext
 
 from schedviz.api import write
 from schedviz.web import acts
+from schedviz.web import drain as drains
 from schedviz.web.commands import names
 from schedviz.web.commands.line import Bad, Call, Said
 from schedviz.web.forms import FORMS, ManifestForm
+from schedviz.web.forms.in_step import InStep
 from schedviz.web.kubectl import lines
 from schedviz.web.kubectl.tables import get_table
 from schedviz.web.view.yaml import to_yaml
@@ -37,22 +39,20 @@ def shortened(said: list[str]) -> str:
 
 def create(kind: str, call: Call) -> Said:
     """By the form of that kind: what is not said is what the form proposes."""
-    empty = FORMS[kind](call.sandbox)
-    data = {field: empty.get_initial_for_field(each, field) for field, each in empty.fields.items()}
-    data |= {flag_field(empty, flag): value for flag, value in call.flags.items()}
-    if call.arguments:
-        data["name"] = call.arguments[0]
-    form = FORMS[kind](call.sandbox, data)
-    if form.is_valid():
-        manifests = form.manifests()
+    form = FORMS[kind]
+    start = form.start(call.sandbox)
+    flags = {flag_field(form, flag): value for flag, value in call.flags.items()}
+    both = InStep(form, call.sandbox, start, flags | ({"name": call.arguments[0]} if call.arguments else {}))
+    if both.manifest is not None and both.fine:
+        manifests = both.form.manifests(both.manifest)
         try:
             made = write.create(call.sandbox, manifests)
         except StatusError as error:
-            form.take_causes(error.causes, error.message)
+            both.take(error.causes, error.message)
         else:
             said = [f"{each['kind'].lower()}/{each['metadata']['name']} created" for each in made]
             return Said(shortened(said), lines.create(manifests))
-    raise Bad(wrong(form))
+    raise Bad("\n".join([*wrong(both.form), *both.problems]))
 
 
 def flag_name(field: str) -> str:
@@ -60,16 +60,16 @@ def flag_name(field: str) -> str:
     return {"priority_class": "priority"}.get(field, field.replace("_", "-"))
 
 
-def flag_field(form: ManifestForm, flag: str) -> str:
-    return next(field for field in form.fields if flag_name(field) == flag)
+def flag_field(form: type[ManifestForm], flag: str) -> str:
+    return next(field for field in form.base_fields if flag_name(field) == flag)
 
 
-def wrong(form: forms.Form) -> str:
+def wrong(form: forms.Form) -> list[str]:
     said = []
     for field, errors in form.errors.items():
         where = f"--{flag_name(field)}: " if field in form.fields and field != "name" else ""
         said += [where + str(error) for error in errors]
-    return "\n".join(said)
+    return said
 
 
 def delete(call: Call) -> Said:
@@ -102,8 +102,21 @@ def cordoned(call: Call, verb: str) -> Said:
 
 def drain(call: Call) -> Said:
     node = call.arguments[0]
-    said = list(acts.drain(call.sandbox, node))
-    return Said(shortened(said), lines.kubectl("drain", node, "--ignore-daemonsets"))
+    outcome = drains.drain(call.sandbox, node)
+    said = [f"node/{node} cordoned", *(drained(each) for each in outcome.outcomes)]
+    last = f"There are pending nodes to be drained:\n {node}" if outcome.refused else f"node/{node} drained"
+    return Said(shortened([*said, last]), lines.kubectl("drain", node, "--ignore-daemonsets"))
+
+
+def drained(outcome: drains.Outcome) -> str:
+    match outcome.end:
+        case "daemon":
+            return f"Warning: ignoring DaemonSet-managed Pods: {outcome.pod}"
+        case "static":
+            return f"ignoring static pod {outcome.pod}"
+        case "refused":
+            return f"error when evicting pod {outcome.pod}: {outcome.message}"
+    return f"evicting pod {outcome.pod}"
 
 
 def taint(call: Call) -> Said:

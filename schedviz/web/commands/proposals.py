@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from schedviz.store import Sandbox
 from schedviz.web.commands.line import Proposals
 from schedviz.web.forms import FORMS
-from schedviz.web.forms.base import EFFECTS
+from schedviz.web.forms.notation import EFFECTS
 from schedviz.web.view import format as fmt
 from schedviz.web.view.find import IS
 from simulator.apiserver.resources import NODES
@@ -29,7 +29,8 @@ def field(kind: str, name: str) -> Proposals | None:
         return None
 
     def choices(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
-        widget = FORMS[kind](sandbox).fields[name].widget
+        form = FORMS[kind]
+        widget = form(sandbox, form.start(sandbox)).fields[name].widget
         assert isinstance(widget, forms.Select)
         for value, label in widget.choices:
             if value:

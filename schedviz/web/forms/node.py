@@ -1,81 +1,129 @@
-"""+ Node."""
+"""Nodes: how much they have, where they stand, what they repel."""
 
+from collections.abc import Iterable
 from itertools import count, islice
-from typing import Any, ClassVar
+from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store import Sandbox
-from schedviz.web.forms.base import ManifestForm, PairsField, TaintsField, copies_field
+from schedviz.web.forms import notation
+from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
+from schedviz.web.forms.places import get
+from schedviz.web.view.picture import NODES
 from simulator.api import Manifest
 
-ZONE = "topology.kubernetes.io/zone"
+ZONE: Final = "topology.kubernetes.io/zone"
+ALLOCATABLE, CAPACITY = ("status", "allocatable"), ("status", "capacity")
+FIRST: Final = ("cpu", "memory", "pods")
+
+
+class Machine(NamedTuple):
+    label: Any
+    cpu: str
+    memory: str
+    extended: dict[str, str]
+
+
+MACHINES: Final = {
+    "small": Machine(_("Small: 2 cpu, 4Gi"), "2", "4Gi", {}),
+    "medium": Machine(_("Medium: 4 cpu, 16Gi"), "4", "16Gi", {}),
+    "large": Machine(_("Large: 16 cpu, 64Gi"), "16", "64Gi", {}),
+    "gpu": Machine(_("GPU: 8 cpu, 64Gi, 4 nvidia.com/gpu"), "8", "64Gi", {"nvidia.com/gpu": "4"}),
+}
+
+
+def amounts(name: str) -> Place:
+    return Place(*ALLOCATABLE, name, also=((*CAPACITY, name),))
 
 
 class NodeForm(ManifestForm):
     title = _("New Node")
-    fields_of: ClassVar[dict[str, str]] = {
-        "metadata": "name",
-        "metadata.labels": "labels",
-        f"metadata.labels.{ZONE}": "zone",
-        "spec.taints": "taints",
-        "status.allocatable[cpu]": "cpu",
-        "status.allocatable[memory]": "memory",
-        "status.allocatable[pods]": "pods",
-        "status.allocatable.cpu": "cpu",
-        "status.allocatable.memory": "memory",
-        "status.allocatable.pods": "pods",
-    }
+    kinds = ("Node",)
 
-    name = forms.CharField(
-        label=_("Name"),
-        initial="node-",
-        max_length=253,
-        help_text=_("Ending in “-”, or for several copies, it is numbered: node-1, node-2."),
-    )
+    name = text_field(_("Name"), length=253, help_text=_("Several copies are numbered on."))
     copies = copies_field()
-    cpu = forms.CharField(label=_("CPU"), initial="4", max_length=40)
-    memory = forms.CharField(label=_("Memory"), initial="16Gi", max_length=40)
-    zone = forms.CharField(label=_("Zone"), required=False, max_length=63)
-    pods = forms.CharField(label=_("Pods at most"), initial="110", max_length=40)
-    labels = PairsField(label=_("Labels"), required=False, max_length=2000, help_text=_("disk=ssd, gpu=true"))
-    taints = TaintsField(
-        label=_("Taints"), required=False, max_length=2000, help_text=_("dedicated=gpu:NoSchedule")
-    )
+    machine = forms.ChoiceField(label=_("Machine"), required=False)
+    zone = text_field(_("Zone"), length=63)
+    cpu = text_field(_("CPU"), length=40)
+    memory = text_field(_("Memory"), length=40)
+    unschedulable = forms.BooleanField(label=_("Cordoned"), required=False)
+    taints = text_field(_("Taints"), placeholder="dedicated=gpu:NoSchedule")
+    labels = text_field(_("Labels"), placeholder="disk=ssd, gpu=true")
+    pods = text_field(_("Pods at most"), length=40)
+    extended = text_field(_("Extended resources"), placeholder="nvidia.com/gpu=4")
 
-    more = ("pods", "labels", "taints")
+    groups = ((_("More"), ("taints", "labels", "pods", "extended", "unschedulable")),)
+    own = (*ManifestForm.own, ("metadata", "name"))
 
-    def __init__(self, sandbox: Sandbox, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sandbox, *args, **kwargs)
-        nodes = sandbox.list("nodes").items
-        self.taken = {node["metadata"]["name"] for node in nodes}
-        zones = sorted({(node["metadata"].get("labels") or {}).get(ZONE, "") for node in nodes} - {""})
-        self.fields["zone"].initial = zones[-1] if zones else "zone-a"
+    def set_up(self, manifest: Manifest) -> None:
+        self.places = {
+            "name": Place("metadata", "name"),
+            "zone": Place("metadata", "labels", ZONE),
+            "labels": Pairs("metadata", "labels", notation=notation.PAIRS, mine=lambda key: key != ZONE),
+            "unschedulable": Place("spec", "unschedulable", notation=notation.FLAG),
+            "taints": Place("spec", "taints", notation=notation.TAINTS),
+            **{name: amounts(name) for name in FIRST},
+            "extended": Pairs(
+                *ALLOCATABLE, notation=notation.PAIRS, mine=lambda key: key not in FIRST, also=(CAPACITY,)
+            ),
+        }
+        field = self.fields["machine"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(name, machine.label) for name, machine in MACHINES.items()] + [("", _("Your own"))]
+        if self.exists:
+            del self.fields["copies"]
+            self.fields["name"].help_text = ""
 
-    def names(self) -> list[str]:
-        """Numbered after the highest free number, so that a deleted node's name does not come back by
-        chance."""
-        name, copies = self.cleaned_data["name"], self.cleaned_data["copies"]
+    @staticmethod
+    def start(sandbox: Sandbox) -> Manifest:
+        """The next of the nodes that there are, in the zone of the last one."""
+        names = sandbox.names(NODES)
+        last = (sandbox.get(NODES, max(names)) if names else None) or {}
+        zone = get(last, ("metadata", "labels", ZONE)) or "zone-a"
+        medium = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+        (name,) = numbered("node-", names, 1)
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {ZONE: zone}},
+            "status": {"capacity": medium, "allocatable": {**medium}},
+        }
+
+    def show(self, manifest: Manifest) -> dict[str, str]:
+        texts = super().show(manifest)
+        has = texts["cpu"], texts["memory"], self.means("extended", texts["extended"]) or {}
+        alike = (name for name, machine in MACHINES.items() if machine[1:] == has)
+        return texts | {"machine": next(alike, "")}
+
+    def write(self, manifest: Manifest, changed: Iterable[str]) -> Manifest:
+        chosen = MACHINES.get(self.cleaned_data.get("machine", ""))
+        if "machine" in changed and chosen:
+            for name, value in (
+                ("cpu", chosen.cpu),
+                ("memory", chosen.memory),
+                ("extended", chosen.extended),
+            ):
+                self.places[name].write(manifest, value)
+            changed = {*changed} - {"cpu", "memory", "extended"}
+        return super().write(manifest, changed)
+
+    def manifests(self, manifest: Manifest) -> list[Manifest]:
+        copies, name = self.cleaned_data.get("copies") or 1, str((manifest.get("metadata") or {}).get("name"))
         if copies == 1 and not name.endswith("-"):
-            return [name]
-        prefix = name if name.endswith("-") else name + "-"
-        rests = (each.removeprefix(prefix) for each in self.taken if each.startswith(prefix))
-        highest = max((int(rest) for rest in rests if rest.isdecimal()), default=0)
-        return [f"{prefix}{number}" for number in islice(count(highest + 1), copies)]
+            return [manifest]
+        names = numbered(name, self.sandbox.names(NODES), copies)
+        return [{**manifest, "metadata": {**manifest["metadata"], "name": each}} for each in names]
 
-    def manifests(self) -> list[Manifest]:
-        data = self.cleaned_data
-        labels = dict(data["labels"])
-        if data["zone"]:
-            labels[ZONE] = data["zone"]
-        amounts = {"cpu": data["cpu"], "memory": data["memory"], "pods": data["pods"]}
-        made = []
-        for name in self.names():
-            metadata: Manifest = {"name": name} | ({"labels": labels} if labels else {})
-            manifest: Manifest = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
-            if data["taints"]:
-                manifest["spec"] = {"taints": data["taints"]}
-            manifest["status"] = {"capacity": amounts, "allocatable": amounts}
-            made.append(manifest)
-        return made
+
+def numbered(name: str, taken: Iterable[str], copies: int) -> list[str]:
+    """ "node-" -> node-1, node-2; "node-5" -> node-5, node-6. Never below a number that is taken, so that a
+    deleted node's name does not come back by chance."""
+    prefix = name.rstrip("0123456789")
+    own = name[len(prefix) :]
+    prefix = prefix if prefix.endswith("-") or own else f"{prefix}-"
+    rests = [each.removeprefix(prefix) for each in taken if each.startswith(prefix)]
+    highest = max((int(rest) for rest in rests if rest.isdecimal()), default=0)
+    first = max(int(own), highest + 1) if own else highest + 1
+    return [f"{prefix}{number}" for number in islice(count(first), copies)]

@@ -1,17 +1,25 @@
-"""+ Pod."""
+"""Pods: by themselves, or as a Deployment or a Job."""
 
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
 
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store import Sandbox
-from schedviz.web.forms.base import ManifestForm, PairsField, TolerationsField, copies_field
+from schedviz.web.forms import notation
+from schedviz.web.forms import workload as workloads
+from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
+from schedviz.web.forms.places import Path, get
 from schedviz.web.view import format as fmt
 from schedviz.web.view.picture import PRIORITY_CLASSES
 from schedviz.web.view.priority import SYSTEM_PRIORITY
 from simulator.api import Manifest
+
+RESOURCES = ("spec", "containers", 0, "resources")
+RUN_SECONDS = "schedviz/run-seconds"
+FIRST = ("cpu", "memory")
+"""Resources with fields of their own; the others share one."""
 
 
 def usual_first(priority_class: Manifest) -> tuple[bool, int]:
@@ -22,29 +30,23 @@ def usual_first(priority_class: Manifest) -> tuple[bool, int]:
 
 class PodForm(ManifestForm):
     title = _("New Pod")
-    fields_of: ClassVar[dict[str, str]] = {
-        "metadata": "name",
-        "metadata.namespace": "namespace",
-        "spec.containers[0].resources.requests[cpu]": "cpu",
-        "spec.containers[0].resources.requests[memory]": "memory",
-        "spec.containers[0].resources.requests.cpu": "cpu",
-        "spec.containers[0].resources.requests.memory": "memory",
-        "spec.priorityClassName": "priority_class",
-        "spec.nodeSelector": "node_selector",
-        "spec.tolerations": "tolerations",
-        "metadata.annotations": "run_seconds",
-    }
+    kinds = ("Pod", *workloads.WORKLOADS)
 
     name = forms.CharField(
         label=_("Name"),
-        initial="pod-",
+        required=False,
         max_length=253,
         help_text=_("Ending in “-”, it is a generateName: the API server completes it."),
     )
+    workload = forms.ChoiceField(
+        label=_("As"),
+        choices=[("Pod", _("Pods")), ("Deployment", "Deployment"), ("Job", "Job")],
+        required=False,
+    )
     copies = copies_field()
-    cpu = forms.CharField(label=_("CPU request"), initial="500m", required=False, max_length=40)
-    memory = forms.CharField(label=_("Memory request"), initial="512Mi", required=False, max_length=40)
     priority_class = forms.ChoiceField(label=_("PriorityClass"), required=False)
+    cpu = text_field(_("CPU request"), length=40)
+    memory = text_field(_("Memory request"), length=40)
     run_seconds = forms.IntegerField(
         label=_("Runs for, seconds"),
         required=False,
@@ -52,47 +54,181 @@ class PodForm(ManifestForm):
         max_value=10**9,
         help_text=_("Empty: until it is deleted."),
     )
-    namespace = forms.CharField(label=_("Namespace"), initial="default", max_length=63)
-    node_selector = PairsField(
-        label=_("Node selector"), required=False, max_length=2000, help_text=_("disk=ssd, zone=a")
+    node_selector = text_field(_("Node selector"), placeholder="disk=ssd, zone=a")
+    tolerations = text_field(_("Tolerations"), placeholder="dedicated=gpu:NoSchedule")
+    node_affinity = text_field(
+        _("Node affinity"),
+        rows=2,
+        placeholder="disk in (ssd, nvme)",
+        help_text=_("One term a line; with a weight before it, “10: disk=ssd”, it is only preferred."),
     )
-    tolerations = TolerationsField(
-        label=_("Tolerations"), required=False, max_length=2000, help_text=_("dedicated=gpu:NoSchedule")
+    pod_affinity = text_field(
+        _("Pod affinity"),
+        rows=2,
+        placeholder="app=web @ topology.kubernetes.io/zone",
+        help_text=_("To be near the pods of a selector: selector @ topologyKey, or weight: before it."),
+    )
+    pod_anti_affinity = text_field(
+        _("Pod anti-affinity"),
+        rows=2,
+        placeholder="app=web @ kubernetes.io/hostname",
+        help_text=_("To keep away from them."),
+    )
+    topology_spread = text_field(
+        _("Topology spread constraints"),
+        rows=2,
+        placeholder="1 DoNotSchedule: app=web @ topology.kubernetes.io/zone",
+        help_text=_("maxSkew and whenUnsatisfiable, then selector @ topologyKey."),
+    )
+    namespace = text_field(_("Namespace"), length=63)
+    labels = text_field(_("Labels"), placeholder="app=web")
+    cpu_limit = text_field(_("CPU limit"), length=40)
+    memory_limit = text_field(_("Memory limit"), length=40)
+    extended = text_field(
+        _("Extended resources"),
+        placeholder="nvidia.com/gpu=1",
+        help_text=_("Request and limit at once: they must be equal."),
+    )
+    gates = text_field(_("Scheduling gates"), placeholder="example.com/quota")
+    grace = forms.IntegerField(
+        label=_("Grace period, seconds"), required=False, min_value=0, max_value=86_400
+    )
+    scheduler_name = text_field(_("Scheduler"), length=253, placeholder="default-scheduler")
+
+    groups = (
+        (
+            _("Where it may run"),
+            (
+                "node_selector",
+                "tolerations",
+                "node_affinity",
+                "pod_affinity",
+                "pod_anti_affinity",
+                "topology_spread",
+            ),
+        ),
+        (
+            _("More of the pod"),
+            (
+                "namespace",
+                "labels",
+                "cpu_limit",
+                "memory_limit",
+                "extended",
+                "gates",
+                "grace",
+                "scheduler_name",
+            ),
+        ),
+    )
+    fixed = ("name", "namespace", "workload")
+    own = (
+        *ManifestForm.own,
+        *(("metadata", field) for field in ("name", "generateName", "namespace")),
+        *(path for paths in workloads.COPIES.values() for path in paths),
+        ("spec", "selector", "matchLabels", workloads.APP),
+        (*workloads.TEMPLATE, "spec", "restartPolicy"),
     )
 
-    more = ("namespace", "node_selector", "tolerations")
-    """Fields behind the fold: a usual pod needs none."""
+    def set_up(self, manifest: Manifest) -> None:
+        requests, limits = (*RESOURCES, "requests"), (*RESOURCES, "limits")
+        affinity = ("spec", "affinity")
+        self.places = {
+            "cpu": Place(*requests, "cpu"),
+            "memory": Place(*requests, "memory"),
+            "cpu_limit": Place(*limits, "cpu"),
+            "memory_limit": Place(*limits, "memory"),
+            "extended": Pairs(
+                *requests, notation=notation.PAIRS, mine=lambda key: key not in FIRST, also=(limits,)
+            ),
+            "priority_class": Place("spec", "priorityClassName"),
+            "run_seconds": Place("metadata", "annotations", RUN_SECONDS),
+            "labels": Place("metadata", "labels", notation=notation.PAIRS),
+            "node_selector": Place("spec", "nodeSelector", notation=notation.PAIRS),
+            "tolerations": Place("spec", "tolerations", notation=notation.TOLERATIONS),
+            "node_affinity": Place(*affinity, "nodeAffinity", notation=notation.NODE_AFFINITY),
+            "pod_affinity": Place(*affinity, "podAffinity", notation=notation.POD_AFFINITY),
+            "pod_anti_affinity": Place(*affinity, "podAntiAffinity", notation=notation.POD_AFFINITY),
+            "topology_spread": Place("spec", "topologySpreadConstraints", notation=notation.TOPOLOGY_SPREAD),
+            "gates": Place("spec", "schedulingGates", notation=notation.GATES),
+            "grace": Place("spec", "terminationGracePeriodSeconds", notation=notation.NUMBER),
+            "scheduler_name": Place("spec", "schedulerName"),
+        }
+        self._offer_classes(str(get(manifest, (*self.root(manifest), "spec", "priorityClassName")) or ""))
+        if self.exists:
+            self.fields["name"].help_text = ""
+            if manifest.get("kind") == "Pod":
+                del self.fields["copies"]
 
-    def __init__(self, sandbox: Sandbox, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sandbox, *args, **kwargs)
-        classes = sorted(sandbox.list(PRIORITY_CLASSES).items, key=usual_first)
+    def _offer_classes(self, chosen: str) -> None:
+        """``chosen`` may be one that there is not, or not yet."""
+        classes = sorted(self.sandbox.list(PRIORITY_CLASSES).items, key=usual_first)
         field = self.fields["priority_class"]
         assert isinstance(field, forms.ChoiceField)
         default = next((each for each in classes if each.get("globalDefault")), None)
         none = gettext("none: %(value)s") % {"value": fmt.number(default["value"] if default else 0)}
-        names = [(each["metadata"]["name"], each.get("value", 0)) for each in classes]
-        field.choices = [("", none), *((name, f"{name}: {fmt.number(value)}") for name, value in names)]
+        known = {each["metadata"]["name"]: each.get("value", 0) for each in classes}
+        names = [(name, f"{name}: {fmt.number(value)}") for name, value in known.items()]
+        missing = [(chosen, chosen)] if chosen and chosen not in known else []
+        field.choices = [("", none), *names, *missing]
 
-    def manifests(self) -> list[Manifest]:
-        data = self.cleaned_data
-        name, copies = data["name"], data["copies"]
-        metadata: Manifest = {"namespace": data["namespace"]}
-        if name.endswith("-") or copies > 1:
-            metadata["generateName"] = name if name.endswith("-") else name + "-"
-        else:
-            metadata["name"] = name
-        if data["run_seconds"]:
-            metadata["annotations"] = {"schedviz/run-seconds": str(data["run_seconds"])}
-        requests = {resource: data[resource] for resource in ("cpu", "memory") if data[resource]}
-        container: Manifest = {"name": "main", "image": "registry.example/app:1"}
-        if requests:
-            container["resources"] = {"requests": requests}
-        spec: Manifest = {"containers": [container]}
-        if data["priority_class"]:
-            spec["priorityClassName"] = data["priority_class"]
-        if data["node_selector"]:
-            spec["nodeSelector"] = data["node_selector"]
-        if data["tolerations"]:
-            spec["tolerations"] = data["tolerations"]
-        manifest: Manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-        return [manifest] * copies
+    @staticmethod
+    def start(sandbox: Sandbox) -> Manifest:
+        requests = {"cpu": "500m", "memory": "512Mi"}
+        container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": requests}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"generateName": "pod-", "namespace": "default"},
+            "spec": {"containers": [container]},
+        }
+
+    def root(self, manifest: Manifest) -> Path:
+        return workloads.TEMPLATE if manifest.get("kind") in workloads.WORKLOADS else ()
+
+    def show(self, manifest: Manifest) -> dict[str, str]:
+        texts = super().show(manifest)
+        metadata = manifest.get("metadata") or {}
+        texts |= {
+            "workload": manifest["kind"],
+            "name": workloads.name_of(manifest),
+            "namespace": str(metadata.get("namespace") or ""),
+        }
+        if manifest["kind"] != "Pod":
+            copies = [Place(*path).show(manifest) for path in workloads.COPIES[manifest["kind"]][:1]]
+            texts["copies"] = copies[0] or "1"
+        return texts
+
+    def write(self, manifest: Manifest, changed: Iterable[str]) -> Manifest:
+        """The kind first, as it moves the pod's template; the name last, as it depends on kind and copies."""
+        data, changed = self.cleaned_data, set(changed)
+        copies = data.get("copies") or 1
+        if "workload" in changed and data["workload"]:
+            manifest = workloads.become(data["workload"], manifest, copies)
+        super().write(manifest, changed)
+        if "namespace" in changed:
+            manifest.setdefault("metadata", {}).pop("namespace", None)
+            if data["namespace"]:
+                manifest["metadata"]["namespace"] = data["namespace"]
+        if "copies" in changed:
+            workloads.put_copies(manifest, copies)
+        if changed & {"name", "copies"} or ("labels" in changed and manifest["kind"] == "Deployment"):
+            name = data["name"] if "name" in changed else workloads.name_of(manifest)
+            workloads.put_name(manifest, name, copies)
+        return manifest
+
+    def manifests(self, manifest: Manifest) -> list[Manifest]:
+        copies = self.cleaned_data.get("copies") or 1
+        return [manifest] * (copies if manifest.get("kind") == "Pod" else 1)
+
+    def paths_of(self) -> Mapping[str, list[str]]:
+        own = {"name": ["metadata", "metadata.name"], "namespace": ["metadata.namespace"]}
+        prefixes = ("", "spec.template.")
+        placed = {
+            name: [prefix + path for prefix in prefixes for path in paths]
+            for name, paths in super().paths_of().items()
+        }
+        return {**own, **placed, "copies": ["spec.replicas", "spec.completions", "spec.parallelism"]}
+
+    def clean_name(self) -> str:
+        return str(self.cleaned_data["name"]).strip()

@@ -1,53 +1,53 @@
-"""+ PriorityClass."""
-
-from typing import ClassVar
+"""Priority classes."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.web.forms.base import ManifestForm
+from schedviz.store import Sandbox
+from schedviz.web.forms import notation
+from schedviz.web.forms.base import ManifestForm, Place, text_field
 from simulator.api import Manifest
 
 
 class PriorityClassForm(ManifestForm):
     title = _("New PriorityClass")
-    fields_of: ClassVar[dict[str, str]] = {
-        "metadata": "name",
-        "value": "value",
-        "globalDefault": "global_default",
-        "preemptionPolicy": "preemption_policy",
-        "description": "description",
-    }
+    kinds = ("PriorityClass",)
 
-    name = forms.CharField(label=_("Name"), initial="important", max_length=253)
+    name = text_field(_("Name"), length=253)
     value = forms.IntegerField(
         label=_("Value"),
-        initial=10000,
+        required=False,
         help_text=_("At most 1000000000. Pods of a higher value are scheduled first and may preempt others."),
     )
     preemption_policy = forms.ChoiceField(
         label=_("Preemption policy"),
+        required=False,
         choices=[
             ("PreemptLowerPriority", "PreemptLowerPriority"),
             ("Never", "Never"),
         ],
     )
     global_default = forms.BooleanField(label=_("globalDefault: for pods that name no class"), required=False)
-    description = forms.CharField(label=_("Description"), required=False, max_length=500)
+    description = text_field(_("Description"), length=500)
 
-    more = ("description",)
+    groups = ((_("More"), ("description",)),)
+    fixed = ("name", "value", "preemption_policy")
 
-    def manifests(self) -> list[Manifest]:
-        data = self.cleaned_data
-        manifest: Manifest = {
+    def set_up(self, manifest: Manifest) -> None:
+        self.places = {
+            "name": Place("metadata", "name"),
+            "value": Place("value", notation=notation.NUMBER),
+            "preemption_policy": Place("preemptionPolicy"),
+            "global_default": Place("globalDefault", notation=notation.FLAG),
+            "description": Place("description"),
+        }
+
+    @staticmethod
+    def start(sandbox: Sandbox) -> Manifest:
+        return {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",
-            "metadata": {"name": data["name"]},
-            "value": data["value"],
-            "preemptionPolicy": data["preemption_policy"],
+            "metadata": {"name": "important"},
+            "value": 10_000,
+            "preemptionPolicy": "PreemptLowerPriority",
         }
-        if data["global_default"]:
-            manifest["globalDefault"] = True
-        if data["description"]:
-            manifest["description"] = data["description"]
-        return [manifest]

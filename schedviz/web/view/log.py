@@ -98,6 +98,9 @@ class Words:
         match event:
             case trace.LeaderElected():
                 return "quiet", format_html(gettext("{} leads (epoch {})."), event.holder, event.epoch)
+            case trace.SchedulerConfigured():
+                text = gettext("The scheduler starts anew with another configuration: {}.")
+                return "warn", format_html(text, ", ".join(event.fields))
             case trace.NodeChanged():
                 return self.node_changed(event)
             case trace.QueueMoved():

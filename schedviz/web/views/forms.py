@@ -3,25 +3,23 @@
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms import FORMS, ManifestForm
+from schedviz.web.forms.in_step import InStep
 from schedviz.web.kubectl import lines
 from schedviz.web.view import hint
 from schedviz.web.view.load import load
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.views.editor import Editor, is_step, posted_by
 from schedviz.web.views.page import done, find, form_page
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, manifests
 from simulator.apiserver.status import StatusError
-
-PREVIEWED_AT_MOST = 3
-"""Copies of the YAML beside the form; the others differ in nothing but the name."""
 
 
 def form_of(kind: str) -> type[ManifestForm]:
@@ -33,20 +31,26 @@ def form_of(kind: str) -> type[ManifestForm]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
-    sandbox = find(name)
-    asked = {field: request.GET[field] for field in request.GET}
-    form = form_of(kind)(sandbox, request.POST if request.method == "POST" else None, initial=asked)
-    if request.method == "POST" and form.is_valid():
+    """``do`` "step" only brings form and YAML in step, and says what the API server would say. A link may
+    fill in fields."""
+    sandbox, form = find(name), form_of(kind)
+    posted, step = posted_by(request), is_step(request)
+    asked = {field: str(request.GET[field]) for field in request.GET}
+    both = InStep(form, sandbox, form.start(sandbox), asked if posted is None else posted)
+    editor = Editor(both, form.title, gettext("Create"), reverse("new", args=[name, kind]))
+    if both.manifest is not None:
+        made = both.form.manifests(both.manifest)
+        editor.shell = lines.create(made)
+        create_it = posted is not None and both.fine and not step
         try:
-            manifests = form.manifests()
-            write.create(sandbox, manifests)
+            if step or create_it:
+                write.create(sandbox, made[:1] if step else made, dry_run=step)
         except StatusError as error:
-            form.take_causes(error.causes, error.message)
+            both.take(error.causes, error.message)
         else:
-            return done(request, sandbox, kubectl=lines.create(manifests))
-    status = 422 if form.errors else 200
-    context = {"form": form, "kind": kind, **meant_by(form)}
-    return form_page(request, sandbox, "forms/form.html", context, status)
+            if create_it:
+                return done(request, sandbox, kubectl=editor.shell)
+    return editor.respond(request, sandbox)
 
 
 @require_safe
@@ -55,29 +59,6 @@ def urgent(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find(name)
     fields = hint.urgent(load(sandbox))
     return redirect(reverse("new", args=[sandbox.name, "pod"]) + "?" + urlencode(fields))
-
-
-@require_POST
-def preview(request: HttpRequest, name: str, kind: str) -> HttpResponse:
-    """The YAML that the form stands for as it is now."""
-    form = form_of(kind)(find(name), request.POST)
-    return render(request, "forms/yaml.html", meant_by(form))
-
-
-def meant_by(form: ManifestForm) -> dict[str, str]:
-    """``yaml`` and ``shell``, the kubectl line that does the same: of what is filled in, or of the proposals
-    while nothing is; empty while a field is wrong."""
-    if not form.is_bound:
-        values = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
-        form = type(form)(form.sandbox, values)
-    if not form.is_valid():
-        return {"yaml": "", "shell": ""}
-    made = form.manifests()
-    text = to_yaml(made[:PREVIEWED_AT_MOST])
-    more = len(made) - PREVIEWED_AT_MOST
-    if more > 0:
-        text += "# " + gettext("and %(n)s more") % {"n": more} + "\n"
-    return {"yaml": text, "shell": lines.create(made)}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -11,6 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web import acts
+from schedviz.web.drain import Drained, drain
+from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
 from schedviz.web.view import details
 from schedviz.web.view.picture import NODES, PODS
@@ -85,18 +87,26 @@ def node(request: HttpRequest, name: str, node: str) -> HttpResponse:
 
 @require_POST
 def change_node(request: HttpRequest, name: str, node: str, action: str) -> HttpResponse:
-    """``action``: cordon, uncordon, taint (field ``taint``: key=value:Effect, or with a "-" at its end to
-    take it away, as kubectl taint does), one of ANNOTATED, delete."""
-    sandbox, error, acted = find(name), "", ""
+    """``action``: cordon, uncordon, drain, taint (field ``taint``: key=value:Effect, or with a "-" at its end
+    to take it away, as kubectl taint does), label (field ``label``: key=value, or key-), one of ANNOTATED,
+    delete."""
+    sandbox, error, acted, drained = find(name), "", "", None
     try:
         match action:
             case "cordon" | "uncordon":
                 acts.cordon(sandbox, node, action == "cordon")
                 acted = lines.kubectl(action, node)
+            case "drain":
+                drained = drain(sandbox, node)
+                acted = lines.kubectl("drain", node, "--ignore-daemonsets", "--force")
+            case "label":
+                wanted = items(request.POST.get("label", ""))
+                acts.mark(sandbox, resources.NODES, node, "labels", wanted)
+                acted = lines.on("label", resources.NODES, node, *wanted)
             case "taint":
-                wanted = request.POST.get("taint", "").strip()
-                acts.taint(sandbox, node, wanted)
-                acted = lines.kubectl("taint", "nodes", node, wanted)
+                taint = request.POST.get("taint", "").strip()
+                acts.taint(sandbox, node, taint)
+                acted = lines.kubectl("taint", "nodes", node, taint)
             case _ if action in ANNOTATED:
                 acts.mark(sandbox, resources.NODES, node, "annotations", [ANNOTATED[action]])
                 acted = lines.on("annotate", resources.NODES, node, ANNOTATED[action])
@@ -110,17 +120,23 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
         error = refused.message
     except ValidationError as wrong:
         error = " ".join(wrong.messages)
-    return show_node(request, sandbox, node, error, acted)
+    return show_node(request, sandbox, node, error, acted=acted, drained=drained)
 
 
 def show_node(
-    request: HttpRequest, sandbox: Sandbox, node: str, error: str = "", acted: str = ""
+    request: HttpRequest,
+    sandbox: Sandbox,
+    node: str,
+    error: str = "",
+    *,
+    acted: str = "",
+    drained: Drained | None = None,
 ) -> HttpResponse:
     view = details.node_detail(sandbox, node, reverse("sandbox", args=[sandbox.name]))
     if view is None:
         return missing(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}
-    context = {"view": view, "error": error, "acted": acted, "subject": subject}
+    context = {"view": view, "error": error, "acted": acted, "drained": drained, "subject": subject}
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
 
 

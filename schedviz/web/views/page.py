@@ -115,7 +115,8 @@ def done(
         return redirect("sandbox", sandbox.name)
     if not kubectl:
         return HttpResponse(status=204, headers={"HX-Trigger": event})
-    return HttpResponse(acted(kubectl), headers={"HX-Trigger": event, "HX-Reswap": "none"})
+    # The event may take away what sent the request, and with it the page that the line is to be put into.
+    return HttpResponse(acted(kubectl), headers={"HX-Trigger-After-Swap": event, "HX-Reswap": "none"})
 
 
 def form_page(

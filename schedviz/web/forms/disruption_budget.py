@@ -1,0 +1,56 @@
+"""Pod disruption budgets."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from schedviz.store import Sandbox
+from schedviz.web.forms import notation
+from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
+from simulator.api import Manifest
+
+
+class DisruptionBudgetForm(ManifestForm):
+    title = _("New PodDisruptionBudget")
+    kinds = ("PodDisruptionBudget",)
+
+    name = text_field(_("Name"), length=253)
+    selector = text_field(
+        _("Selector"),
+        placeholder="app=web",
+        help_text=_("Whose pods it protects: key=value, key in (a, b), !key."),
+    )
+    min_available = text_field(verbatim("minAvailable"), length=40, help_text=_("A number, or percent: 50%."))
+    max_unavailable = text_field(
+        verbatim("maxUnavailable"), length=40, help_text=_("Instead of minAvailable.")
+    )
+    namespace = text_field(_("Namespace"), length=63)
+    unhealthy = forms.ChoiceField(
+        label=_("Unhealthy pods"),
+        required=False,
+        choices=[
+            ("", _("as usual")),
+            ("IfHealthyBudget", "IfHealthyBudget"),
+            ("AlwaysAllow", "AlwaysAllow"),
+        ],
+    )
+
+    groups = ((_("More"), ("namespace", "unhealthy")),)
+
+    def set_up(self, manifest: Manifest) -> None:
+        self.places = {
+            "name": Place("metadata", "name"),
+            "namespace": Place("metadata", "namespace"),
+            "selector": Place("spec", "selector", notation=notation.LABEL_SELECTOR),
+            "min_available": Place("spec", "minAvailable", notation=notation.INT_OR_STRING),
+            "max_unavailable": Place("spec", "maxUnavailable", notation=notation.INT_OR_STRING),
+            "unhealthy": Place("spec", "unhealthyPodEvictionPolicy"),
+        }
+
+    @staticmethod
+    def start(sandbox: Sandbox) -> Manifest:
+        return {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}},
+        }

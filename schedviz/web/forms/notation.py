@@ -1,0 +1,303 @@
+"""How parts of a manifest are written in one field: labels, taints, selectors, affinity; as kubectl's
+arguments where it has any.
+
+A notation reads text to a value (ValidationError where it is none) and shows a value as text. What it cannot
+show is only in the YAML: showing and reading must give the same value again.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+
+from simulator.api import Manifest
+from simulator.apiserver.selection import parse_labels
+from simulator.apiserver.status import BadRequest
+from simulator.objects.labels import Requirement
+
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+POLICIES: Final = ("DoNotSchedule", "ScheduleAnyway")
+SECONDS: Final = re.compile(r"(.+?)\s+for\s+(\d{1,9})s")
+
+
+class Notation(NamedTuple):
+    read: Callable[[str], Any]
+    """From text that is not empty."""
+    show: Callable[[Any], str]
+    """Raises KeyError, TypeError, ValueError or AttributeError for what the notation has no words for."""
+    complete: Callable[[Any], Any] = lambda value: value
+    """A value with what Kubernetes lets one leave out."""
+
+
+def shown(notation: Notation, value: Any) -> str | None:
+    """A value as text, "" for nothing; None where the notation cannot say it."""
+    if value is None:
+        return ""
+    try:
+        text = notation.show(value)
+        return text if text and same(notation.read(text), notation.complete(value)) else None
+    except (AttributeError, KeyError, TypeError, ValueError, ValidationError):
+        return None
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal, whatever the order in lists, and ``2`` as good as ``"2"``: in a quantity it is."""
+    return bool(_canonical(one) == _canonical(other))
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _canonical(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, list):
+        return sorted((_canonical(each) for each in value), key=repr)
+    return value if isinstance(value, bool) or value is None else str(value)
+
+
+def items(text: str) -> list[str]:
+    return [item.strip() for item in re.split(r"[,\n]", text) if item.strip()]
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def pairs(text: str) -> dict[str, str]:
+    """ "a=b, c=d" -> {"a": "b", "c": "d"}. Raises ValidationError."""
+    found = {}
+    for item in items(text):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise ValidationError(gettext("“%(item)s” is not key=value.") % {"item": item})
+        found[key.strip()] = value.strip()
+    return found
+
+
+def taints(text: str) -> list[dict[str, str]]:
+    """ "key=value:NoSchedule, key:NoExecute", as kubectl taint takes them. Raises ValidationError."""
+    found = []
+    for item in items(text):
+        rest, colon, effect = item.rpartition(":")
+        if not colon or effect not in EFFECTS:
+            message = gettext("“%(item)s” is not key=value:Effect; the effects are %(effects)s.")
+            raise ValidationError(message % {"item": item, "effects": ", ".join(EFFECTS)})
+        key, equals, value = rest.partition("=")
+        found.append({"key": key, **({"value": value} if equals else {}), "effect": effect})
+    return found
+
+
+def _taint(taint: Manifest) -> str:
+    return f"{taint['key']}{_equals(taint)}:{taint['effect']}"
+
+
+def _equals(match: Manifest) -> str:
+    return f"={match['value']}" if "value" in match else ""
+
+
+def tolerations(text: str) -> list[Manifest]:
+    """ "key=value:Effect", "key:Effect", "key=value" or "key": the shorter ones tolerate any value, any
+    effect. "for 300s" at the end is tolerationSeconds."""
+    found = []
+    for item in items(text):
+        timed = SECONDS.fullmatch(item)
+        match, seconds = (timed[1], {"tolerationSeconds": int(timed[2])}) if timed else (item, {})
+        rest, colon, effect = match.rpartition(":")
+        key, equals, value = (rest if colon else match).partition("=")
+        made: Manifest = {"key": key, "operator": "Equal" if equals else "Exists"}
+        found.append(
+            made | ({"value": value} if equals else {}) | ({"effect": effect} if colon else {}) | seconds
+        )
+    return found
+
+
+def _toleration(toleration: Manifest) -> str:
+    effect = f":{toleration['effect']}" if "effect" in toleration else ""
+    seconds = f" for {toleration['tolerationSeconds']}s" if "tolerationSeconds" in toleration else ""
+    return f"{toleration['key']}{_equals(toleration)}{effect}{seconds}"
+
+
+def requirements(text: str) -> Sequence[Requirement]:
+    """A selector as kubectl's ``-l`` takes it. Raises ValidationError."""
+    try:
+        found = parse_labels(text).requirements
+    except BadRequest as error:
+        raise ValidationError(error.message) from None
+    if not found:
+        raise ValidationError(gettext("Say a selector: key=value, key in (a, b), !key."))
+    return found
+
+
+def expressions(found: Sequence[Requirement]) -> list[Manifest]:
+    return [
+        {"key": each.key, "operator": each.operator, **({"values": [*each.values]} if each.values else {})}
+        for each in found
+    ]
+
+
+def _expression(expression: Manifest) -> str:
+    key, values = expression["key"], expression.get("values") or []
+    match expression["operator"]:
+        case "Exists":
+            return f"{key}"
+        case "DoesNotExist":
+            return f"!{key}"
+        case "In" | "NotIn" as operator if len(values) == 1:
+            return f"{key}{'!=' if operator == 'NotIn' else '='}{values[0]}"
+        case "In" | "NotIn" as operator:
+            return f"{key} {operator.lower()} ({', '.join(values)})"
+        case "Gt" | "Lt" as operator:
+            return f"{key}{'>' if operator == 'Gt' else '<'}{values[0]}"
+    raise ValueError(expression["operator"])
+
+
+def label_selector(text: str) -> Manifest:
+    """A metav1.LabelSelector: what must be equal in matchLabels, the rest in matchExpressions."""
+    found = requirements(text)
+    equal = {each.key: each.values[0] for each in found if each.operator == "In" and len(each.values) == 1}
+    rest = expressions([each for each in found if equal.get(each.key) is None])
+    return ({"matchLabels": equal} if equal else {}) | ({"matchExpressions": rest} if rest else {})
+
+
+def _label_selector(selector: Manifest) -> str:
+    equal = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    return ", ".join([*equal, *(_expression(each) for each in selector.get("matchExpressions") or [])])
+
+
+def node_affinity(text: str) -> Manifest:
+    """One term a line: "disk=ssd, zone in (a, b)" is required (one of several is enough), and with a weight
+    before it, "10: disk=ssd", preferred."""
+    required: list[Manifest] = []
+    preferred: list[Manifest] = []
+    for line in lines(text):
+        weight, selector = weighted(line)
+        term = {"matchExpressions": expressions(requirements(selector))}
+        if weight is None:
+            required.append(term)
+        else:
+            preferred.append({"weight": weight, "preference": term})
+    return ({REQUIRED: {"nodeSelectorTerms": required}} if required else {}) | (
+        {PREFERRED: preferred} if preferred else {}
+    )
+
+
+def _node_affinity(affinity: Manifest) -> str:
+    terms = (affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    preferred = affinity.get(PREFERRED) or []
+    return "\n".join(
+        [_expressions(term) for term in terms]
+        + [f"{each['weight']}: {_expressions(each['preference'])}" for each in preferred]
+    )
+
+
+def _expressions(term: Manifest) -> str:
+    return ", ".join(_expression(each) for each in term["matchExpressions"])
+
+
+def pod_affinity(text: str) -> Manifest:
+    """One term a line: "app=web @ topology.kubernetes.io/zone" is required, and with a weight before it
+    preferred."""
+    required: list[Manifest] = []
+    preferred: list[Manifest] = []
+    for line in lines(text):
+        weight, rest = weighted(line)
+        term = topology(rest)
+        if weight is None:
+            required.append(term)
+        else:
+            preferred.append({"weight": weight, "podAffinityTerm": term})
+    return ({REQUIRED: required} if required else {}) | ({PREFERRED: preferred} if preferred else {})
+
+
+def _pod_affinity(affinity: Manifest) -> str:
+    return "\n".join(
+        [_topology(term) for term in affinity.get(REQUIRED) or []]
+        + [
+            f"{each['weight']}: {_topology(each['podAffinityTerm'])}"
+            for each in affinity.get(PREFERRED) or []
+        ]
+    )
+
+
+def topology_spread(text: str) -> list[Manifest]:
+    """One constraint a line: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the number is
+    maxSkew."""
+    found = []
+    for line in lines(text):
+        head, colon, rest = line.partition(":")
+        skew, _, policy = head.strip().partition(" ")
+        if not colon or not skew.isdecimal() or policy.strip() not in POLICIES:
+            message = gettext("“%(line)s” does not begin with a maxSkew and %(policies)s, then a colon.")
+            raise ValidationError(message % {"line": line, "policies": " / ".join(POLICIES)})
+        term = topology(rest)
+        found.append(
+            {
+                "maxSkew": int(skew),
+                "topologyKey": term["topologyKey"],
+                "whenUnsatisfiable": policy.strip(),
+                "labelSelector": term["labelSelector"],
+            }
+        )
+    return found
+
+
+def _topology_spread(constraints: list[Manifest]) -> str:
+    return "\n".join(
+        f"{each['maxSkew']} {each['whenUnsatisfiable']}: {_topology(each)}" for each in constraints
+    )
+
+
+def weighted(line: str) -> tuple[int | None, str]:
+    """ "10: app=web" -> (10, "app=web"); without a weight None."""
+    weight, colon, rest = line.partition(":")
+    if not colon:
+        return None, line
+    if not weight.strip().isdecimal():
+        raise ValidationError(gettext("“%(weight)s” is no weight.") % {"weight": weight.strip()})
+    return int(weight), rest
+
+
+def topology(text: str) -> Manifest:
+    """ "app=web @ kubernetes.io/hostname" -> a labelSelector and a topologyKey."""
+    selector, at, key = text.partition("@")
+    if not at or not key.strip():
+        raise ValidationError(gettext("“%(text)s” is not selector @ topologyKey.") % {"text": text.strip()})
+    return {"labelSelector": label_selector(selector), "topologyKey": key.strip()}
+
+
+def _topology(term: Manifest) -> str:
+    return f"{_label_selector(term['labelSelector'])} @ {term['topologyKey']}"
+
+
+def int_or_string(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def _names(gates: list[Manifest]) -> str:
+    return ", ".join(gate["name"] for gate in gates)
+
+
+def _pairs(found: dict[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in found.items())
+
+
+def _joined(show: Callable[[Manifest], str]) -> Callable[[list[Manifest]], str]:
+    return lambda found: ", ".join(show(each) for each in found)
+
+
+TEXT: Final = Notation(str, str)
+NUMBER: Final = Notation(int, str)
+FLAG: Final = Notation(lambda text: text in ("on", "True", "true"), lambda value: "on" if value else "")
+INT_OR_STRING: Final = Notation(int_or_string, str)
+PAIRS: Final = Notation(pairs, _pairs)
+TAINTS: Final = Notation(taints, _joined(_taint))
+TOLERATIONS: Final = Notation(
+    tolerations, _joined(_toleration), lambda found: [{"operator": "Equal"} | each for each in found]
+)
+GATES: Final = Notation(lambda text: [{"name": name} for name in items(text)], _names)
+LABEL_SELECTOR: Final = Notation(label_selector, _label_selector)
+NODE_AFFINITY: Final = Notation(node_affinity, _node_affinity)
+POD_AFFINITY: Final = Notation(pod_affinity, _pod_affinity)
+TOPOLOGY_SPREAD: Final = Notation(topology_spread, _topology_spread)

@@ -1,0 +1,187 @@
+"""The scheduler's configuration: a KubeSchedulerConfiguration, its profiles one after another."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Final
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from schedviz.store import Sandbox
+from schedviz.web.forms import notation
+from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
+from schedviz.web.forms.places import Path, get, mapping
+from schedviz.web.forms.plugins import DEFAULTS, Argument, Switch, Weight
+from simulator.api import Manifest
+from simulator.config.configuration import API_VERSION, DEFAULT_SCHEDULER_NAME, MAX_PROFILES
+from simulator.framework.interface import EXTENSION_POINTS
+from simulator.plugins.registry import registered
+
+KIND: Final = "KubeSchedulerConfiguration"
+STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
+Fold = tuple[Any, tuple[str, ...]]
+
+
+def shape(text: str) -> list[Manifest]:
+    """ "0=0, 100=10": a utilization in percent and its score, 0 to 10."""
+    try:
+        return [{"utilization": int(at), "score": int(score)} for at, score in notation.pairs(text).items()]
+    except ValueError:
+        raise ValidationError(gettext("Say utilization=score in whole numbers: 0=0, 100=10.")) from None
+
+
+def weights(text: str) -> list[Manifest]:
+    """ "cpu=1, memory=1": resources and what they count."""
+    try:
+        return [{"name": name, "weight": int(weight)} for name, weight in notation.pairs(text).items()]
+    except ValueError:
+        raise ValidationError(gettext("Say resource=weight in whole numbers: cpu=1, memory=1.")) from None
+
+
+SHAPE: Final = notation.Notation(
+    shape, lambda points: ", ".join(f"{point['utilization']}={point['score']}" for point in points)
+)
+WEIGHTS: Final = notation.Notation(
+    weights,
+    lambda found: ", ".join(f"{each['name']}={each['weight']}" for each in found),
+    lambda found: [{"weight": 1} | each for each in found],
+)
+
+
+class SchedulerForm(ManifestForm):
+    title = _("Scheduler configuration")
+    kinds = (KIND,)
+    fixed = ()
+
+    @staticmethod
+    def start(sandbox: Sandbox) -> Manifest:
+        return {
+            "apiVersion": API_VERSION,
+            "kind": KIND,
+            "profiles": [{"schedulerName": DEFAULT_SCHEDULER_NAME}],
+        }
+
+    def set_up(self, manifest: Manifest) -> None:
+        found = manifest.get("profiles")
+        profiles = found[:MAX_PROFILES] if isinstance(found, list) and found else [{}]
+        folds = [
+            fold
+            for number, profile in enumerate(profiles)
+            for fold in self.profile(manifest, number, mapping(profile), alone=len(profiles) == 1)
+        ]
+        common = (
+            self.number("percentage", "percentageOfNodesToScore", ("percentageOfNodesToScore",)),
+            self.number("initial-backoff", "podInitialBackoffSeconds", ("podInitialBackoffSeconds",)),
+            self.number("max-backoff", "podMaxBackoffSeconds", ("podMaxBackoffSeconds",)),
+        )
+        self.groups = (*folds, (_("For all profiles"), common))
+        # The names of plugins stand where the fields have their places.
+        own: list[Path] = []
+        for number in range(len(profiles)):
+            own.append(("profiles", number, "plugins", "multiPoint"))
+            own += [path for place in self.places.values() for path in named(place, number)]
+        self.own = (*ManifestForm.own, *own)
+
+    def profile(self, manifest: Manifest, number: int, profile: Manifest, *, alone: bool) -> Iterable[Fold]:
+        """Make the fields of one profile; what is to be folded away of them. Of the first, its name and its
+        strategy are not."""
+        path: Path = ("profiles", number)
+        called = str(profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME)[:80]
+        name = f"p{number}-{{}}".format
+        argument = partial(Argument, path, manifest)
+        fit = partial(argument, "NodeResourcesFit", "scoringStrategy")
+        plugins = registered()
+        order = [*DEFAULTS, *sorted(plugins.keys() - DEFAULTS.keys())]
+
+        first = (
+            self.text(name("name"), verbatim("schedulerName"), Place(*path, "schedulerName")),
+            self.choice(name("strategy"), _("Scoring strategy of NodeResourcesFit"), fit("type"), STRATEGIES),
+            self.text(
+                name("resources"),
+                _("Its resources and their weights"),
+                fit("resources", notes=WEIGHTS),
+                "cpu=1, memory=1",
+            ),
+            self.text(
+                name("shape"),
+                _("Its shape, of RequestedToCapacityRatio"),
+                fit("requestedToCapacityRatio", "shape", notes=SHAPE),
+                "0=0, 100=10",
+            ),
+        )
+        scoring = [each for each in order if issubclass(plugins[each], EXTENSION_POINTS["score"])]
+        weights = tuple(
+            self.integer(name(each), verbatim(each), Weight(path, manifest, each)) for each in scoring
+        )
+        switches = tuple(self.box(name(f"on-{each}"), verbatim(each), Switch(path, each)) for each in order)
+        arguments = (
+            self.number(name("percentage"), "percentageOfNodesToScore", (*path, "percentageOfNodesToScore")),
+            self.integer(
+                name("hard"),
+                verbatim("InterPodAffinity: hardPodAffinityWeight"),
+                argument("InterPodAffinity", "hardPodAffinityWeight", notes=notation.NUMBER),
+            ),
+            self.choice(
+                name("spread"),
+                verbatim("PodTopologySpread: defaultingType"),
+                argument("PodTopologySpread", "defaultingType"),
+                ("System", "List"),
+            ),
+            self.integer(
+                name("candidates"),
+                verbatim("DefaultPreemption: minCandidateNodesPercentage"),
+                argument("DefaultPreemption", "minCandidateNodesPercentage", notes=notation.NUMBER),
+            ),
+            self.integer(
+                name("absolute"),
+                verbatim("DefaultPreemption: minCandidateNodesAbsolute"),
+                argument("DefaultPreemption", "minCandidateNodesAbsolute", notes=notation.NUMBER),
+            ),
+        )
+        folds: list[Fold] = [
+            (gettext("Score weights"), weights),
+            (gettext("Plugins"), switches),
+            (gettext("Other arguments"), arguments),
+        ]
+        if number:
+            folds.insert(0, (gettext("Name and scoring strategy"), first))
+        return [(heading if alone else f"{called}: {heading}", fields) for heading, fields in folds]
+
+    # One field each; its name is returned.
+
+    def number(self, name: str, label: str, path: Path) -> str:
+        return self.integer(name, verbatim(label), Place(*path, notation=notation.NUMBER))
+
+    def integer(self, name: str, label: Any, place: Place) -> str:
+        return self.put(name, place, forms.IntegerField(label=label, required=False))
+
+    def text(self, name: str, label: Any, place: Place, placeholder: str = "") -> str:
+        return self.put(name, place, text_field(label, placeholder=placeholder))
+
+    def box(self, name: str, label: Any, place: Place) -> str:
+        return self.put(name, place, forms.BooleanField(label=label, required=False))
+
+    def choice(self, name: str, label: Any, place: Place, choices: Iterable[str]) -> str:
+        options = [("", _("as usual")), *((each, each) for each in choices)]
+        return self.put(name, place, forms.ChoiceField(label=label, required=False, choices=options))
+
+    def put(self, name: str, place: Place, field: forms.Field) -> str:
+        self.places[name], self.fields[name] = place, field
+        return name
+
+
+def named(place: Place, profile: int) -> Iterable[Path]:
+    """Beside an argument's place, where its plugin's name stands."""
+    if isinstance(place, Argument) and place.list[1] == profile:
+        yield (*place.paths[0][: len(place.list) + 1], "name")
+
+
+def with_profile(manifest: Manifest) -> Manifest:
+    """One profile more, as the last one but for its name."""
+    found = get(manifest, ("profiles",))
+    profiles = found if isinstance(found, list) and found else [{}]
+    taken = [mapping(profile).get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles]
+    name = next(name for number in range(2, MAX_PROFILES + 3) if (name := f"scheduler-{number}") not in taken)
+    return {**manifest, "profiles": [*profiles, {**mapping(profiles[-1]), "schedulerName": name}]}

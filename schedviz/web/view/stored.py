@@ -1,0 +1,82 @@
+"""All that is stored, in lists: the kinds with their counts, and one kind's objects as kubectl get prints
+them."""
+
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from schedviz.store import Sandbox
+from simulator.api import Micros
+from simulator.apiserver.lookup import find_resource
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.table import table
+
+OBJECTS_AT_ONCE: Final = 50
+"""A screen or two; the next page is one click away."""
+PART_AT_MOST: Final = 253
+"""Letters of a name."""
+
+
+class Kind(msgspec.Struct, frozen=True):
+    resource: Resource
+    count: int
+
+
+class Row(msgspec.Struct, frozen=True):
+    key: str
+    label: str
+    cells: list[Any]
+
+
+class Objects(msgspec.Struct, frozen=True):
+    """``found`` of ``count`` have the part in their names; ``after``: where the next page begins, "" = there
+    is none."""
+
+    resource: Resource
+    part: str
+    count: int
+    found: int
+    columns: list[str]
+    rows: list[Row]
+    after: str
+    later: bool
+
+
+def kinds(sandbox: Sandbox) -> list[Kind]:
+    """Those that have objects, by name."""
+    found = []
+    for name in sandbox.resources():
+        plural, _, group = name.partition(".")
+        count = sandbox.count(name)
+        resource = find_resource(sandbox, group, plural) if count else None
+        if resource is not None:
+            found.append(Kind(resource, count))
+    return sorted(found, key=lambda kind: (kind.resource.kind, kind.resource.group))
+
+
+def objects(sandbox: Sandbox, resource: Resource, part: str, after: str, now: Micros) -> Objects:
+    keys = sorted(sandbox.names(resource.id))
+    matching = [key for key in keys if part in key]
+    rest = (key for key in matching if key > after)
+    shown = [*islice(rest, OBJECTS_AT_ONCE)]
+    items = [item for item in (sandbox.get(resource.id, key) for key in shown) if item is not None]
+    printed = table(resource, items, {}, now)
+    always = [at for at, column in enumerate(printed["columnDefinitions"]) if not column["priority"]]
+    names = [printed["columnDefinitions"][at]["name"] for at in always]
+    rows = []
+    for row in printed["rows"]:
+        metadata = row["object"]["metadata"]
+        key = resource.key(metadata.get("namespace", ""), metadata["name"])
+        cells = [row["cells"][at] for at in always[1:]]
+        rows.append(Row(key, key.removeprefix("default/"), cells))
+    return Objects(
+        resource=resource,
+        part=part,
+        count=len(keys),
+        found=len(matching),
+        columns=names[1:],
+        rows=rows,
+        after=shown[-1] if shown and next(rest, None) is not None else "",
+        later=bool(after),
+    )

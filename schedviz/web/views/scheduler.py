@@ -1,0 +1,66 @@
+"""The configuration of a sandbox's scheduler."""
+
+from itertools import islice
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods
+
+from schedviz.api import write
+from schedviz.store import Sandbox
+from schedviz.web.forms.conflict import differences
+from schedviz.web.forms.in_step import InStep, read
+from schedviz.web.forms.scheduler import SchedulerForm, with_profile
+from schedviz.web.view.yaml import to_yaml
+from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
+from schedviz.web.views.page import done, find
+from simulator.api import Manifest
+from simulator.apiserver.status import StatusError
+
+FIELDS_AT_MOST = 20
+"""Paths that the trace names of a change; more is another configuration altogether."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, name: str) -> HttpResponse:
+    """``do`` "step" only says what the scheduler would say, "add-profile" puts one more into the form. A
+    configuration that is applied makes the scheduler start anew."""
+    sandbox, posted = find(name), posted_by(request)
+    theirs = configuration(sandbox)
+    start = read((posted or {}).get("original", "")) or theirs
+    both = InStep(SchedulerForm, sandbox, start, posted)
+    editor = Editor(
+        both,
+        SchedulerForm.title,
+        gettext("Apply"),
+        reverse("scheduler", args=[name]),
+        hint=gettext(
+            "Applied, the scheduler starts anew with it: pods stay where they are, the queue is built again."
+        ),
+        original=to_yaml([start]),
+        add=gettext("Add a profile"),
+    )
+    if posted is None or both.manifest is None:
+        return editor.respond(request, sandbox)
+    if posted.get("do") == "add-profile":
+        text = to_yaml([with_profile(both.manifest)])
+        editor.both = InStep(SchedulerForm, sandbox, start, {"yaml": text})
+        return editor.respond(request, sandbox)
+    if not is_step(request) and both.fine and theirs != start:
+        return rebased(request, sandbox, editor, start, theirs)
+    if is_step(request) or both.fine:
+        fields = [each.field for each in islice(differences(start, None, both.manifest), FIELDS_AT_MOST)]
+        try:
+            write.configure(sandbox, both.manifest, fields, dry_run=is_step(request) or not fields)
+        except StatusError as error:
+            both.take(error.causes, error.message)
+        else:
+            if not is_step(request):
+                return done(request, sandbox)
+    return editor.respond(request, sandbox)
+
+
+def configuration(sandbox: Sandbox) -> Manifest:
+    """As stored, with what a form starts with where nothing is said."""
+    return SchedulerForm.start(sandbox) | (sandbox.meta().config or {})

@@ -1,0 +1,191 @@
+"""Everything that is stored, of whatever kind: which kinds, which objects, one of them; edit and delete."""
+
+import copy
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from schedviz.api import write
+from schedviz.store import Sandbox
+from schedviz.web.forms import form_for
+from schedviz.web.forms.in_step import InStep, read
+from schedviz.web.kubectl import lines
+from schedviz.web.view import stored as view
+from schedviz.web.view.picture import NODES, PODS
+from schedviz.web.view.yaml import to_yaml
+from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
+from schedviz.web.views.page import done, find, is_htmx, panel
+from simulator.api import Manifest
+from simulator.apiserver.admission import SERVER_FIELDS
+from simulator.apiserver.lookup import find_resource
+from simulator.apiserver.resources import NODES as NODES_RESOURCE
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.status import Conflict, StatusError
+
+SAVES_AT_MOST = 5
+"""Tries to save while a component keeps writing the object's status: each time its write got through."""
+
+
+@require_safe
+def kinds(request: HttpRequest, name: str) -> HttpResponse:
+    sandbox = find(name)
+    context = {"kinds": view.kinds(sandbox), "subject": gettext("All objects")}
+    return panel(request, sandbox, "panels/kinds.html", context)
+
+
+@require_safe
+def objects(request: HttpRequest, name: str, resource: str) -> HttpResponse:
+    """``name``: a part of the names to list; ``after``: the key that the page before ended with."""
+    sandbox = find(name)
+    kind = known(sandbox, resource)
+    part, after = request.GET.get("name", "").strip()[: view.PART_AT_MOST], request.GET.get("after", "")
+    shown = view.objects(sandbox, kind, part, after, write.simulated_time(sandbox))
+    return panel(request, sandbox, "panels/objects.html", {"view": shown, "subject": kind.kind})
+
+
+@require_safe
+def show(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
+    sandbox = find(name)
+    if resource == PODS and key.count("/") == 1:
+        return redirect("pod", name, *key.split("/"))
+    if resource == NODES:
+        return redirect("node", name, key)
+    return show_object(request, sandbox, known(sandbox, resource), key)
+
+
+def show_object(
+    request: HttpRequest, sandbox: Sandbox, kind: Resource, key: str, error: str = ""
+) -> HttpResponse:
+    manifest = sandbox.get(kind.id, key)
+    if manifest is None:
+        return missing(request, sandbox, kind, key)
+    context = {"kind": kind, "key": key, "yaml": to_yaml([manifest]), "error": error}
+    context["subject"] = f"{kind.kind} {key}"
+    return panel(request, sandbox, "panels/object.html", context, 422 if error else 200)
+
+
+def missing(request: HttpRequest, sandbox: Sandbox, kind: Resource, key: str) -> HttpResponse:
+    message = gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key}
+    if not is_htmx(request):
+        raise Http404(message)
+    return panel(request, sandbox, "panels/missing.html", {"message": message})
+
+
+@require_POST
+def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
+    """As kubectl delete."""
+    sandbox = find(name)
+    kind = known(sandbox, resource)
+    try:
+        write.delete(sandbox, kind.id, key)
+    except StatusError as error:
+        return show_object(request, sandbox, kind, key, error.message)
+    return done(request, sandbox, "schedviz:gone", lines.on("delete", kind, key))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
+    """As kubectl edit, with fields for the kinds that have a form. What others changed meanwhile is taken in
+    and shown, and nothing is saved before the reader has seen it."""
+    sandbox = find(name)
+    kind = known(sandbox, resource)
+    stored = sandbox.get(kind.id, key)
+    posted = posted_by(request)
+    if stored is None and posted is None:
+        raise Http404(gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key})
+    start = read((posted or {}).get("original", "")) or editable(kind, stored or {})
+    both = InStep(form_for(kind.kind), sandbox, start, posted, exists=True)
+    title = gettext("Edit %(kind)s %(key)s") % {"kind": kind.kind, "key": key.removeprefix("default/")}
+    editor = Editor(
+        both, title, gettext("Save"), reverse("edit", args=[name, kind.id, key]), original=to_yaml([start])
+    )
+    if both.manifest is not None:
+        editor.shell = lines.create([both.manifest])
+    if posted is None or both.manifest is None:
+        return editor.respond(request, sandbox)
+    if is_step(request):
+        try:
+            save(sandbox, kind, key, both.manifest, dry_run=True)
+        except StatusError as error:
+            both.take(error.causes, error.message)
+        return editor.respond(request, sandbox)
+    if not both.fine:
+        return editor.respond(request, sandbox)
+    try:
+        save_unless_changed(sandbox, kind, key, start, both.manifest)
+    except ChangedMeanwhile as error:
+        return rebased(request, sandbox, editor, start, error.theirs)
+    except StatusError as error:
+        both.take(error.causes, error.message)
+        return editor.respond(request, sandbox)
+    return done(request, sandbox, kubectl=editor.shell)
+
+
+class ChangedMeanwhile(Exception):
+    def __init__(self, theirs: Manifest) -> None:
+        super().__init__()
+        self.theirs = theirs
+
+
+def save_unless_changed(
+    sandbox: Sandbox, kind: Resource, key: str, start: Manifest, manifest: Manifest
+) -> None:
+    """Save what was made of ``start``. Raises ChangedMeanwhile where that is no more what is stored, and
+    StatusError. That a component wrote its own part of the object meanwhile is no change."""
+    for attempt in range(SAVES_AT_MOST):
+        now = sandbox.get(kind.id, key)
+        if now is not None and editable(kind, now) != start:
+            raise ChangedMeanwhile(editable(kind, now))
+        try:
+            save(sandbox, kind, key, manifest, version=now["metadata"]["resourceVersion"] if now else "")
+        except Conflict:
+            if attempt == SAVES_AT_MOST - 1:
+                raise
+        else:
+            return
+
+
+def editable(kind: Resource, manifest: Manifest) -> Manifest:
+    """What of an object its users write: not what the server and the controllers keep there. A Node's status
+    is its machine, though."""
+    shown = copy.deepcopy(manifest)
+    for field in (*SERVER_FIELDS, "generateName"):
+        shown.get("metadata", {}).pop(field, None)
+    if kind == NODES_RESOURCE:
+        status = shown.get("status", {})
+        shown["status"] = {field: status[field] for field in ("capacity", "allocatable") if field in status}
+    elif kind.has_status:
+        shown.pop("status", None)
+    return shown
+
+
+def save(
+    sandbox: Sandbox,
+    kind: Resource,
+    key: str,
+    manifest: Manifest,
+    *,
+    version: str = "",
+    dry_run: bool = False,
+) -> None:
+    """Put it in the object's place, if that still has the version."""
+
+    def whole(_: Resource, old: Manifest) -> Manifest:
+        wanted = {**manifest, "metadata": {**manifest.get("metadata", {}), "resourceVersion": version}}
+        if kind == NODES_RESOURCE:
+            wanted["status"] = {**old.get("status", {}), **(manifest.get("status") or {})}
+        return wanted
+
+    write.edit(sandbox, kind.id, key, whole, dry_run=dry_run, whole=kind == NODES_RESOURCE)
+
+
+def known(sandbox: Sandbox, resource: str) -> Resource:
+    """Raises Http404."""
+    plural, _, group = resource.partition(".")
+    found = find_resource(sandbox, group, plural)
+    if found is None:
+        raise Http404(gettext("There is no resource “%(resource)s”.") % {"resource": resource[:80]})
+    return found

@@ -1,0 +1,84 @@
+"""Another configuration for a scheduler that runs: its leader is relieved, the next one begins with it."""
+
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from schedviz.api import write
+from schedviz.loop.driver import Driver
+from schedviz.loop.presence import Presence
+from schedviz.loop.wakes import Wakes
+from schedviz.store import Clock, Meta, Sandbox, StaleLease, Steps, Store
+from schedviz.store.recording import record
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.status import Invalid
+from simulator.config.configuration import API_VERSION
+from simulator.recording import decoder
+from simulator.replay import Replay
+from simulator.simulation import Simulation
+from simulator.trace import CycleCutOff, LeaderElected, SchedulerConfigured
+from tests.loop.conftest import node, pod
+
+PLAIN: Manifest = {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration"}
+STILL = 1e-9
+"""A speed at which time runs and does not come anywhere: the test moves it on by itself."""
+
+
+@pytest.fixture
+def still(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
+    clock = Clock(1_735_689_600 * SECOND, time.time(), STILL)
+    yield write.create_sandbox(store, Meta(sandbox_name, seed=1), [node("n0"), pod("p0")], clock)
+    store.delete(sandbox_name)
+
+
+def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it(
+    store: Store, still: Sandbox
+) -> None:
+    presence = Presence(store, still.name)
+    presence.beat()
+    driver = Driver(store, Wakes(store), presence, Simulation)
+
+    def slice_() -> None:
+        driver.slice(still.name, Wakes(store).due.mark(still.name))
+
+    write.configure(still, PLAIN | {"percentageOfNodesToScore": 50}, ["percentageOfNodesToScore"])
+    assert still.trace_head() == 0, "nobody has begun with another one"
+    still.set_clock(Clock(still.clock().sim, time.time(), STILL, paused=True, steps=Steps("point", 3)))
+    slice_()
+    assert still.under_way()
+    led = still.lease()
+    assert led
+    with pytest.raises(Invalid) as refused:
+        write.configure(still, PLAIN | {"percentageOfNodesToScore": 101}, [])
+    assert [cause.field for cause in refused.value.causes] == ["percentageOfNodesToScore"]
+    assert still.lease() == led, "what is refused changes nothing"
+
+    off = {"multiPoint": {"disabled": [{"name": "ImageLocality"}]}}
+    write.configure(still, PLAIN | {"profiles": [{"plugins": off}]}, ["profiles"])
+    assert still.lease() is None
+    with pytest.raises(StaleLease):
+        still.commit([], token=led, now=1)
+    slice_()
+    write.create(still, [node("n1"), pod("p1")])
+    still.set_clock(Clock(still.clock().sim + 5 * SECOND, time.time(), STILL))
+    slice_()
+    lease, decision = still.lease(), still.last_decision()
+    assert lease
+    assert lease.epoch == led.epoch + 2
+    assert decision
+    assert "NodeResourcesFit" in {scores.plugin for scores in decision.scores}
+    assert "ImageLocality" not in {scores.plugin for scores in decision.scores}
+
+    trace = still.trace_tail(1000)
+    told = [
+        each
+        for stored in Replay(decoder.decode(line) for line in record(still)).run()
+        for each in stored.trace
+    ]
+    assert msgspec.json.encode(told) == msgspec.json.encode(trace), "the recording has it"
+    kinds = LeaderElected | CycleCutOff | SchedulerConfigured
+    assert [type(event) for _, event in trace if isinstance(event, kinds)] == [
+        LeaderElected, SchedulerConfigured, LeaderElected, CycleCutOff,
+    ]  # fmt: skip
