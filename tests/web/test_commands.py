@@ -207,5 +207,10 @@ def test_the_bar_is_a_page_without_scripts_and_a_piece_with_them(cluster: Sandbo
     assert "<html" not in done
     dark = client.post(path, {"text": "theme dark"}, headers=HTMX)
     assert (dark.cookies["theme"].value, "HX-Redirect" in dark.headers) == ("dark", True)
+    assert 'dark.css">' in client.get(f"/s/{cluster.name}/").content.decode()
+    client.post(path, {"text": "theme light"})
+    assert "dark.css" not in client.get(f"/s/{cluster.name}/").content.decode()
+    client.post(path, {"text": "theme system"})
+    assert 'dark.css" media="(prefers-color-scheme: dark)"' in client.get("/").content.decode()
     offered = client.get(f"{path}options/", {"text": "cordon n"}).content.decode()
     assert offered.count('role="option"') == 2

@@ -7,15 +7,15 @@ from typing import Final
 
 import pytest
 
-TOKENS: Final = Path(__file__).parent.parent.parent / "static" / "css" / "tokens.css"
+CSS: Final = Path(__file__).parent.parent.parent / "static" / "css"
 TEXT, MARKS = 4.5, 3.0
 
 Colour = tuple[float, float, float]
 
 
 def themes() -> dict[str, dict[str, str]]:
-    light, dark = TOKENS.read_text().split("@media (prefers-color-scheme: dark)")
-    found = [dict(re.findall(r"--([\w-]+): ([^;]+);", text)) for text in (light, dark)]
+    texts = [(CSS / name).read_text() for name in ("tokens.css", "dark.css")]
+    found = [dict(re.findall(r"--([\w-]+): ([^;]+);", text)) for text in texts]
     return {"light": found[0], "dark": found[0] | found[1]}
 
 
