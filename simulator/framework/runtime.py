@@ -98,6 +98,7 @@ class Framework:
         self.pre_enqueue_plugins: list[PreEnqueuePlugin] = self._at("preEnqueue")
         self.queue_sort_plugins: list[QueueSortPlugin] = self._at("queueSort")
         self.pre_filter_plugins: list[PreFilterPlugin] = self._at("preFilter")
+        self._extended = [p for p in self.pre_filter_plugins if isinstance(p, PreFilterExtensions)]
         self.filter_plugins: list[FilterPlugin] = self._at("filter")
         self.post_filter_plugins: list[PostFilterPlugin] = self._at("postFilter")
         self.pre_score_plugins: list[PreScorePlugin] = self._at("preScore")
@@ -300,11 +301,7 @@ class Framework:
 
     def extended(self, state: CycleState) -> list[PreFilterExtensions]:
         """The plugins that want to hear of supposed pods in this cycle."""
-        return [
-            plugin
-            for plugin in self.pre_filter_plugins
-            if isinstance(plugin, PreFilterExtensions) and plugin.name not in state.skip_filter
-        ]
+        return [plugin for plugin in self._extended if plugin.name not in state.skip_filter]
 
     def run_post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis

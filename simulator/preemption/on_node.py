@@ -39,8 +39,9 @@ def select_victims_on_node(
         supposed.add_pod(0, victim)
         return framework.run_add_pod(state, pod, victim, row)
 
+    supposed.remove_pods(0, potential)
     for victim in potential:
-        fault = lift(victim)
+        fault = framework.run_remove_pod(state, pod, victim, row)
         if fault is not None:
             return fault
     status = fits()

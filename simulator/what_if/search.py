@@ -72,6 +72,7 @@ RANKS: Final = {"bound": 2, "nominated": 1}
 def search(situation: Situation) -> Generator[Progress | Suggestion | Answer, None, None]:
     """Reports, and suggestions as they are found; the answer is the last. (A suggestion's ``alike`` are in
     the answer only.) The situation is as it was whenever this yields, and after it is closed."""
+    yield Progress("as it is", 0, len(STAGES), 0)
     run = _Search(situation)
     now = situation.outcome()
     if now.kind in ("gated", "ignored"):
@@ -135,7 +136,7 @@ class _Search:
             tries += 1
             self.tried += 1
             edits = proposal.make()
-            outcome = self._outcome(edits, stage.nominates)
+            outcome = self._outcome(edits, stage.nominates and rank < RANKS["nominated"])
             helped = RANKS.get(outcome.kind, 0) > rank
             if not helped:
                 yield None
