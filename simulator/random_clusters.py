@@ -11,6 +11,7 @@ ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 ZONES = ("a", "b", "c")
 SIZES = (("4", "16Gi"), ("8", "32Gi"), ("16", "64Gi"))
 CLASSES = {"low": 10, "middle": 100, "high": 1000}
+POLITE = {"priorityClassName": "polite", "priority": 500, "preemptionPolicy": "Never"}
 APPS = tuple(f"app-{i}" for i in range(12))
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 STARTED = "2025-01-01T00:{:02}:00Z"
@@ -33,6 +34,8 @@ def cluster(random: Random, nodes: int, mixture: Mixture = USUAL) -> Iterator[Ma
     """Nodes, pods on them and pods nominated to them, PriorityClasses and PodDisruptionBudgets."""
     for name, value in CLASSES.items():
         yield _object("scheduling.k8s.io/v1", "PriorityClass", name, value=value)
+    polite = _object("scheduling.k8s.io/v1", "PriorityClass", "polite", value=POLITE["priority"])
+    yield polite | {"preemptionPolicy": "Never"}
     for app in APPS[:3]:
         spec = {"selector": {"matchLabels": {"app": app}}, "minAvailable": 1}
         status = {"disruptionsAllowed": random.randrange(2)}
@@ -82,7 +85,7 @@ def pending(random: Random, name: str, mixture: Mixture = USUAL) -> Manifest:
             }
         ]
     if random.random() < odd / 2:
-        spec["preemptionPolicy"] = "Never"
+        spec |= POLITE
     if random.random() < odd / 4:
         spec["schedulingGates"] = [{"name": "example.com/wait"}]
     return pod

@@ -12,8 +12,11 @@ import msgspec
 import pytest
 
 from simulator.__main__ import main
+from simulator.apiserver.admission import admit, new_cluster
+from simulator.apiserver.overlay import NewCluster
 from simulator.apiserver.patch import json_patch
-from simulator.apiserver.resources import Resource, of_kind
+from simulator.apiserver.resources import BUILT_IN, Resource, of_kind
+from simulator.apiserver.update import admit_update
 from simulator.cluster import snapshot
 from simulator.config import load
 from simulator.framework.runtime import Framework
@@ -353,6 +356,18 @@ CASES: list[tuple[str, Objects, Manifest, list[Expected]]] = [
         [("request", "cpu", "5", "4", "n")],
     ),
     (
+        "what the pod as a whole requests is cut with its containers' part",
+        [node("n", "4")],
+        pod("p", containers=containers({"cpu": "4500m"}), resources={"requests": {"cpu": "5"}}),
+        [("request", "cpu", "5", "4", "n")],
+    ),
+    (
+        "what a runtime class adds is not the pod's to cut",
+        [node("n", "4"), node("m", "400m")],
+        pod("p", containers=containers({"cpu": "5"}), overhead={"cpu": "500m"}),
+        [("request", "cpu", "5", "3500m", "n")],
+    ),
+    (
         "one toleration for two taints of one key",
         [node("n", taints=[{"key": "k", "value": "a", "effect": e} for e in ("NoSchedule", "NoExecute")])],
         pod("p"),
@@ -417,6 +432,31 @@ def test_the_smallest_changes_are(objects: Objects, question: Manifest, expected
     for said in found.suggestions:
         changed, new = edited([*objects, question], question, said.edits)
         assert attempted(changed, new) == (said.outcome.kind, said.outcome.node, said.outcome.victims)
+
+
+def test_the_api_server_takes_every_edit_as_it_is() -> None:
+    """Of objects as it stores them, and in the order given."""
+    taken: set[str] = set()
+    for objects, question in questions(25, 5, seed=5, mixture=ROOMY):
+        stored = new_cluster([*objects, question], now=0)
+        manifests = [change.object for change in stored if change.object is not None]
+        [asking] = [m for m in manifests if m["metadata"]["name"] == "question"]
+        for said in asked(manifests, asking).suggestions:
+            there = stored
+            for edit in said.edits:
+                resource = next(r for r in BUILT_IN if r.id == edit.resource)
+                old = next((c for c in there if (c.resource, c.key) == (edit.resource, edit.key)), None)
+                if edit.verb == "update" and edit.manifest is not None and old and old.object:
+                    [change] = admit_update(resource, old.object, edit.manifest, NewCluster(there)).changes
+                    assert change.object == edit.manifest
+                elif edit.manifest is not None:
+                    there = [change for change in there if change is not old or edit.verb == "create"]
+                    there += admit([edit.manifest], NewCluster(there), 0, source="again").changes
+                taken.add(f"{edit.verb} {edit.resource}")
+    assert taken >= {
+        "update nodes", "update pods", "recreate pods", "create nodes", "delete pods",
+        "create priorityclasses.scheduling.k8s.io",
+    }  # fmt: skip
 
 
 def test_nodes_of_one_fix_are_one_suggestion_and_no_more_kinds_of_it_than_are_read() -> None:
