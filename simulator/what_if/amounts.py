@@ -17,11 +17,11 @@ class Lowered(NamedTuple):
     """A pod that requests less."""
 
     manifest: Manifest
-    more: Manifest
-    """The same pod with one step more."""
     before: str
     after: str
+    """Of the one request that was cut; of the pod's sum, where there are several."""
     step: str
+    """What a request was cut in whole numbers of."""
 
 
 def nanos(resource: str, amount: int) -> Nanos:
@@ -55,8 +55,10 @@ def lowered(manifest: Manifest, resource: str, most: int) -> Lowered | None:
     if budget < 0:
         return None
     cuts: list[_Cut] = []
-    if resource in pod_requests.pod_level_requests(spec):
+    whole = resource in pod_requests.pod_level_requests(spec)
+    if whole:
         cuts += _cut(spec["resources"], resource, budget)
+        budget = min(budget, quantity.parse(spec["resources"]["requests"][resource]))
     asking = [container for container in spec.get("containers") or () if _asks(container, resource)]
     starting = spec.get("initContainers") or ()
     sidecars = [c for c in starting if pod_requests.is_sidecar(c) and _asks(c, resource)]
@@ -77,17 +79,13 @@ def lowered(manifest: Manifest, resource: str, most: int) -> Lowered | None:
             cuts += _cut(container["resources"], resource, budget - running)
     if not cuts:
         return None
-    step = cuts[0].step if len(cuts) == 1 or cuts[0].resources is spec.get("resources") else cuts[-1].step
-    first, last = cuts[0], cuts[-1]
-    binary = first.before.endswith("i")
-    if len(cuts) == 1 or first.resources is spec.get("resources"):
-        before_text, after_text, raised = first.before, first.resources["requests"][resource], first
-    else:
-        raised = last
+    shown = cuts[0] if whole else cuts[-1]
+    binary = shown.before.endswith("i")
+    before_text, after_text = shown.before, str(shown.resources["requests"][resource])
+    if len(cuts) > 1 and not whole:
         before_text = text(resource, _total(manifest, resource), binary=binary)
         after_text = text(resource, _total(new, resource), binary=binary)
-    more = _with_one_step_more(new, raised, resource)
-    return Lowered(new, more, before_text, after_text, text(resource, step, binary=binary))
+    return Lowered(new, before_text, after_text, text(resource, shown.step, binary=binary))
 
 
 class _Cut(NamedTuple):
@@ -125,14 +123,3 @@ def _write(resources: Any, resource: str, amount: Nanos, *, binary: bool) -> Non
     if not overcommitted and resource in (resources.get("limits") or {}):
         # Of all others a container may use no more, and no less, than it requests.
         resources["limits"][resource] = resources["requests"][resource]
-
-
-def _with_one_step_more(new: Manifest, cut: _Cut, resource: str) -> Manifest:
-    now = cut.resources["requests"][resource]
-    limits = (cut.resources.get("limits") or {}).get(resource)
-    _write(cut.resources, resource, quantity.parse(now) + cut.step, binary=cut.before.endswith("i"))
-    more = changed(new)
-    cut.resources["requests"][resource] = now
-    if limits is not None:
-        cut.resources["limits"][resource] = limits
-    return more

@@ -356,6 +356,12 @@ CASES: list[tuple[str, Objects, Manifest, list[Expected]]] = [
         [("request", "cpu", "5", "4", "n")],
     ),
     (
+        "two requests must go down for there to be room",
+        [node("n", "1")],
+        pod("p", containers=containers({"cpu": "3"}, {"cpu": "2"})),
+        [("request", "cpu", "5", "1", "n")],
+    ),
+    (
         "what the pod as a whole requests is cut with its containers' part",
         [node("n", "4")],
         pod("p", containers=containers({"cpu": "4500m"}), resources={"requests": {"cpu": "5"}}),
