@@ -96,8 +96,8 @@ class Recording(
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag=True, tag_field="kind"):
-    """All objects at ``version``: so many lines that follow. The first record, and wherever the log has a
-    gap."""
+    """All objects at ``version``, from which on every write is recorded: so many lines that follow. The
+    second line."""
 
     version: int
     objects: int

@@ -59,7 +59,6 @@ class Replay:
         self._seen = 0
         self._log: dict[int, Write] = {}
         """What was written since."""
-        self._snapshots: dict[int, list[WatchEvent]] = {}
         self._seq: int | None = None
         self._done: list[Stored] = []
 
@@ -107,7 +106,9 @@ class Replay:
                 case Write():
                     self._log[record.version] = record
                 case Snapshot():
-                    self._snapshots[record.version] = [_written(records) for _ in range(record.objects)]
+                    events = [_written(records) for _ in range(record.objects)]
+                    self._objects = {(event.resource, event.key): event for event in events}
+                    self._seen = record.version
                 case Entry():
                     if record.began:
                         yield record.began
@@ -193,13 +194,6 @@ class Replay:
 
     def _list(self, version: int) -> list[WatchEvent]:
         """Everything at a version, oldest first."""
-        base = max((at for at in self._snapshots if self._seen <= at <= version), default=None)
-        if base is not None:
-            snapshot = self._snapshots[base]
-            self._objects = {(event.resource, event.key): event for event in snapshot}
-            self._snapshots = {at: found for at, found in self._snapshots.items() if at > base}
-            self._log = {at: write for at, write in self._log.items() if at > base}
-            self._seen = base
         self._read_on(version)
         return sorted(self._objects.values(), key=lambda event: event.version)
 

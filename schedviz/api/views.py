@@ -23,6 +23,7 @@ from schedviz.api import body, discovery, openapi, rest
 from schedviz.api.target import parse
 from schedviz.loop.presence import WORKERS, heartbeat_key
 from schedviz.store import Gone, NoSandbox, Sandbox
+from schedviz.store.archive import LEVEL
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.default import default_store
 from schedviz.store.recording import record
@@ -39,9 +40,6 @@ from simulator.trace import Event, numbered
 log = logging.getLogger(__name__)
 
 SAFE_METHODS = ("GET", "HEAD")
-PACKED = 3
-"""zlib's level: 10 MB of manifests become 0.6 MB in a tenth of a second; 6 takes twice as long for a fifth
-less."""
 TRACE_BATCH = 1_000
 """Events read from Redis at once: some 200 kB."""
 
@@ -132,11 +130,11 @@ def trace(request: HttpRequest, name: str) -> HttpResponseBase:
 @statuses
 def recording(request: HttpRequest, name: str) -> HttpResponseBase:
     """All that the simulator was given, for it to be told again: docs/HISTORY.md. JSON Lines, gzipped; made
-    whole first, a few MB, so that what cannot be had is refused and not cut off."""
+    whole first, some MB, so that what cannot be had is refused and not cut off."""
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     packed = BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=PACKED, mtime=0) as lines:
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=LEVEL, mtime=0) as lines:
         for line in record(default_store().sandbox(name)):
             lines.write(line + b"\n")
     response = HttpResponse(packed.getvalue(), content_type="application/gzip")
@@ -184,7 +182,8 @@ def _discovery(request: HttpRequest, sandbox: Sandbox, segments: list[str]) -> H
 
 
 def _events(sandbox: Sandbox, after: int) -> Iterator[tuple[int, Event]]:
-    """The trace after a number; after 0, all that is kept. Bounded by what the store keeps. Raises Gone."""
+    """The trace after a number; after 0, all that is not in the archive yet. Bounded by what the store keeps.
+    Raises Gone."""
     if after == 0:
         yield from sandbox.trace_tail(TRACE_LENGTH)
         return

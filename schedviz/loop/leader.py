@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from msgspec import UNSET
 
+from schedviz.loop.archivist import Archivist
 from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Player
 from schedviz.store import Clock, Gone, Lease, LimitReached, Renewal, Sandbox
@@ -70,6 +71,7 @@ class Leader:
             told.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         self._simulation = make(self, options)
         self._term = Term(self._simulation, Began(options, told))
+        self._archivist = Archivist(sandbox)
         self._player = Player(self._simulation, self._term.step, self.clock, now)
         self._list()
         self._take_in_own()
@@ -106,7 +108,7 @@ class Leader:
         unread = renewal.version > self._seen or self._broken
         deadline = time.monotonic() + seconds
         more = True
-        while more and time.monotonic() < deadline:
+        while more and time.monotonic() < deadline and not self._archivist.pressing:
             if self._player.run():
                 self._take_in_own()
             elif unread and not self._simulation.in_cycle:
@@ -117,6 +119,7 @@ class Leader:
             else:
                 more = False
         self._flush()
+        self._archivist.turn(self.lease)
         self.clock = self._set_clock(renewal.clock)
         return more
 
@@ -187,6 +190,7 @@ class Leader:
 
     def _list(self) -> None:
         collections, self._seen = self.sandbox.list_all()
+        self._archivist.listed(self._seen, collections)
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
             for resource, objects in collections.items()
@@ -228,6 +232,7 @@ class Leader:
             pipeline=self._simulation.pipeline(),
             seen=seen,
         )
+        self._archivist.decided(len(term.decisions))
         term.stored()
         self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1

@@ -31,6 +31,20 @@ reach as far back as these do."""
 MOVES_LENGTH = 4_000
 """Moves of the queue kept a sandbox, 60 bytes each. Who is further behind reads the whole queue."""
 
+CHAPTER_WRITES = 1_000
+CHAPTER_DECISIONS = 100
+CHAPTER_ENTRIES = 2_500
+"""A chapter of the archive is over when the log, the decisions, or the trace or the journal have grown by so
+much: long before any of them is trimmed."""
+
+SNAPSHOT_SHARE = 4
+"""A snapshot is not taken before a quarter as many writes as there are objects: so it costs at most four
+times what its chapters do, and a past moment is at most that many writes away from one."""
+
+ARCHIVE_BYTES = 8_000_000
+"""Of a sandbox's archive. A busy demo of 100 nodes fills it with some 40,000 writes, and 200 of them are
+1.6 GB; of a cluster of 50,000 pods it holds one snapshot or two."""
+
 TOMBSTONE_SECONDS = 24 * 3600
 """How long the counters of a deleted sandbox are kept, so that one of the same name counts on from there and
 nobody takes its versions for the old one's. A day: no watcher or worker sits on a version for longer."""

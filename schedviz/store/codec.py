@@ -19,6 +19,8 @@ from simulator.world.informer import Pipeline
 Entry = tuple[bytes, dict[bytes, bytes]]
 """One entry of a stream: its id and its fields."""
 
+Entries = list[Entry]
+
 _manifest_decoder = msgspec.json.Decoder(Manifest)
 _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _decision_decoder = msgspec.json.Decoder(Decision)

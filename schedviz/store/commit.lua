@@ -1,6 +1,6 @@
 -- One commit: everything in it is stored, or nothing is.
 --
--- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, then one objects hash for each resource written
+-- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, chapters, pages, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
 --         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
 --         meta        of the sandbox from now on: its leader must begin anew
@@ -78,7 +78,8 @@ end
 
 if request.create then
   redis.call('PERSIST', state)
-  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2], 'origin', get('version'))
+  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2],
+    'origin', get('version'), 'origin_seq', get('seq'))
 end
 
 if request.meta then

@@ -1,12 +1,12 @@
 -- Delete a sandbox whole, but for the counters that one of the same name must count on from.
 --
--- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, then the objects hash of each resource the caller knows of
+-- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, chapters, pages, then the objects hash of each resource the caller knows of
 -- ARGV  seconds to keep the counters
 -- Reply 1 deleted, 0 there is none, -1 there are resources that the caller does not know: read them and come again
 
 local state, versions = KEYS[1], KEYS[2]
 if redis.call('HEXISTS', state, 'meta') == 0 then return 0 end
-if redis.call('HLEN', versions) ~= #KEYS - 8 then return -1 end
+if redis.call('HLEN', versions) ~= #KEYS - 10 then return -1 end
 
 local kept = redis.call('HMGET', state, 'version', 'seq', 'epoch', 'move')
 for _, key in ipairs(KEYS) do redis.call('UNLINK', key) end

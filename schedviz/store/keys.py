@@ -9,8 +9,8 @@ REGISTRY = f"{PREFIX}:sandboxes"
 
 class Keys(NamedTuple):
     state: str
-    """Hash: meta, clock, counters (version, seq, cycle, epoch, objects, entry, move), the version at which it
-    was made (origin), lease, how far the loop has come."""
+    """Hash: meta, clock, counters (version, seq, cycle, epoch, objects, entry, move), lease, how far the loop
+    has come; origin and origin_seq: the counters when it was made."""
     versions: str
     """Hash: resource -> version of the last write in that collection."""
     log: str
@@ -25,6 +25,10 @@ class Keys(NamedTuple):
     """Stream ``<number>-0``: the loop's commits, with what led to them."""
     moves: str
     """Stream ``<number>-0``: which pods' places in the queue changed."""
+    chapters: str
+    """Hash: number -> what is in this chapter of the archive."""
+    pages: str
+    """Hash: ``<chapter>:<page>`` -> packed."""
 
     @classmethod
     def of(cls, name: str) -> "Keys":

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from redis import Redis
 
 from schedviz.store import codec
+from schedviz.store.archive import Archive, Mark, Stream
 from schedviz.store.bounds import (
     DECISIONS_LENGTH,
     JOURNAL_LENGTH,
@@ -19,7 +20,9 @@ from schedviz.store.bounds import (
     MOVES_LENGTH,
     TRACE_LENGTH,
 )
+from schedviz.store.codec import Entries
 from schedviz.store.errors import CollectionChanged, Gone, LimitReached, NoSandbox, SandboxExists, StaleLease
+from schedviz.store.history import History
 from schedviz.store.keys import Keys, objects_key
 from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
 from schedviz.store.scripts import Scripts
@@ -45,8 +48,6 @@ SCANNED = 1000
 MOVES_READ = 2000
 """Moves taken in at once; to read a queue of so many pods costs about the same."""
 
-Entries = list[codec.Entry]
-
 
 class Sandbox:
     """A handle: it holds no state but the name; any number may exist, in any number of processes."""
@@ -56,6 +57,7 @@ class Sandbox:
         self._redis = redis
         self._scripts = scripts
         self._keys = Keys.of(name)
+        self.archive = Archive(redis, scripts, name)
 
     # Description and time
 
@@ -132,6 +134,10 @@ class Sandbox:
     def count(self, resource: str) -> int:
         """How many objects of a resource there are, without reading them."""
         return self._redis.hlen(objects_key(self.name, resource))
+
+    def size(self) -> int:
+        """How many objects there are, of all resources."""
+        return int(self._state("objects")[0])
 
     def resources(self) -> builtins.list[str]:
         """The resources that were ever written here."""
@@ -237,18 +243,20 @@ class Sandbox:
 
     def events(self, after: int, count: int = 1000) -> builtins.list[WatchEvent]:
         """The watch events after a version, oldest first, at most ``count``. Raises Gone."""
-        return [codec.decode_watch_event(entry) for entry in self.log(after, count)]
-
-    def log(self, after: int, count: int) -> Entries:
-        """The same, as they are stored."""
         entries, head = self._read(self._keys.log, "version", after, count)
         check_continuity(entries, after, head)
-        return entries
+        return [codec.decode_watch_event(entry) for entry in entries]
 
     def trace(self, after: int, count: int = 1000) -> builtins.list[tuple[int, Event]]:
-        """The trace after a number, oldest first, as (number, event), at most ``count``. Raises Gone."""
+        """The trace after a number, oldest first, as (number, event), at most ``count``: from the archive
+        where it was trimmed. Raises Gone."""
         entries, head = self._read(self._keys.trace, "seq", after, count)
-        check_continuity(entries, after, head)
+        try:
+            check_continuity(entries, after, head)
+        except Gone:
+            if after > head:
+                raise
+            return [*self.history().trace(after, count)]
         return [codec.decode_trace(entry) for entry in entries]
 
     def trace_tail(self, count: int) -> builtins.list[tuple[int, Event]]:
@@ -261,9 +269,10 @@ class Sandbox:
         return int(self._state("seq")[0])
 
     def decision(self, cycle: int) -> Decision | None:
-        """What a scheduling cycle decided; None when there was no such cycle, or it was trimmed."""
-        entries = cast("Entries", self._redis.xrange(self._keys.decisions, f"{cycle}-0", f"{cycle}-0"))
-        return codec.decode_decision(entries[0]) if entries else None
+        """What a scheduling cycle decided; None when there was no such cycle, or it is not even in the
+        archive any more."""
+        entries = self.live("decisions", cycle - 1, cycle)
+        return codec.decode_decision(entries[0]) if entries else self.history().decision(cycle)
 
     def last_decision(self) -> Decision | None:
         entries = cast("Entries", self._redis.xrevrange(self._keys.decisions, count=1))
@@ -279,14 +288,36 @@ class Sandbox:
         (stored,) = self._state("pipeline")
         return None if stored == b"0" else codec.decode_pipeline(stored)
 
-    def journal(self) -> builtins.list[JournalEntry]:
-        """The loop's commits, oldest first, as far as they are kept."""
-        entries = cast("Entries", self._redis.xrange(self._keys.journal))
-        return [codec.decode_journal(entry) for entry in entries]
+    def live(self, stream: Stream, after: int, last: int) -> Entries:
+        """What a stream holds from after one number up to another, as it is stored; what was trimmed is not
+        there."""
+        key = getattr(self._keys, stream)
+        return (
+            cast("Entries", self._redis.xrange(key, min=f"({after}-0", max=f"{last}-0"))
+            if last > after
+            else []
+        )
 
-    def origin(self) -> int:
-        """The version at which it was made, empty."""
-        return int(self._state("origin")[0])
+    def history(self) -> History:
+        """What can be known of the past, as of now."""
+        return History(self)
+
+    def mark(self) -> Mark:
+        """How far everything has come."""
+        return Mark(*(int(value) for value in self._state("version", "seq", "entry", "cycle", "now")))
+
+    def origin(self) -> Mark:
+        """How far it had when it was made, empty."""
+        version, seq = self._state("origin", "origin_seq")
+        return Mark(int(version), int(seq), 0, 0, 0)
+
+    def scan(self, resource: str, cursor: int) -> tuple[builtins.list[tuple[str, bytes]], int]:
+        """Some of a resource's objects as they are stored, and the cursor to go on with; 0 begins and ends.
+        What is there all the time comes once at least. No resource: the places in the queue."""
+        key = objects_key(self.name, resource) if resource else self._keys.lanes
+        reply = self._redis.hscan(key, cursor, count=SCANNED)
+        following, found = cast("tuple[int, dict[bytes, bytes]]", reply)
+        return [(name.decode(), stored) for name, stored in found.items()], int(following)
 
     def lanes(self) -> dict[str, LaneEntry]:
         """Every pod in the scheduling queue, by ``namespace/name``."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 class Scripts:
     def __init__(self, redis: "Redis") -> None:
+        self.archive = _load(redis, "archive")
         self.commit = _load(redis, "commit")
         self.delete = _load(redis, "delete")
         self.lease = _load(redis, "lease")

@@ -1,0 +1,224 @@
+"""Every past moment is seen as it was: by snapshot and log, by the archive and what is still live."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from schedviz.loop import archivist
+from schedviz.store import Gone, Sandbox, StaleLease, Store, archive
+from schedviz.store import sandbox as sandbox_module
+from schedviz.store.archive import Mark
+from schedviz.store.keys import Keys
+from schedviz.store.recording import record
+from simulator.api import SECOND, Change, Manifest
+from simulator.decision import Decision
+from simulator.recording import decoder
+from simulator.replay import Replay
+from simulator.trace import Event, LaneEntry
+from tests.loop.conftest import node, pod
+from tests.loop.test_recording import assert_told_again
+from tests.loop.world import Operation, World, operations
+
+
+class Seen(NamedTuple):
+    """What was stored after a commit, whoever's it was."""
+
+    mark: Mark
+    objects: dict[str, dict[str, Manifest]]
+    lanes: dict[str, LaneEntry]
+
+
+class Witness:
+    """Looks at the sandbox after each commit, and keeps all that was said."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.seen: list[Seen] = []
+        self.trace: list[Event] = []
+        self.decisions: dict[int, Decision] = {}
+        commit = Sandbox.commit
+
+        def witnessed(sandbox: Sandbox, changes: Any, **rest: Any) -> list[int]:
+            versions = commit(sandbox, changes, **rest)
+            self.trace += rest.get("trace", ())
+            self.decisions |= {decision.cycle: decision for decision in rest.get("decisions", ())}
+            self.seen.append(Seen(sandbox.mark(), sandbox.list_all()[0], sandbox.lanes()))
+            return versions
+
+        patch.setattr(Sandbox, "commit", witnessed)
+
+
+@pytest.fixture
+def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
+    """Streams and chapters are short, and a snapshot takes many turns."""
+    with pytest.MonkeyPatch.context() as patch:
+        for stream, length in (("log", 120), ("trace", 200), ("decisions", 40), ("journal", 120)):
+            patch.setitem(sandbox_module.LIMITS, stream, length)
+        patch.setattr(archivist, "CHAPTER_WRITES", 12)
+        patch.setattr(archivist, "CHAPTER_DECISIONS", 8)
+        patch.setattr(archivist, "CHAPTER_ENTRIES", 25)
+        patch.setattr(archivist, "PATIENCE", 30)
+        patch.setattr(archivist, "TURN_SECONDS", 0.0)
+        store.redis.config_set("stream-node-max-entries", 10)
+        yield patch
+        store.redis.config_set("stream-node-max-entries", 100)
+
+
+def check(sandbox: Sandbox, witness: Witness) -> int:
+    """That every moment that can be seen is as it was; how many could."""
+    reach = sandbox.history().reach()
+    assert reach
+    assert reach.last == witness.seen[-1].mark
+    last_with = {seen.mark.version: seen for seen in witness.seen}
+    for version, seen in last_with.items():
+        if version < reach.first.version:
+            with pytest.raises(Gone):
+                sandbox.history().at_version(version)
+            continue
+        moment = sandbox.history().at_version(version)
+        assert moment.mark == seen.mark
+        assert moment.objects == {resource: found for resource, found in seen.objects.items() if found}
+        assert moment.lanes == seen.lanes
+        assert moment.decision == witness.decisions.get(moment.mark.cycle)
+    for before, seen in zip(witness.seen, witness.seen[1:], strict=False):
+        for seq in range(max(before.mark.seq, reach.first.seq) + 1, seen.mark.seq + 1):
+            then = seen if seq == seen.mark.seq else before
+            moment = sandbox.history().at_seq(seq, tail=5)
+            assert (moment.mark.seq, moment.mark.version) == (seq, then.mark.version)
+            assert moment.objects == {resource: found for resource, found in then.objects.items() if found}
+            assert moment.lanes == then.lanes
+            assert [number for number, _ in moment.trace][-1] == seq
+            assert moment.mark.now == witness.trace[seq - 1].t
+    kept = sandbox.history().chapters[0].began
+    assert sandbox.trace(kept.seq, 10_000) == [*enumerate(witness.trace, start=1)][kept.seq :]
+    for cycle in range(kept.cycle + 1, reach.last.cycle + 1):
+        assert sandbox.decision(cycle) == witness.decisions.get(cycle)
+    for beyond in (reach.last.version + 1, 10**9):
+        with pytest.raises(Gone):
+            sandbox.history().at_version(beyond)
+    with pytest.raises(Gone):
+        sandbox.history().at_seq(reach.last.seq + 1)
+    return sum(version >= reach.first.version for version in last_with)
+
+
+@settings(
+    max_examples=15,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    derandomize=True,
+    print_blob=False,
+)
+@given(story=st.lists(operations, min_size=30, max_size=50))
+def test_every_moment_is_seen_as_it_was(
+    store: Store, short: pytest.MonkeyPatch, story: list[Operation]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        witness = Witness(patch)
+        world = World(store, seed=3, pace=SECOND // 4)
+        world.tell(story)
+        assert check(world.sandbox, witness) == len({seen.mark.version for seen in witness.seen})
+        assert_told_again(store, world.sandbox)
+        store.delete(world.sandbox.name)
+
+
+def busy(world: World, rounds: range) -> None:
+    """Pods come, run for two seconds and are gone."""
+    for number in rounds:
+        pods = [pod(f"r{number}-{i}", "300m") for i in range(3)]
+        for each in pods:
+            each["metadata"]["annotations"] = {"schedviz/run-seconds": "2"}
+        world.create(*pods)
+        world.let_time_pass(3)
+        world.slice()
+        for each in pods:
+            world.delete("pods", f"default/{each['metadata']['name']}")
+        world.slice()
+
+
+def test_what_the_streams_lost_is_in_the_archive_and_a_receipt_keeps_its_address(
+    store: Store, short: pytest.MonkeyPatch
+) -> None:
+    witness = Witness(short)
+    world = World(store)
+    world.create(node("n0"), node("n1"))
+    busy(world, range(12))
+    world.take_over()
+    busy(world, range(12, 24))
+    sandbox = world.sandbox
+    with pytest.raises(Gone):
+        sandbox.events(0)
+    assert (
+        sandbox.live("trace", 0, 1) == sandbox.live("decisions", 0, 1) == sandbox.live("journal", 0, 1) == []
+    )
+    assert sandbox.decision(1) == witness.decisions[1]
+    assert sandbox.trace(0, 2) == [*enumerate(witness.trace[:2], start=1)]
+    chapters = sandbox.history().chapters
+    assert len(chapters) > 10
+    assert len(chapters) > sum(chapter.snapshot for chapter in chapters) > 3
+    assert check(sandbox, witness) > 100
+    assert_told_again(store, sandbox)
+
+    lease = sandbox.lease()
+    assert lease
+    world.take_over()
+    world.slice()
+    with pytest.raises(StaleLease):
+        sandbox.archive.write(chapters[-1:], {}, lease)
+    store.delete(sandbox.name)
+    assert not store.redis.exists(Keys.of(sandbox.name).chapters, Keys.of(sandbox.name).pages)
+
+
+def test_the_oldest_chapters_go_where_there_is_no_room(store: Store, short: pytest.MonkeyPatch) -> None:
+    short.setattr(archive, "ARCHIVE_BYTES", 25_000)
+    witness = Witness(short)
+    world = World(store)
+    world.create(node("n0"), node("n1"))
+    world.slice()
+    busy(world, range(24))
+    chapters = world.sandbox.history().chapters
+    assert sum(chapter.bytes for chapter in chapters) <= 25_000
+    assert chapters[0].number > 1
+    pages = store.redis.hgetall(Keys.of(world.sandbox.name).pages)
+    assert sum(map(len, pages.values())) == sum(chapter.bytes for chapter in chapters)
+    assert 0 < check(world.sandbox, witness) < len({seen.mark.version for seen in witness.seen})
+    with pytest.raises(Gone):
+        [*record(world.sandbox)]
+    world.take_over()
+    world.slice()
+    assert [*Replay(decoder.decode(line) for line in record(world.sandbox)).run()]
+    store.delete(world.sandbox.name)
+
+
+@pytest.mark.parametrize("led", [True, False])
+def test_where_the_log_was_trimmed_before_it_was_read_the_history_begins_anew(
+    store: Store, short: pytest.MonkeyPatch, led: bool
+) -> None:
+    world = World(store)
+    world.create(node("n0"))
+    world.slice()
+    busy(world, range(3))
+    known = world.sandbox.version()
+    flood = [Change("configmaps", f"default/{i}", {"metadata": {}}, 0) for i in range(150)]
+    if not led:
+        world.take_over()
+    world.sandbox.commit(flood)
+    world.sandbox.commit([Change("configmaps", change.key, None) for change in flood])
+    witness = Witness(short)
+    world.slice()
+    busy(world, range(3, 6))
+    sandbox = world.sandbox
+    began = sandbox.history().chapters[-1].began.version
+    with pytest.raises(Gone):
+        sandbox.history().at_version(known + 150)
+    seen = next(seen for seen in witness.seen if seen.mark.version > known + 300)
+    assert sandbox.history().at_version(seen.mark.version).objects["pods"] == seen.objects["pods"]
+    assert began > known + 300
+    if led:
+        with pytest.raises(Gone):
+            [*record(sandbox)]
+    else:
+        assert [*Replay(decoder.decode(line) for line in record(sandbox)).run()]
+    store.delete(sandbox.name)
