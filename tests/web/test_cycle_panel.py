@@ -1,4 +1,4 @@
-"""The cycle inspector on real attempts: a node that is filtered twice for the pods nominated to it."""
+"""The cycle inspector: a node that is filtered twice for the pods nominated to it, and the wait on Permit."""
 
 import re
 
@@ -7,9 +7,15 @@ from django.test import Client
 from msgspec.structs import replace
 
 from schedviz.store import Sandbox
+from schedviz.web.view.course import course
+from schedviz.web.view.cycle import read
+from schedviz.web.view.priority import Ranks
+from simulator import trace
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
+
+from .samples import SCHEDULED, START, lane
 
 ANTI = {
     "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -42,3 +48,20 @@ def test_a_node_with_nominated_pods_is_shown_as_two_passes(
     passes = html.partition('<div class="passes">')[2].partition("</ol>")[0]
     assert re.findall(r'<li(?: class="(\w+)")?>', passes) == said
     assert ("is not run any more" in passes) == (said[1] == "")
+
+
+def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
+    decision = replace(SCHEDULED, attempt=1)
+    entry = lane("web", "waiting", plugins=["Gang"])
+    view = read(decision, Ranks(()), entry=entry)
+    assert view.headline == "n3 is reserved for web, which waits on Permit for Gang."
+    assert [(step.name, step.state) for step in view.steps[-2:]] == [("Permit", "current"), ("Bind", "todo")]
+    later = read(replace(decision, attempt=2), Ranks(()), entry=entry)
+    assert later.steps[-1].state == "done"
+    told = [
+        trace.CycleStarted(START, 7, "default/web", 1, 0),
+        trace.QueueMoved(START, "default/web", "inFlight", "waiting", "Permit", "Gang"),
+    ]
+    assert course("default/web", told).attempts[0].outcome == "waits on Permit"
+    bound = [*told, trace.Bound(START, 7, "default/web", "n3")]
+    assert course("default/web", bound).attempts[0].outcome == "bound to n3"

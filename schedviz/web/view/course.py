@@ -13,7 +13,8 @@ from . import format as fmt
 from . import queue, reasons
 from .log import Tone
 
-LINES_AT_MOST: Final = 20
+LINES_AT_MOST: Final = 200
+"""Of each; a pod that is tried as often has told its story."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -55,6 +56,9 @@ def attempts(told: Sequence[trace.Event]) -> list[Attempt]:
         if isinstance(event, trace.CycleStarted):
             time = fmt.clock(event.t)
             found[cycle] = Attempt(cycle, event.attempt, time, "quiet", gettext("under way"))
+        elif isinstance(event, trace.QueueMoved) and event.target == "waiting" and found:
+            cycle = next(reversed(found))
+            found[cycle] = replace(found[cycle], outcome=gettext("waits on Permit"))
         elif cycle in found and found[cycle].tone != "warn":  # that it preempts says more than that it failed
             tone, outcome = ended(event) or (found[cycle].tone, found[cycle].outcome)
             found[cycle] = replace(found[cycle], tone=tone, outcome=outcome)

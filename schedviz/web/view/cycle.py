@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from msgspec.structs import replace
 
 from simulator.decision import Decision, Failure, TwoPasses
+from simulator.trace import LaneEntry
 
 from . import format as fmt
 from . import meanings, preemption, reasons
@@ -113,7 +114,8 @@ def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
     under_way = picture.under_way
     here = under_way is not None and under_way.cycle == picture.decision.cycle
     point = under_way.point if under_way and here else ""
-    return replace(read(picture.decision, ranks, point), earlier=earlier(picture))
+    entry = picture.lanes.get(picture.decision.pod)
+    return replace(read(picture.decision, ranks, point, entry), earlier=earlier(picture))
 
 
 def earlier(picture: Picture) -> Earlier | None:
@@ -126,8 +128,22 @@ def earlier(picture: Picture) -> Earlier | None:
     return Earlier(decision.cycle, text)
 
 
-def read(decision: Decision, ranks: Ranks, point: str = "") -> CycleView:
-    """``point`` is the extension point that a cycle under way stands before."""
+def read(decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None) -> CycleView:
+    """``point`` is the extension point that a cycle under way stands before; ``entry`` the pod's place in the
+    queue, which tells that its binding cycle waits on Permit."""
+    view = whole(decision, ranks, point)
+    if entry is None or entry.lane != "waiting" or entry.attempts != decision.attempt:
+        return view
+    said = {"node": decision.selected, "pod": view.label, "plugins": fmt.listed(entry.plugins)}
+    return replace(
+        view,
+        outcome="waiting",
+        steps=standing(view.steps, "Permit"),
+        headline=gettext("%(node)s is reserved for %(pod)s, which waits on Permit for %(plugins)s.") % said,
+    )
+
+
+def whole(decision: Decision, ranks: Ranks, point: str) -> CycleView:
     return CycleView(
         cycle=decision.cycle,
         time=fmt.clock(decision.t),

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from simulator import trace
-from simulator.api import Manifest
+from simulator.api import SECOND, Manifest
+from simulator.scheduler.event_recorder import last_seen
 
 DECIDED = (
     trace.Bound
@@ -58,7 +59,8 @@ def of_event(event: Manifest, told: Sequence[trace.Event]) -> int:
             case "Preempted", trace.VictimDeleted():
                 return happened.cycle
             case "FailedScheduling", trace.Unschedulable() | trace.SchedulerError() if (
-                happened.message.strip() == event.get("message", "").strip()
+                happened.t // SECOND <= last_seen(event) // SECOND
+                and happened.message.strip() == event.get("message", "").strip()
             ):
                 return happened.cycle
             case _:

@@ -67,7 +67,7 @@ def cycle(request: HttpRequest, name: str, number: int) -> HttpResponse:
         if request.headers.get("HX-Request") != "true":
             raise Http404(message)
         return panel(request, sandbox, "panels/missing.html", {"message": message})
-    view = cycle_view.read(decision, ranks(sandbox))
+    view = cycle_view.read(decision, ranks(sandbox), entry=sandbox.lane(decision.pod))
     shown = arithmetic(decision, request.GET.get("plugin", ""), request.GET.get("node", ""))
     context = {
         "view": view,
