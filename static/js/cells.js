@@ -2,6 +2,7 @@
 // pods on their way out or in, lines for what is wrong with the node, a frame for what the cycle on show said.
 const SHELF = 40; // from this width on, pods are drawn as blocks; below, the cell is one bar
 const NAMED = 64; // and from this one on the name is written
+const FRAMED = 10; // smaller cells that fit the pod have the bar of their score only: a frame would fill them
 const FIELDS = ["name", "full", "fullest", "cpu", "memory", "pods", "rank", "marks", "words", "blocks"];
 const STATES = ["running", "starting", "victim", "terminating", "ghost"];
 const RANKS = 7;
@@ -186,7 +187,7 @@ function verdict(context, { x, y, width, height }, colours, code) {
   if (code === "!") frame(context, x - 1, y - 1, width + 2, height + 2, 3, colours.accent);
   else if (code === "?") dashed(context, { x: x + 1, y: y + 1, width: width - 2, height: height - 2 }, colours.warn, 2);
   else if (score >= 0) {
-    frame(context, x, y, width, height, width < 12 ? 1 : 1.5, colours.good);
+    if (width >= FRAMED) frame(context, x, y, width, height, 1.5, colours.good);
     const bars = (height * (score + 1)) / SHADES.length;
     context.fillStyle = colours.good;
     context.fillRect(x, y + height - bars, Math.max(2, Math.min(4, width * 0.2)), bars);

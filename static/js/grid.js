@@ -55,22 +55,23 @@ function take() {
   }
   if (changed || shown !== panel) gather(shown);
   const heard = hear() || changed;
-  if (shown !== panel || appeared) { panel = shown; arrange(); } else if (changed) draw();
-  else if (heard) draw();
+  if (shown !== panel || appeared) { panel = shown; arrange(); } else if (heard) draw();
   headings(shown);
   if (at >= 0) tell(at);
 }
 
+// The groups keep their places: only a new panel is arranged anew.
 function gather(shown) {
   const held = new Set();
   cells = [];
-  groups = [...shown.querySelectorAll(".zone")].map((zone) => {
+  groups = [...shown.querySelectorAll(".zone")].map((zone, index) => {
+    const { top, height } = groups[index] ?? { top: 0, height: 0 };
     const first = cells.length;
     for (const chunk of zone.querySelectorAll("pre.cells")) {
       held.add(chunk.id);
       cells.push(...parsed.get(chunk.id).cells);
     }
-    return { first, count: cells.length - first, top: 0, height: 0 };
+    return { first, count: cells.length - first, top, height };
   });
   for (const id of parsed.keys()) if (!held.has(id)) parsed.delete(id);
 }

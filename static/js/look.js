@@ -2,6 +2,7 @@
 // match fades. The server looks: it knows also what is not drawn.
 const form = document.getElementById("look");
 const filter = document.getElementById("q");
+const asTable = form.querySelector("a[aria-keyshortcuts]");
 const AFTER_MS = 150; // of no typing
 const FADED = "faded";
 
@@ -19,6 +20,7 @@ function tell() {
   if (now === told) return;
   told = now;
   history.replaceState(history.state, "", location.pathname + (now ? `?${now}` : ""));
+  asTable.search = filter.value.trim() ? `?${new URLSearchParams({ q: filter.value.trim() })}` : "";
   htmx.trigger(form, "look");
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedviz.store import Clock
-from schedviz.web.view import find, found, grid, groups
+from schedviz.web.view import find, found, grid, groups, table
 from schedviz.web.view.picture import NODES, PODS, Picture
 from schedviz.web.view.priority import Ranks
 from schedviz.web.view.screen import DEFAULT, Look, Screen
@@ -173,3 +173,20 @@ def test_in_a_grid_a_node_stays_bright_for_its_pods() -> None:
     picture.object(PODS, pod("web", node="n3"))
     view = found.found(picture, "web", groups.overview(picture, groups.UNGROUPED), [])
     assert json.loads(view.bright)["cells"] == "3.+97."
+
+
+def test_the_table_has_every_node_in_the_order_of_a_column() -> None:
+    picture = many()
+    limited = pod("a", node="n7", cpu="2")
+    limited["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "6"}
+    picture.object(PODS, limited)
+    picture.object(PODS, pod("b", node="n100", cpu="3"))
+    most = table.table(picture, "-cpu", "", 1)
+    assert ([row.name for row in most.rows[:3]], most.pages) == (["n100", "n7", "n0"], 2)
+    assert [each.sorted for each in most.headings if each.key == "cpu"] == ["descending"]
+    assert [each.link for each in most.headings if each.key in ("name", "cpu")] == ["name", "cpu"]
+    last = table.table(picture, "name", "", 99)
+    assert ([row.name for row in last.rows], last.page) == (["n100"], 2)
+    [row] = table.table(picture, "nonsense", "node=n7", 1).rows
+    assert (row.cpu.requested, row.cpu.limits, row.cpu.free, row.cpu.overcommitted) == ("2", "6", "2", True)
+    assert "is: knows" in table.table(picture, "", "is:tired", 1).wrong

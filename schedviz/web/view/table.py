@@ -106,19 +106,24 @@ def orders(picture: Picture) -> dict[str, Callable[[NodeRecord], Key]]:
 
 
 def headings(sort: str) -> list[Heading]:
-    limits, of = gettext("limits"), gettext("allocatable")
+    def limits(resource: str) -> str:
+        return gettext("%(resource)s limits") % {"resource": resource}
+
+    def of(resource: str) -> str:
+        return gettext("%(resource)s allocatable") % {"resource": resource}
+
     named = [
         ("name", gettext("node")),
         ("zone", gettext("zone")),
         ("state", gettext("conditions, taints")),
         ("cpu", "cpu"),
-        ("cpu-limits", limits),
-        ("cpu-of", of),
+        ("cpu-limits", limits("cpu")),
+        ("cpu-of", of("cpu")),
         ("memory", "memory"),
-        ("memory-limits", limits),
-        ("memory-of", of),
+        ("memory-limits", limits("memory")),
+        ("memory-of", of("memory")),
         ("pods", "pods"),
-        ("pods-of", of),
+        ("pods-of", of("pods")),
     ]
     return [heading(key, words, sort) for key, words in named]
 
