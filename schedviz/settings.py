@@ -86,7 +86,8 @@ CHANNEL_LAYERS = {
 }
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+# By the names that stand on the button: the top bar has little room.
+LANGUAGES = [("en", "EN"), ("zh-hans", "中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 # The browser's language is asked for, unless somebody chose one: a choice is remembered for a year.
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600

@@ -17,9 +17,10 @@ function nameOf(element) {
   return element.ariaLabel || words.join("").trim() || element.placeholder;
 }
 
-// Whatever says its key, and is to be seen, is in the list.
+// Whatever says its key, and is to be seen here or in a menu, is in the list.
 menu.addEventListener("toggle", () => {
-  const there = [...document.querySelectorAll("[aria-keyshortcuts]")].filter((each) => each.checkVisibility());
+  const seen = (each) => (each.closest(".menu") ?? each).checkVisibility();
+  const there = [...document.querySelectorAll("[aria-keyshortcuts]")].filter(seen);
   const lines = there.flatMap((each) => {
     const [key, name] = [document.createElement("dt"), document.createElement("dd")];
     key.append(Object.assign(document.createElement("kbd"), { textContent: each.getAttribute("aria-keyshortcuts") }));
