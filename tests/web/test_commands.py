@@ -66,6 +66,8 @@ def test_objects_are_made_by_the_forms_fields_and_kubectls_line_does_the_same(cl
     assert pods[0]["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2", "memory": "1Gi"}
     assert said.kubectl.startswith("for n in $(seq 3); do kubectl create -f - <<'EOF'\napiVersion: v1\n")
     assert run(cluster, "kubectl create node big --cpu 64").text == "node/big created"
+    assert run(cluster, "create deployment cart --copies 2").text == "deployment/cart created"
+    assert stored(cluster, "deployments.apps", "default/cart")["spec"]["replicas"] == 2
     run(cluster, "create priorityclass urgent --value 5 --preemption-policy Never")
     assert stored(cluster, "priorityclasses.scheduling.k8s.io", "urgent")["preemptionPolicy"] == "Never"
 
@@ -127,6 +129,11 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
     assert not cluster.clock().paused
     assert run(cluster, "goto cycle 12").panel == "cycles/12/"
     assert run(cluster, "describe pod old").panel == "pods/default/old/"
+    assert run(cluster, "show deploy shop").panel == "objects/deployments.apps/default/shop/"
+    assert run(cluster, "edit node n1").dialog == "edit/nodes/n1/"
+    assert run(cluster, "config").dialog == "scheduler/"
+    assert run(cluster, "as table").dialog == "nodes/"
+    assert run(cluster, "objects pdb").panel == "objects/poddisruptionbudgets.policy/"
     assert run(cluster, "filter is:pending -web").page == "?q=is%3Apending+-web"
     assert run(cluster, "theme dark").cookie == ("theme", "dark")
     assert run(cluster, "language zh").cookie == ("django_language", "zh-hans")

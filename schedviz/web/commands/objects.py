@@ -37,11 +37,11 @@ def shortened(said: list[str]) -> str:
     return "\n".join(said)
 
 
-def create(kind: str, call: Call) -> Said:
-    """By the form of that kind: what is not said is what the form proposes."""
+def create(kind: str, call: Call, **preset: str) -> Said:
+    """By the form of that kind: what is not said is what the form proposes, but for the ``preset`` fields."""
     form = FORMS[kind]
     start = form.start(call.sandbox)
-    flags = {flag_field(form, flag): value for flag, value in call.flags.items()}
+    flags = preset | {flag_field(form, flag): value for flag, value in call.flags.items()}
     both = InStep(form, call.sandbox, start, flags | ({"name": call.arguments[0]} if call.arguments else {}))
     if both.manifest is not None and both.fine:
         manifests = both.form.manifests(both.manifest)
@@ -191,13 +191,29 @@ def get(call: Call) -> Said:
 
 
 def describe(call: Call) -> Said:
-    """The panel of a pod or node."""
+    """The panel of an object; of a pod also when it is gone."""
     resource, key, _ = names.one(call)
-    manifest = call.sandbox.get(resource.id, key)
-    if resource not in (PODS, NODES):
-        if manifest is None:
-            raise Bad(gettext("There is no %(kind)s %(name)s.") % {"kind": resource.singular, "name": key})
-        return Said(to_yaml([manifest]), lines.on("get", resource, key, "-o", "yaml"))
-    if resource == NODES and manifest is None:
-        raise Bad(gettext("There is no %(kind)s %(name)s.") % {"kind": resource.singular, "name": key})
-    return Said(panel=f"{resource.plural}/{key}/", kubectl=lines.on("describe", resource, key))
+    if resource != PODS:
+        there(call, resource, key)
+    path = f"{resource.plural}/{key}/" if resource in (PODS, NODES) else f"objects/{resource.id}/{key}/"
+    return Said(panel=path)
+
+
+def edit(call: Call) -> Said:
+    resource, key, _ = names.one(call)
+    there(call, resource, key)
+    return Said(dialog=f"edit/{resource.id}/{key}/")
+
+
+def there(call: Call, resource: Resource, key: str) -> None:
+    """Raises Bad."""
+    if call.sandbox.get(resource.id, key) is None:
+        said = {"kind": resource.singular, "name": key.removeprefix("default/")}
+        raise Bad(gettext("There is no %(kind)s %(name)s.") % said)
+
+
+def browse(call: Call) -> Said:
+    """All kinds, or all objects of one."""
+    if not call.arguments:
+        return Said(panel="objects/")
+    return Said(panel=f"objects/{names.resource(call.sandbox, call.arguments[0]).id}/")

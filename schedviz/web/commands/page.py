@@ -67,6 +67,14 @@ def form(call: Call) -> Said:
     return Said(dialog=f"new/{call.arguments[0]}/")
 
 
+def config(_: Call) -> Said:
+    return Said(dialog="scheduler/")
+
+
+def table(_: Call) -> Said:
+    return Said(dialog="nodes/")
+
+
 def paste(_: Call) -> Said:
     return Said(dialog="new/yaml/")
 

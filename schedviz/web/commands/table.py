@@ -38,21 +38,32 @@ def creating(kind: str, form: type[ManifestForm]) -> Command:
     }
     return Command(
         f"create {kind}", form.title, partial(objects.create, kind),
-        (Argument("NAME", optional=True),), flags, (f"new {kind}", f"add {kind}", f"run {kind}"),
+        (Argument("NAME", optional=True),), flags, (f"new {kind}", f"add {kind}"),
     )  # fmt: skip
+
+
+def creating_workload(kind: str) -> Command:
+    """The pods' form knows it, by a field."""
+    pods = creating("pod", FORMS["pod"])
+    flags = {name: flag for name, flag in pods.flags.items() if name != "workload"}
+    run = partial(objects.create, "pod", workload=kind)
+    return Command(f"create {kind.lower()}", kind, run, pods.arguments, flags, (f"new {kind.lower()}",))
 
 
 COMMANDS: Final = (
     *(creating(kind, form) for kind, form in FORMS.items()),
+    *(creating_workload(kind) for kind in ("Deployment", "Job")),
     Command("form", _("open the form of a kind"), page.form, (Argument("KIND", proposals.fixed(*FORMS)),)),
     Command("apply", _("create from YAML"), page.paste, also=("yaml", "create yaml")),
+    Command("edit", _("change an object, by its form and its YAML"), objects.edit,
+            (KIND, Argument("NAME", names.names, optional=True)), NAMESPACE),
     Command("delete", _("delete objects; a bound pod gets its grace period"), objects.delete,
             (KIND, NAMES), NAMESPACE, ("remove", "rm")),
     Command("evict", _("delete a pod, if its disruption budgets allow it"), objects.evict, (POD,), NAMESPACE),
     Command("get", _("list objects"), objects.get,
             (KIND, Argument("NAME", names.names, optional=True, repeated=True)), {**NAMESPACE, **OUTPUT},
             ("list",)),
-    Command("describe", _("all about an object; a pod or node in its panel"), objects.describe,
+    Command("describe", _("all about an object"), objects.describe,
             (KIND, Argument("NAME", names.names, optional=True)), NAMESPACE, ("show", "open")),
     Command("cordon", _("let no new pods onto a node"), objects.cordon, (NODE,)),
     Command("uncordon", _("let pods onto a node again"), objects.uncordon, (NODE,)),
@@ -84,6 +95,10 @@ COMMANDS: Final = (
             (Argument("CYCLE", proposals.cycles),), also=("goto cycle", "cycle")),
     Command("filter", _("fade what does not match"), page.filter_,
             (Argument("TERM", proposals.states, optional=True, repeated=True),), also=("find", "search")),
+    Command("objects", _("everything that is stored, or all of one kind"), objects.browse,
+            (Argument("KIND", names.kinds, optional=True),), also=("browse",)),
+    Command("config", _("the scheduler's configuration"), page.config, also=("scheduler", "configuration")),
+    Command("as table", _("all nodes in a table"), page.table, also=("table",)),
     Command("leader", _("who schedules, and since when"), page.leader),
     Command("theme", _("light, dark, or as the system is"), page.theme,
             (Argument("THEME", proposals.fixed(*page.THEMES)),)),

@@ -1,0 +1,128 @@
+"""The command bar from the keyboard, kubectl's lines to copy, and the way to receipts."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.loop.clock import pause
+
+from .conftest import Open, node, pod
+from .test_accessibility import URGENT, Complaints
+
+pytestmark = pytest.mark.browser
+
+
+def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
+    complaints = Complaints(screen)
+    sandbox = live(URGENT, node("node-1"), node("node-2"))
+    field, options, said = (screen.locator(f"#command-{part}") for part in ("text", "options", "said"))
+
+    def run(line: str) -> None:
+        field.fill(line)
+        screen.keyboard.press("Enter")
+
+    screen.keyboard.press("/")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-expanded", "true")
+
+    # Completed by the arrows, word by word.
+    field.press_sequentially("create pod web --pri")
+    expect(options.get_by_role("option")).to_have_count(1)
+    screen.keyboard.press("ArrowDown")
+    screen.keyboard.press("Enter")
+    expect(field).to_have_value("create pod web --priority ")
+    expect(options).to_contain_text("urgent")
+    screen.keyboard.press("ArrowDown")
+    expect(field).to_have_attribute("aria-activedescendant", "command-option-1")
+    complaints.look("completions", "dialog[open]")
+    screen.keyboard.press("Tab")
+    expect(field).to_have_value("create pod web --priority urgent ")
+    expect(field).to_be_focused()
+    screen.keyboard.press("Enter")
+    expect(said).to_contain_text("pod/web created")
+    expect(field).to_have_value("")
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+
+    run("cordon node-1")
+    expect(said.locator(".shell")).to_have_text("kubectl cordon node-1")
+    expect(screen.locator(".node.cordoned")).to_contain_text("node-1")
+    run("speed 1000")
+    expect(said.locator(".error")).to_contain_text("from 0.1 to 100")
+    expect(field).to_have_value("speed 1000")
+    run("get nodes")
+    expect(said.locator("pre").first).to_contain_text("Ready,SchedulingDisabled")
+    complaints.look("a table", "dialog[open]")
+
+    # What was run comes back.
+    for line in ("get nodes", "speed 1000", "cordon node-1"):
+        screen.keyboard.press("ArrowUp")
+        expect(field).to_have_value(line)
+    run("until nothing-pending")
+    expect(said).to_contain_text("nothing-pending")
+    run("describe pod web")
+    expect(screen.locator("dialog")).not_to_be_visible()
+    expect(screen.locator("#detail h3")).to_contain_text("web")
+    screen.keyboard.press("/")
+    run("edit node node-1")
+    expect(screen.locator("dialog h2")).to_contain_text("node-1")
+    screen.keyboard.press("Escape")
+    screen.keyboard.press("/")
+    run("theme dark")
+    expect(screen.locator('link[href*="dark"]:not([media])')).to_have_count(1)
+    expect(screen.locator("#connection")).to_have_text("live")
+    assert complaints.found == []
+    assert sandbox.get("pods", "default/web")
+
+
+def test_acts_and_pods_are_shown_as_kubectl_has_them_and_receipts_are_a_click_away(
+    screen: Page, live: Open
+) -> None:
+    screen.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sandbox = live(URGENT, node("node-1", "2"), pod("batch", "2", nodeName="node-1"))
+    expect(screen.locator(".node .pod.running")).to_have_count(1)
+
+    # A form, ready to copy for kubectl; and the line above the log when it is done.
+    screen.keyboard.press("p")
+    screen.get_by_label("Name", exact=True).fill("web")
+    screen.get_by_label("PriorityClass").select_option("urgent")
+    screen.get_by_label("CPU request").fill("1")
+    expect(screen.locator("#id_yaml")).to_have_value(re.compile("cpu: '?1'?\n"))
+    screen.get_by_role("button", name="Create").click()
+    acted = screen.locator("#acted")
+    expect(acted).to_contain_text("kubectl apply -f -")
+    acted.get_by_role("button", name="Copy").click()
+    expect(acted.get_by_role("button")).to_have_text("copied")
+    expect(screen.locator("#announce")).to_have_text("copied")
+    copied = screen.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("kubectl apply -f - <<'EOF'\napiVersion: v1\nkind: Pod\nmetadata:\n")
+    assert copied.endswith("\nEOF")
+
+    # From the log to the receipt, from the gone victim's address to who evicted it.
+    eviction = screen.locator("#log li", has_text="batch evicted from node-1 for web")
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+    eviction.locator(".receipt").click()
+    expect(screen.locator("#detail .headline")).to_contain_text(
+        "web fits no node. Preemption makes room on node-1."
+    )
+    pause(sandbox)
+    screen.goto(f"{screen.url}pods/default/batch/")
+    gone = screen.locator("#detail")
+    expect(gone).to_contain_text("Pod batch is gone.")
+    expect(gone.locator(".headline")).to_contain_text("evicted from node-1 for web")
+    complaints = Complaints(screen)
+    complaints.look("a gone pod", "#detail")
+    gone.get_by_role("link", name="Why it, step by step").click()
+    expect(screen.locator("#play .scene:visible")).to_contain_text("is lifted off")
+
+    # What kubectl would print.
+    screen.goto(f"{screen.url.partition('pods/')[0]}pods/default/web/")
+    panel = screen.locator("#pod-kubectl")
+    panel.locator("summary", has_text="kubectl describe pod web").click()
+    printed = panel.locator("#pod-output-1")
+    expect(printed).to_contain_text(re.compile(r"^Name: +web$", re.MULTILINE))
+    expect(printed).to_contain_text("0/1 nodes are available: 1 Insufficient cpu.")
+    complaints.look("kubectl", "#pod-kubectl")
+    panel.get_by_role("button", name="Copy").last.click()
+    assert screen.evaluate("navigator.clipboard.readText()") == "kubectl delete pod web"
+    assert complaints.found == []
