@@ -160,6 +160,10 @@ def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> No
         f"{base}new/yaml/",
         f"{base}nodes/",
         f"{base}command/",
+        f"{base}objects/",
+        f"{base}objects/pods/",
+        f"{base}scheduler/",
+        f"{base}edit/pods/default/p1/",
         *(f"{base}new/{kind}/" for kind in FORMS),
         f"{base}scheduler/",
         f"{base}objects/",
@@ -170,6 +174,7 @@ def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> No
     for path in pages:
         answer = client.get(path)
         assert answer.headers["Content-Language"] == "zh-hans"
+        assert answer.status_code == (404 if path == "/s/none/" else 200), path
         html = answer.content.decode().replace(full.name, "").replace("default/", "")
         left += [f"{path.removeprefix(base) or 'live'}: {words}" for words in sorted(english(html))]
     assert not left, "\n".join(left)
