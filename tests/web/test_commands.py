@@ -1,5 +1,7 @@
 """The command bar: what a line does, what it says, and what it proposes to go on with."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -197,6 +199,12 @@ def test_a_line_is_completed_by_commands_names_flags_and_choices(cluster: Sandbo
     assert complete(cluster, "create pod 'unfinished") == []
     words = [name for command in COMMANDS for name in (command.words, *command.also)]
     assert len(words) == len(set(words)), "two commands share a name"
+
+
+def test_every_command_is_documented() -> None:
+    document = Path(__file__).parent.parent.parent / "docs" / "COMMANDS.md"
+    documented = re.findall(r"^\| `([^`]+)` \|", document.read_text(), re.MULTILINE)
+    assert set(documented) == {command.usage for command in COMMANDS}
 
 
 def test_the_bar_is_a_page_without_scripts_and_a_piece_with_them(cluster: Sandbox) -> None:
