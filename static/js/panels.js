@@ -26,6 +26,7 @@ document.addEventListener("click", (event) => {
 });
 
 export function openPanel(href) {
+  document.activeElement?.closest(".menu")?.removeAttribute("open");
   opener = document.activeElement?.getAttribute("href");
   htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(() => {
     const scroll = detail.closest(".scroll");

@@ -93,14 +93,25 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
     screen.locator("#keys summary").click()
     complaints.look("keys", "#keys")
     screen.locator("#keys summary").click()
+    more = screen.locator("#t-more > summary")
     for opener in screen.locator(".create a[data-dialog]").all():
         if not opener.is_visible():
-            screen.locator("#t-more summary").click()
+            more.click()
         opener.click()
         expect(screen.locator("dialog[open] form")).to_be_visible()
-        complaints.look(opener.get_attribute("href") or "", "dialog[open]")
+        for fold in screen.locator("dialog[open] summary").all():
+            fold.click()
+        complaints.look(str(opener.get_attribute("href")), "dialog[open]")
         screen.keyboard.press("Escape")
         expect(screen.locator("dialog[open]")).to_have_count(0)
+    more.click()
+    screen.get_by_role("link", name="All objects").click()
+    expect(screen.locator("#kinds-panel")).to_be_visible()
+    complaints.look("kinds", "#detail")
+    screen.locator("#kinds-panel").get_by_role("link", name="PriorityClass").click()
+    expect(screen.locator("#objects-panel")).to_be_visible()
+    complaints.look("objects", "#detail")
+    screen.keyboard.press("Escape")
     for path in (f"/s/{sandbox.name}/new/pod/", "/", f"/s/{grid.name}/"):
         screen.goto(path)
         complaints.look(path)
