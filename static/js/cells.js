@@ -211,7 +211,10 @@ function verdict(context, { x, y, width, height }, colours, code) {
 }
 
 function frame(context, x, y, width, height, line, colour) {
-  context.strokeStyle = colour;
-  context.lineWidth = line;
-  context.strokeRect(x + line / 2, y + line / 2, width - line, height - line);
+  // Four fills: without a graphics processor a stroke costs several times as much.
+  context.fillStyle = colour;
+  context.fillRect(x, y, width, line);
+  context.fillRect(x, y + height - line, width, line);
+  context.fillRect(x, y, line, height);
+  context.fillRect(x + width - line, y, line, height);
 }
