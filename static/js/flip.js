@@ -11,7 +11,7 @@ function layer() {
   if (!flight) {
     flight = document.createElement("div");
     flight.id = "flight";
-    flight.setAttribute("aria-hidden", "true");
+    flight.inert = true; // twins are pictures: not read, and out of the keyboard's way
     document.body.append(flight);
   }
   return flight;
