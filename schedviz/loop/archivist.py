@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from schedviz.store import Lease, Sandbox, codec
-from schedviz.store.archive import STREAMS, Chapter, Mark, Page, Row, Stream, bind, pack, pack_piece
+from schedviz.store.archive import (
+    STREAMS,
+    Chapter,
+    Mark,
+    Page,
+    Piece,
+    Stream,
+    bind,
+    entries_of,
+    pack,
+    piece,
+)
 from schedviz.store.bounds import (
     CHAPTER_DECISIONS,
     CHAPTER_ENTRIES,
@@ -36,11 +47,11 @@ class Gathering:
         self._began = began
         self._left = [*sandbox.resources(), ""]
         """Resources, and at last the places in the queue."""
-        self._cursor = 0
-        self._pieces: dict[bool, list[bytes]] = {True: [], False: []}
+        self._cursor = "0"
+        self._pieces: dict[bool, list[Piece]] = {True: [], False: []}
         """Of objects, and of places in the queue."""
-        self._changed: dict[tuple[str, str], bytes] = {}
-        self._moved: dict[str, bytes] = {}
+        self._changed: dict[str, dict[str, str]] = {}
+        """What is on top of them: resource (none for the queue's places) -> key -> what is stored."""
 
     @property
     def whole(self) -> bool:
@@ -52,9 +63,8 @@ class Gathering:
         while self._left:
             resource = self._left[0]
             found, self._cursor = self._sandbox.scan(resource, self._cursor)
-            if found:
-                self._pieces[bool(resource)].append(pack_piece((resource, key, data) for key, data in found))
-            if self._cursor == 0:
+            self._pieces[bool(resource)].append((resource, pack(found)))
+            if self._cursor == "0":
                 self._left.pop(0)
             if time.monotonic() >= deadline:
                 return
@@ -64,20 +74,19 @@ class Gathering:
         for entry_id, fields in log:
             version = codec.number(entry_id)
             if version > self._began.version:
-                gone = fields[b"type"] == b"DELETED"
-                place = fields[b"resource"].decode(), fields[b"key"].decode()
-                self._changed[place] = b"" if gone else b"%d %s" % (version, fields[b"object"])
+                stored = "" if fields[b"type"] == b"DELETED" else f"{version} {fields[b'object'].decode()}"
+                self._changed.setdefault(fields[b"resource"].decode(), {})[fields[b"key"].decode()] = stored
+        moved = self._changed.setdefault("", {})
         for entry in journal:
             if codec.number(entry[0]) > self._began.entry:
                 for pod, lane in codec.decode_journal(entry).lanes.items():
-                    self._moved[pod] = codec.encode(lane).encode() if lane else b""
+                    moved[pod] = codec.encode(lane) if lane else ""
 
     def pages(self) -> dict[Page, bytes]:
-        changed: list[Row] = [(resource, key, data) for (resource, key), data in self._changed.items()]
-        moved: list[Row] = [("", pod, data) for pod, data in self._moved.items()]
+        changed = [piece(resource, stored) for resource, stored in self._changed.items() if resource]
         return {
-            "objects": bind([*self._pieces[True], pack_piece(changed)]),
-            "lanes": bind([*self._pieces[False], pack_piece(moved)]),
+            "objects": bind([*self._pieces[True], *changed]),
+            "lanes": bind([*self._pieces[False], piece("", self._changed.get("", {}))]),
         }
 
 
@@ -147,14 +156,14 @@ class Archivist:
         return version == after or bool(first)
 
     def _close(self, chapter: Chapter, mark: Mark, lease: Lease) -> None:
-        streams = self._streams(chapter, mark)
-        if len(streams["log"]) != mark.version - chapter.began.version:
+        if not self._is_whole(chapter.began.version, mark.version):
             collections, version = self._sandbox.list_all()
             self._begin_anew(version, collections, mark, lease)
             return
+        streams = self._streams(chapter, mark)
         opened, pages = Chapter(chapter.number + 1, mark), {}
         if self._gathering:
-            self._gathering.overlay(streams["log"], streams["journal"])
+            self._gathering.overlay(entries_of(streams["log"]), entries_of(streams["journal"]))
             if self._gathering.whole:
                 opened, pages = replace(opened, snapshot=True), self._gathering.pages()
         self._write(replace(chapter, ended=mark), opened, streams, pages, lease)
@@ -164,27 +173,27 @@ class Archivist:
         chapter = self._open
         closed = chapter and replace(chapter, ended=replace(mark, version=chapter.began.version))
         opened = Chapter(chapter.number + 1 if chapter else 1, replace(mark, version=version), snapshot=True)
-        rows = (
-            (resource, key, b"%s %s" % (written(manifest), codec.encode_object(manifest).encode()))
-            for resource, objects in collections.items()
-            for key, manifest in objects.items()
-        )
-        queue = (("", pod, codec.encode(lane).encode()) for pod, lane in self._sandbox.lanes().items())
-        pages: dict[Page, bytes] = {"objects": bind([pack_piece(rows)]), "lanes": bind([pack_piece(queue)])}
-        streams = self._streams(chapter, mark) | {"log": []} if chapter else {}
+        objects = [
+            piece(resource, {key: _stored(manifest) for key, manifest in found.items()})
+            for resource, found in collections.items()
+        ]
+        queue = {pod: codec.encode(lane) for pod, lane in self._sandbox.lanes().items()}
+        pages: dict[Page, bytes] = {"objects": bind(objects), "lanes": bind([piece("", queue)])}
+        streams = self._streams(chapter, mark) if chapter else {}
+        streams.pop("log", None)
         self._write(closed, opened, streams, pages, lease)
         self._listed = None
 
-    def _streams(self, chapter: Chapter, mark: Mark) -> dict[Stream, Entries]:
+    def _streams(self, chapter: Chapter, mark: Mark) -> dict[Stream, bytes]:
         """What they hold since a chapter began."""
-        live = self._sandbox.live
-        return {stream: live(stream, chapter.began.of(stream), mark.of(stream)) for stream in STREAMS}
+        packed = self._sandbox.packed
+        return {stream: packed(stream, chapter.began.of(stream), mark.of(stream)) for stream in STREAMS}
 
     def _write(
         self,
         closed: Chapter | None,
         opened: Chapter,
-        streams: Mapping[Stream, Entries],
+        streams: Mapping[Stream, bytes],
         snapshot: Mapping[Page, bytes],
         lease: Lease,
     ) -> None:
@@ -194,7 +203,7 @@ class Archivist:
         chapters = [opened]
         if closed:
             chapters.insert(0, closed)
-            pages |= {(closed.number, stream): pack(entries) for stream, entries in streams.items()}
+            pages |= {(closed.number, stream): pack(reply) for stream, reply in streams.items()}
         [*_, self._open] = self._sandbox.archive.write(chapters, pages, lease)
         self._decided = 0
         if opened.snapshot:
@@ -202,7 +211,6 @@ class Archivist:
             self._gathering = None
 
 
-def written(manifest: Manifest) -> bytes:
-    """The version of its last write, as it stands before an object in the store."""
-    version: str = manifest["metadata"]["resourceVersion"]
-    return version.encode()
+def _stored(manifest: Manifest) -> str:
+    """An object as the store has it."""
+    return f"{manifest['metadata']['resourceVersion']} {codec.encode_object(manifest)}"

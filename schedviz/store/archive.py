@@ -6,7 +6,7 @@ zlib, whole.
 """
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
@@ -66,35 +66,52 @@ class Chapter(msgspec.Struct, frozen=True):
     """Of its pages."""
 
 
-Row = tuple[str, str, bytes]
-"""Of a snapshot: a resource, a key, and what is stored of it; nothing = it is gone."""
+Piece = tuple[str, bytes]
+"""Of a snapshot: a resource, and a part of its objects as HSCAN gives them, packed. Without a resource: of
+the queue's places."""
 
 
-def pack(entries: Entries) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(entries), LEVEL)
+def pack(reply: bytes) -> bytes:
+    """A page, of a stream as XRANGE gives it."""
+    return zlib.compress(reply, LEVEL)
 
 
 def unpack(page: bytes) -> Entries:
-    return msgspec.msgpack.decode(zlib.decompress(page), type=Entries)
+    return entries_of(zlib.decompress(page))
 
 
-def pack_piece(rows: Iterable[Row]) -> bytes:
-    """A part of a snapshot. What is in a later one counts."""
-    return zlib.compress(msgspec.msgpack.encode([*rows]), LEVEL)
+def entries_of(reply: bytes) -> Entries:
+    """What XRANGE gives, of its MessagePack."""
+    return [
+        (entry_id.encode(), {name.encode(): data.encode() for name, data in pairs(fields)})
+        for entry_id, fields in msgspec.msgpack.decode(reply, type=list[tuple[str, list[str]]])
+    ]
 
 
-def bind(pieces: Sequence[bytes]) -> bytes:
+def piece(resource: str, stored: Mapping[str, str]) -> Piece:
+    """Of a snapshot; nothing = it is gone. What is in a later piece counts."""
+    flat = [text for pair in stored.items() for text in pair]
+    return resource, zlib.compress(msgspec.msgpack.encode(("0", flat)), LEVEL)
+
+
+def bind(pieces: Sequence[Piece]) -> bytes:
     """The page of a snapshot's pieces."""
     return msgspec.msgpack.encode(pieces)
 
 
-def rows_of(page: bytes) -> dict[tuple[str, str], bytes]:
+def stored_in(page: bytes) -> dict[tuple[str, str], bytes]:
     """What is stored by resource and key, of a snapshot's page."""
-    found: dict[tuple[str, str], bytes] = {}
-    for piece in msgspec.msgpack.decode(page, type=list[bytes]):
-        for resource, key, stored in msgspec.msgpack.decode(zlib.decompress(piece), type=list[Row]):
-            found[resource, key] = stored
-    return {place: stored for place, stored in found.items() if stored}
+    found: dict[tuple[str, str], str] = {}
+    for resource, packed in msgspec.msgpack.decode(page, type=list[Piece]):
+        _, flat = msgspec.msgpack.decode(zlib.decompress(packed), type=tuple[str, list[str]])
+        for key, data in pairs(flat):
+            found[resource, key] = data
+    return {place: data.encode() for place, data in found.items() if data}
+
+
+def pairs(flat: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Redis's names and values that stand one after another, in pairs."""
+    return zip(flat[::2], flat[1::2], strict=True)
 
 
 class Archive:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from schedviz.store import codec
-from schedviz.store.archive import Chapter, Mark, Page, Stream, rows_of, unpack
+from schedviz.store.archive import Chapter, Mark, Page, Stream, stored_in, unpack
 from schedviz.store.codec import Entries
 from schedviz.store.errors import Gone
 from simulator.api import Manifest
@@ -148,7 +148,7 @@ class History:
         data = self._sandbox.archive.page(chapter, page)
         if data is None:
             raise Gone(chapter.began.version)
-        return rows_of(data)
+        return stored_in(data)
 
     def entries(self, stream: Stream, place: int, last: int) -> Iterator[tuple[int, dict[bytes, bytes]]]:
         """A stream from the beginning of a chapter up to a number. Raises Gone where there is a gap."""

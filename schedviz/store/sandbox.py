@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from redis import Redis
 
 from schedviz.store import codec
-from schedviz.store.archive import Archive, Mark, Stream
+from schedviz.store.archive import Archive, Mark, Stream, entries_of
 from schedviz.store.bounds import (
     DECISIONS_LENGTH,
     JOURNAL_LENGTH,
@@ -288,15 +288,17 @@ class Sandbox:
         (stored,) = self._state("pipeline")
         return None if stored == b"0" else codec.decode_pipeline(stored)
 
-    def live(self, stream: Stream, after: int, last: int) -> Entries:
-        """What a stream holds from after one number up to another, as it is stored; what was trimmed is not
-        there."""
-        key = getattr(self._keys, stream)
-        return (
-            cast("Entries", self._redis.xrange(key, min=f"({after}-0", max=f"{last}-0"))
-            if last > after
-            else []
+    def packed(self, stream: Stream, after: int, last: int) -> bytes:
+        """What a stream holds from after one number up to another; what was trimmed is not there. As
+        MessagePack of XRANGE's reply, to be archived as it is."""
+        arguments = ["XRANGE", f"({after}-0", f"{max(last, after)}-0"]
+        return cast(
+            "bytes", self._scripts.packed([getattr(self._keys, stream)], arguments, client=self._redis)
         )
+
+    def live(self, stream: Stream, after: int, last: int) -> Entries:
+        """The same, unpacked."""
+        return entries_of(self.packed(stream, after, last))
 
     def history(self) -> History:
         """What can be known of the past, as of now."""
@@ -311,13 +313,14 @@ class Sandbox:
         version, seq = self._state("origin", "origin_seq")
         return Mark(int(version), int(seq), 0, 0, 0)
 
-    def scan(self, resource: str, cursor: int) -> tuple[builtins.list[tuple[str, bytes]], int]:
-        """Some of a resource's objects as they are stored, and the cursor to go on with; 0 begins and ends.
-        What is there all the time comes once at least. No resource: the places in the queue."""
+    def scan(self, resource: str, cursor: str) -> tuple[bytes, str]:
+        """Some of a resource's objects, as MessagePack of HSCAN's reply, and the cursor to go on with; "0"
+        begins and ends. What is there all the time comes once at least. No resource: the queue's places."""
         key = objects_key(self.name, resource) if resource else self._keys.lanes
-        reply = self._redis.hscan(key, cursor, count=SCANNED)
-        following, found = cast("tuple[int, dict[bytes, bytes]]", reply)
-        return [(name.decode(), stored) for name, stored in found.items()], int(following)
+        arguments = ["HSCAN", cursor, "COUNT", str(SCANNED)]
+        reply = cast("bytes", self._scripts.packed([key], arguments, client=self._redis))
+        following, _ = msgspec.msgpack.decode(reply, type=tuple[str, msgspec.Raw])
+        return reply, following
 
     def lanes(self) -> dict[str, LaneEntry]:
         """Every pod in the scheduling queue, by ``namespace/name``."""

@@ -14,6 +14,7 @@ class Scripts:
         self.commit = _load(redis, "commit")
         self.delete = _load(redis, "delete")
         self.lease = _load(redis, "lease")
+        self.packed = _load(redis, "packed")
         self.register = _load(redis, "register")
         self.set_clock = _load(redis, "set_clock")
 
