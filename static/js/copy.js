@@ -36,3 +36,9 @@ async function copy(text, button) {
   button.focus();
   return done;
 }
+
+// A panel that follows the cluster stands still while text in it is selected.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const chosen = getSelection();
+  if (event.target.matches("#detail > .panel") && !chosen.isCollapsed && event.target.contains(chosen.anchorNode)) event.preventDefault();
+});

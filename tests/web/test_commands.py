@@ -219,6 +219,8 @@ def test_the_bar_is_a_page_without_scripts_and_a_piece_with_them(cluster: Sandbo
     assert "schedviz:go" in went.headers["HX-Trigger"]
     done = client.post(path, {"text": "cordon n1"}, headers=HTMX).content.decode()
     assert "kubectl cordon n1" in done
+    shop = client.get(f"/s/{cluster.name}/objects/deployments.apps/default/shop/").content.decode()
+    assert "kubectl scale deployment shop --replicas=3" in shop
     assert "<html" not in done
     dark = client.post(path, {"text": "theme dark"}, headers=HTMX)
     assert (dark.cookies["theme"].value, "HX-Redirect" in dark.headers) == ("dark", True)

@@ -19,8 +19,8 @@ def kubectl(*words: str) -> str:
 
 
 def on(verb: str, resource: Resource, key: str, *more: str) -> str:
-    """A command on one object: ``kubectl delete pod web -n shop``. The group is told where two resources
-    share a name; the namespace where it is not the default one."""
+    """A command on one object: ``kubectl delete pod web -n shop``. The namespace is told where it is not the
+    default one."""
     namespace, _, name = key.rpartition("/")
     return kubectl(verb, resource.singular, name, *more, *inside(namespace))
 
@@ -40,6 +40,16 @@ def of_pod(key: str) -> list[Shell]:
     return [
         Shell(gettext("its manifest"), on("get", PODS, key, "-o", "yaml")),
         Shell(gettext("delete it"), on("delete", PODS, key)),
+    ]
+
+
+def of_object(resource: Resource, key: str, manifest: Manifest) -> list[Shell]:
+    scaled = "replicas" in (manifest.get("spec") or {})
+    return [
+        Shell(gettext("its manifest"), on("get", resource, key, "-o", "yaml")),
+        *([Shell(gettext("how many"), on("scale", resource, key, "--replicas=3"))] if scaled else []),
+        Shell(gettext("label it"), on("label", resource, key, "key=value")),
+        Shell(gettext("delete it"), on("delete", resource, key)),
     ]
 
 

@@ -101,6 +101,8 @@ class Words:
             case trace.SchedulerConfigured():
                 text = gettext("The scheduler starts anew with another configuration: {}.")
                 return "warn", format_html(text, ", ".join(event.fields))
+            case trace.NodeChanged(change="updated", events=[]):
+                return None  # nothing that the scheduler looks at
             case trace.NodeChanged():
                 return self.node_changed(event)
             case trace.QueueMoved():

@@ -58,6 +58,10 @@ def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRes
         said = {ANNOTATION: written(word, entry.attempts)}
         with suppress(StatusError):  # gone meanwhile
             write.patch(sandbox, PODS, key, {"metadata": {"annotations": said}})
+            line = lines.on(
+                "annotate", resources.PODS, key, f"{ANNOTATION}={said[ANNOTATION]}", "--overwrite"
+            )
+            return done(request, sandbox, "schedviz:permit", line)
     return done(request, sandbox, "schedviz:permit")
 
 

@@ -62,7 +62,8 @@ def show_object(
     manifest = sandbox.get(kind.id, key)
     if manifest is None:
         return missing(request, sandbox, kind, key)
-    context = {"kind": kind, "key": key, "yaml": to_yaml([manifest]), "error": error}
+    shells = {"shell": lines.of_object(kind, key, manifest)}
+    context = {"kind": kind, "key": key, "yaml": to_yaml([manifest]), "view": shells, "error": error}
     context["subject"] = f"{kind.kind} {key}"
     return panel(request, sandbox, "panels/object.html", context, 422 if error else 200)
 
