@@ -189,4 +189,6 @@ def test_the_table_has_every_node_in_the_order_of_a_column() -> None:
     assert ([row.name for row in last.rows], last.page) == (["n100"], 2)
     [row] = table.table(picture, "nonsense", "node=n7", 1).rows
     assert (row.cpu.requested, row.cpu.limits, row.cpu.free, row.cpu.overcommitted) == ("2", "6", "2", True)
+    assert [row.name for row in table.table(picture, "", "is:running cpu", 1).rows] == []
+    assert [row.name for row in table.table(picture, "-name", "is:running", 1).rows] == ["n100", "n7"]
     assert "is: knows" in table.table(picture, "", "is:tired", 1).wrong

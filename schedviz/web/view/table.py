@@ -56,8 +56,7 @@ def table(picture: Picture, sort: str, query: str, page: int) -> Table:
     nodes, wrong = list(picture.nodes.values()), ""
     if query:
         try:
-            holds = find.read(query)
-            nodes = [node for node in nodes if holds(picture, node)]
+            nodes = matching(picture, find.read(query))
         except find.BadQuery as error:
             wrong = str(error)
     keys = orders(picture)
@@ -78,6 +77,16 @@ def table(picture: Picture, sort: str, query: str, page: int) -> Table:
         query=query,
         wrong=wrong,
     )
+
+
+def matching(picture: Picture, holds: find.Term) -> list[NodeRecord]:
+    """As in the drawing, a node is there also for a pod of its own."""
+    return [
+        node
+        for node in picture.nodes.values()
+        if holds(picture, node)
+        or any(holds(picture, pod) for pod in picture.by_node.get(node.name, {}).values())
+    ]
 
 
 def orders(picture: Picture) -> dict[str, Callable[[NodeRecord], Key]]:
