@@ -104,6 +104,6 @@ def select_own_pods(job: Manifest) -> None:
         return
     labels = spec["template"].setdefault("metadata", {}).setdefault("labels", {})
     labels.update(dict.fromkeys(JOB_LABELS, metadata["uid"]))
-    labels.update(dict.fromkeys(JOB_NAME_LABELS, metadata["name"]))
+    labels.update(dict.fromkeys(JOB_NAME_LABELS, metadata.get("name", "")))
     own = spec.setdefault("selector", {}).setdefault("matchLabels", {})
     own["batch.kubernetes.io/controller-uid"] = metadata["uid"]

@@ -26,6 +26,7 @@ from schedviz.web.forms.notation import (
 )
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
+from schedviz.web.kubectl import lines
 from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.stored import ChangedMeanwhile, editable, save_unless_changed
 from simulator.api import Manifest
@@ -145,12 +146,18 @@ def test_yaml_that_cannot_be_read_leaves_the_fields_and_itself_alone(sandbox: Sa
         "apiVersion: v1\nkind: Pod\nmetadata: 3",
         "apiVersion: v1\nkind: Pod\nspec: {containers: {}, tolerations: 3}",
         "apiVersion: apps/v1\nkind: Deployment\nspec: {template: []}",
-        "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: x}",
+        "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: 1",
+        "apiVersion: batch/v1\nkind: Job\nspec: {template: {spec: {containers: []}}}",
     ],
 )
 def test_manifests_of_any_shape_are_taken_without_a_fault(sandbox: Sandbox, text: str) -> None:
     for edited in ({}, {"cpu": "7"}, {"workload": "Job"}, {"copies": "3"}):
-        after(PodForm, sandbox, yaml=text, **edited)
+        both = after(PodForm, sandbox, yaml=text, **edited)
+        assert both.manifest is not None
+        made = both.form.manifests(both.manifest)
+        assert lines.create(made)
+        with pytest.raises(StatusError):
+            write.create(sandbox, made, dry_run=True)
 
 
 def test_a_pod_becomes_a_deployment_and_a_job_and_a_pod_again(sandbox: Sandbox) -> None:

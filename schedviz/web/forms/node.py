@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store import Sandbox
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
-from schedviz.web.forms.places import get
+from schedviz.web.forms.places import get, mapping
 from schedviz.web.view.picture import NODES
 from simulator.api import Manifest
 
@@ -110,11 +110,13 @@ class NodeForm(ManifestForm):
         return super().write(manifest, changed)
 
     def manifests(self, manifest: Manifest) -> list[Manifest]:
-        copies, name = self.cleaned_data.get("copies") or 1, str((manifest.get("metadata") or {}).get("name"))
+        copies, name = self.cleaned_data.get("copies") or 1, str(get(manifest, ("metadata", "name")) or "")
         if copies == 1 and not name.endswith("-"):
             return [manifest]
         names = numbered(name, self.sandbox.names(NODES), copies)
-        return [{**manifest, "metadata": {**manifest["metadata"], "name": each}} for each in names]
+        return [
+            {**manifest, "metadata": {**mapping(manifest.get("metadata")), "name": each}} for each in names
+        ]
 
 
 def numbered(name: str, taken: Iterable[str], copies: int) -> list[str]:

@@ -6,6 +6,7 @@ from shlex import quote
 import msgspec
 from django.utils.translation import gettext
 
+from schedviz.web.forms.places import mapping
 from schedviz.web.view.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
@@ -83,5 +84,5 @@ def create(manifests: Sequence[Manifest]) -> str:
     for each copy."""
     if len(manifests) > 1 and all(each == manifests[0] for each in manifests):
         return f"for n in $(seq {len(manifests)}); do {create(manifests[:1])}\ndone"
-    verb = "apply" if all("name" in (each.get("metadata") or {}) for each in manifests) else "create"
+    verb = "apply" if all("name" in mapping(each.get("metadata")) for each in manifests) else "create"
     return f"kubectl {verb} -f - <<'{END}'\n{to_yaml(manifests)}{END}"

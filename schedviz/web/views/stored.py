@@ -12,6 +12,7 @@ from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms import form_for
 from schedviz.web.forms.in_step import InStep, read
+from schedviz.web.forms.places import mapping
 from schedviz.web.kubectl import lines
 from schedviz.web.view import stored as view
 from schedviz.web.view.picture import NODES, PODS
@@ -175,9 +176,9 @@ def save(
     """Put it in the object's place, if that still has the version."""
 
     def whole(_: Resource, old: Manifest) -> Manifest:
-        wanted = {**manifest, "metadata": {**manifest.get("metadata", {}), "resourceVersion": version}}
+        wanted = {**manifest, "metadata": {**mapping(manifest.get("metadata")), "resourceVersion": version}}
         if kind == NODES_RESOURCE:
-            wanted["status"] = {**old.get("status", {}), **(manifest.get("status") or {})}
+            wanted["status"] = {**old.get("status", {}), **mapping(manifest.get("status"))}
         return wanted
 
     write.edit(sandbox, kind.id, key, whole, dry_run=dry_run, whole=kind == NODES_RESOURCE)
