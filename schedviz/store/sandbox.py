@@ -327,7 +327,7 @@ class Sandbox:
         return self.queue()[0]
 
     def queue(self) -> tuple[dict[str, LaneEntry], int]:
-        """Every pod in the scheduling queue, and the number of the last move: ``moves`` goes on from there."""
+        """Every pod in the scheduling queue, and the number of the last move: ``moves`` goes on from it."""
         with self._redis.pipeline(transaction=True) as pipe:
             pipe.hget(self._keys.state, "move")
             pipe.hgetall(self._keys.lanes)
