@@ -43,10 +43,10 @@ def _registry() -> SchemaRegistry:
 
 @cache
 def _validator(type_name: str) -> Draft202012Validator:
-    return Draft202012Validator({"$ref": type_name}, registry=_registry(), format_checker=_FORMATS)
+    return Draft202012Validator({"$ref": type_name}, registry=_registry(), format_checker=FORMATS)
 
 
-_FORMATS = FormatChecker(())
+FORMATS = FormatChecker(())
 """What is said of texts and numbers beyond their type. A value of another type is another fault."""
 
 _TIME = re.compile(
@@ -55,28 +55,28 @@ _TIME = re.compile(
 )
 
 
-@_FORMATS.checks("date-time", raises=ValueError)
+@FORMATS.checks("date-time", raises=ValueError)
 def _is_time(value: object) -> bool:
     if isinstance(value, str) and not _TIME.fullmatch(value):
         raise ValueError("must be a time as RFC 3339 has it: 2006-01-02T15:04:05Z")
     return True
 
 
-@_FORMATS.checks("int32", raises=ValueError)
+@FORMATS.checks("int32", raises=ValueError)
 def _is_int32(value: object) -> bool:
     if isinstance(value, int) and not -(1 << 31) <= value < 1 << 31:
         raise ValueError("must be in the range of int32")
     return True
 
 
-@_FORMATS.checks("int64", raises=ValueError)
+@FORMATS.checks("int64", raises=ValueError)
 def _is_int64(value: object) -> bool:
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("must be in the range of int64")
     return True
 
 
-@_FORMATS.checks("quantity", raises=quantity.QuantityError)
+@FORMATS.checks("quantity", raises=quantity.QuantityError)
 def _is_quantity(value: object) -> bool:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         quantity.canonical(value)

@@ -1,8 +1,8 @@
 """Explain what the scheduler would do with a pod, node by node.
 
-``pod.yaml`` is the pod as somebody would write it. The cluster is a List in JSON, as ``kubectl get
-nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` prints it; the more kinds it holds, the
-closer the answer.
+``pod.yaml`` is the pod as somebody would write it. The cluster is what ``kubectl get
+nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` prints (or -o yaml), or what ``clean`` made
+of it; the more kinds it holds, the closer the answer.
 """
 
 import argparse
@@ -16,12 +16,14 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import complete, set_defaults
+from simulator.apiserver.dump import Dump
 from simulator.apiserver.manifest import ManifestError, manifests
 from simulator.apiserver.overlay import Objects, Overlay
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
 from simulator.cluster import snapshot
+from simulator.commands.clean import taken_from
 from simulator.config import ConfigError, load
 from simulator.decision import Decision
 from simulator.objects.pod import Pod
@@ -31,8 +33,6 @@ from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
 from simulator.scheduler.extender import Transport
 
-MAX_CLUSTER_BYTES = 1 << 30
-"""Some hundred thousand pods; more than this machine should be asked to hold."""
 MAX_LISTED = 10
 """Names in a sentence; the rest are counted."""
 
@@ -45,7 +45,7 @@ class ExplainError(Exception):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod")
-    parser.add_argument("--cluster", type=Path, required=True, help="a List in JSON")
+    parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML")
     parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
     extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
@@ -99,23 +99,17 @@ def one(documents: Sequence[Manifest], kind: str, path: Path) -> Manifest:
 
 
 def read_list(path: Path) -> Iterator[Item]:
-    """What a dump holds; kinds that nobody knows are left out."""
-    if path.stat().st_size > MAX_CLUSTER_BYTES:
-        raise ExplainError(f"{path} has more than {MAX_CLUSTER_BYTES >> 20} MiB")
-    try:
-        dump = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError) as failure:
-        raise ExplainError(f"{path}: {failure}") from None
-    items = dump.get("items")
-    if not isinstance(items, list):
-        raise ExplainError(f"{path} is not a List: it has no items")
-    for i, item in enumerate(items):
-        try:
-            resource = resources.of_kind(item["apiVersion"], item["kind"])
-        except (LookupError, TypeError):
-            raise ExplainError(f"{path}: items[{i}] has no apiVersion and kind") from None
-        if resource is not None:
-            yield resource, item
+    """What a dump holds, cleaned; kinds that nothing reads are left out, and what cannot be used is told of.
+    Raises ManifestError."""
+    taken = taken_from(Dump(path.read_bytes()))
+    for refused in taken.report.refused:
+        print(f"{path}: left out: {refused}", file=sys.stderr)
+    for change in taken.changes():
+        assert change.object is not None, "a dump has objects only"
+        plural, _, group = change.resource.partition(".")
+        resource = resources.built_in(group, plural)
+        assert resource is not None, "only kinds that are known are taken"
+        yield resource, change.object
 
 
 def admitted(manifest: Manifest, items: Iterable[Item]) -> Pod:
