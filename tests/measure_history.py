@@ -124,6 +124,7 @@ def main(large: bool) -> None:
             f"archive: {len(chapters)} chapters, {sum(chapter.snapshot for chapter in chapters)} with a "
             f"snapshot, {sum(chapter.bytes for chapter in chapters) / 1e6:.2f} MB"
         )
+        print(f"its first turn: {times.pop(0) * 1e3:.0f} ms (of work: {cpu.pop(0) * 1e3:.0f} ms)")
         turns = f"median {median(times) * 1e3:.1f} ms, longest {max(times) * 1e3:.0f} ms"
         turns += f" (of work: {max(cpu) * 1e3:.0f} ms)"
         share = sum(cpu) / measured.seconds

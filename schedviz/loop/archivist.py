@@ -1,7 +1,7 @@
 """Writes a sandbox's archive, a chapter at a time, between the slices of its leader."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -21,12 +21,14 @@ from schedviz.store.archive import (
 from schedviz.store.bounds import (
     CHAPTER_DECISIONS,
     CHAPTER_ENTRIES,
+    CHAPTER_NODES,
     CHAPTER_WRITES,
     LOG_LENGTH,
     SNAPSHOT_SHARE,
 )
 from schedviz.store.codec import Entries
 from simulator.api import Manifest
+from simulator.decision import Decision
 
 Collections = dict[str, dict[str, Manifest]]
 """Resource -> key -> object, as :meth:`Sandbox.list_all` gives them."""
@@ -93,22 +95,26 @@ class Gathering:
 class Archivist:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        chapters = sandbox.archive.chapters()
-        self._open = chapters[-1] if chapters else None
-        self._snapshot = max((c.began.version for c in chapters if c.snapshot), default=0)
+        self._chapters = sandbox.archive.chapters()
+        self._snapshot = max((c.began.version for c in self._chapters if c.snapshot), default=0)
         """The version of the last."""
         self._gathering: Gathering | None = None
         self._listed: tuple[int, Collections] | None = None
-        self._decided = 0
+        self._decided, self._looked_at = 0, 0
+
+    @property
+    def _open(self) -> Chapter | None:
+        return self._chapters[-1] if self._chapters else None
 
     @property
     def pressing(self) -> bool:
         """A slice is to end, for a chapter to be closed before anything of it is trimmed."""
         return self._decided >= CHAPTER_DECISIONS
 
-    def decided(self, count: int) -> None:
-        """So many decisions were stored."""
-        self._decided += count
+    def decided(self, decisions: Sequence[Decision]) -> None:
+        """These were stored."""
+        self._decided += len(decisions)
+        self._looked_at += sum(len(decision.nodes) for decision in decisions)
 
     def listed(self, version: int, collections: Collections) -> None:
         """All objects, as the leader has just read them: where the watch log does not reach back from there,
@@ -187,7 +193,8 @@ class Archivist:
     def _streams(self, chapter: Chapter, mark: Mark) -> dict[Stream, bytes]:
         """What they hold since a chapter began."""
         packed = self._sandbox.packed
-        return {stream: packed(stream, chapter.began.of(stream), mark.of(stream)) for stream in STREAMS}
+        streams = [stream for stream in STREAMS if stream != "decisions" or self._looked_at <= CHAPTER_NODES]
+        return {stream: packed(stream, chapter.began.of(stream), mark.of(stream)) for stream in streams}
 
     def _write(
         self,
@@ -204,8 +211,8 @@ class Archivist:
         if closed:
             chapters.insert(0, closed)
             pages |= {(closed.number, stream): pack(reply) for stream, reply in streams.items()}
-        [*_, self._open] = self._sandbox.archive.write(chapters, pages, lease)
-        self._decided = 0
+        self._chapters = self._sandbox.archive.write(self._chapters, chapters, pages, lease)
+        self._decided, self._looked_at = 0, 0
         if opened.snapshot:
             self._snapshot = opened.began.version
             self._gathering = None

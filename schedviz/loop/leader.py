@@ -232,7 +232,7 @@ class Leader:
             pipeline=self._simulation.pipeline(),
             seen=seen,
         )
-        self._archivist.decided(len(term.decisions))
+        self._archivist.decided(term.decisions)
         term.stored()
         self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1

@@ -31,6 +31,7 @@ kB."""
 Stream = Literal["log", "journal", "trace", "decisions"]
 STREAMS: tuple[Stream, ...] = ("log", "journal", "trace", "decisions")
 Page = Literal["objects", "lanes", "log", "journal", "trace", "decisions"]
+PAGES: tuple[Page, ...] = ("objects", "lanes", *STREAMS)
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -64,6 +65,8 @@ class Chapter(msgspec.Struct, frozen=True):
     """Whether it has one of its beginning."""
     bytes: int = 0
     """Of its pages."""
+    decisions: int = 0
+    """Of the page of decisions, which is one of them; 0 = there is none."""
 
 
 Piece = tuple[str, bytes]
@@ -114,6 +117,24 @@ def pairs(flat: Sequence[str]) -> Iterator[tuple[str, str]]:
     return zip(flat[::2], flat[1::2], strict=True)
 
 
+def within(chapters: Sequence[Chapter], limit: int) -> list[Chapter]:
+    """What stays of chapters (oldest first) where there are so many bytes.
+
+    The decisions of the oldest go first where they take up more than half: they are by far the largest, and
+    nothing else is made of them. Then the oldest chapters; but never the newest snapshot and what follows it,
+    without which no moment could be seen."""
+    left = limit // 2
+    kept: list[Chapter] = []
+    for chapter in reversed(chapters):
+        left -= chapter.decisions
+        lighter = msgspec.structs.replace(chapter, bytes=chapter.bytes - chapter.decisions, decisions=0)
+        kept.insert(0, chapter if left >= 0 else lighter)
+    total = sum(chapter.bytes for chapter in kept)
+    while total > limit and any(chapter.snapshot for chapter in kept[1:]):
+        total -= kept.pop(0).bytes
+    return kept
+
+
 class Archive:
     def __init__(self, redis: "Redis", scripts: "Scripts", name: str) -> None:
         self._redis = redis
@@ -132,27 +153,43 @@ class Archive:
         return cast("bytes | None", self._redis.hget(self._keys.pages, f"{chapter.number}:{page}"))
 
     def write(
-        self, chapters: Sequence[Chapter], pages: Mapping[tuple[int, Page], bytes], token: Lease
+        self,
+        kept: Sequence[Chapter],
+        written: Sequence[Chapter],
+        pages: Mapping[tuple[int, Page], bytes],
+        token: Lease,
     ) -> list[Chapter]:
-        """Store chapters with these pages of theirs, by their numbers, or nothing; the chapters, with what
-        they hold by now. Raises StaleLease, NoSandbox."""
-        sizes = {chapter.number: chapter.bytes for chapter in chapters}
-        for (number, _), data in pages.items():
-            sizes[number] += len(data)
-        chapters = [msgspec.structs.replace(chapter, bytes=sizes[chapter.number]) for chapter in chapters]
+        """Store chapters with these pages of theirs, by their numbers, beside the others that are ``kept``,
+        as far as there is room; all that there are then. Raises StaleLease, NoSandbox: then nothing is."""
+        sized = [
+            msgspec.structs.replace(
+                chapter,
+                bytes=chapter.bytes + sum(len(data) for (n, _), data in pages.items() if n == chapter.number),
+                decisions=len(pages.get((chapter.number, "decisions"), b"")),
+            )
+            for chapter in written
+        ]
+        before = {chapter.number: chapter for chapter in kept}
+        after = within([*(before | {chapter.number: chapter for chapter in sized}).values()], ARCHIVE_BYTES)
+        decided = {chapter.number for chapter in after if chapter.decisions}
+        gone = before.keys() - {chapter.number for chapter in after}
+        lost = {(number, page) for number in gone for page in PAGES}
+        lost |= {(number, "decisions") for number in before.keys() - decided}
+        stored = {place: data for place, data in pages.items() if place not in lost}
         request = {
             "token": token.epoch,
-            "limit": ARCHIVE_BYTES,
-            "chapters": [(chapter.number, codec.encode(chapter)) for chapter in chapters],
-            "pages": [f"{number}:{page}" for number, page in pages],
+            "chapters": [(c.number, codec.encode(c)) for c in after if before.get(c.number) != c],
+            "pages": [f"{number}:{page}" for number, page in stored],
+            "gone": sorted(gone),
+            "lost": [f"{number}:{page}" for number, page in lost],
         }
         outcome = self._scripts.archive(
             [self._keys.state, self._keys.chapters, self._keys.pages],
-            [msgspec.msgpack.encode(request), *pages.values()],
+            [msgspec.msgpack.encode(request), *stored.values()],
             client=self._redis,
         )
         if outcome == b"NoSandbox":
             raise NoSandbox(self._name)
         if outcome == b"StaleLease":
             raise StaleLease(f"sandbox {self._name!r}: the lease of epoch {token.epoch} is over")
-        return chapters
+        return after

@@ -41,9 +41,13 @@ SNAPSHOT_SHARE = 4
 """A snapshot is not taken before a quarter as many writes as there are objects: so it costs at most four
 times what its chapters do, and a past moment is at most that many writes away from one."""
 
+CHAPTER_NODES = 100_000
+"""The decisions of a chapter are archived if they looked at no more nodes than this in all: at 5,000 nodes
+each has some 25 kB packed, and the archive would hold fewer of them than the stream does."""
+
 ARCHIVE_BYTES = 8_000_000
-"""Of a sandbox's archive. A busy demo of 100 nodes fills it with some 40,000 writes, and 200 of them are
-1.6 GB; of a cluster of 50,000 pods it holds one snapshot or two."""
+"""Of a sandbox's archive; more only if its newest snapshot is larger, of some 50,000 pods. A busy demo of 100
+nodes fills it with some 40,000 writes, and 200 of them are 1.6 GB."""
 
 TOMBSTONE_SECONDS = 24 * 3600
 """How long the counters of a deleted sandbox are kept, so that one of the same name counts on from there and
