@@ -143,7 +143,7 @@ def test_a_count_shows_each_term_that_led_to_it() -> None:
     assert told(decision, "NodeAffinity", "n0") == [("preferred: disk=ssd", "1*7 = 7"), ("sum", "7 = 7")]
     zone = "topology.kubernetes.io/zone"
     assert told(decision, "InterPodAffinity", "n0") == [
-        (f"anti-affinity to pods {zone} app=a: their number, times the weight", "2*-2 = -4"),
+        (f"anti-affinity to pods {zone} app=a: their number, times the weight", "2*(-2) = -4"),
         (f"pods there prefer it by {zone} app=web: their number, times the weight", "1*5 = 5"),
         ("sum", "-4+5 = 1"),
     ]

@@ -80,6 +80,7 @@ def test_a_sandbox_may_have_an_older_queue_and_says_so(
     client.post("/sandboxes/", {**scenario, "queue": "v1.34"})
     assert store.sandbox(sandbox_name).meta().queue == "v1.34"
     assert "about older" not in text(client.get(path).content)
+    store.delete(sandbox_name)
 
 
 @pytest.mark.parametrize("name", ["Has Space", "-x", "x" * 64, "../x"])

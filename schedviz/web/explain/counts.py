@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
 
-from schedviz.web.explain.sums import Sum, fraction
+from schedviz.web.explain.sums import Sum, fraction, signed
 from simulator.decision import PluginScores, ScoreTerm, TermKind
 
 NAMES: Final[dict[TermKind, str]] = {
@@ -35,7 +35,7 @@ def of_terms(row: PluginScores, at: int) -> list[Sum]:
 def term(of: ScoreTerm, count: int) -> Sum:
     name = gettext(NAMES[of.kind]) % {"name": of.name}
     if of.kind != "spread":
-        return Sum(name, f"{count}*{of.weight}", str(count * of.weight))
+        return Sum(name, f"{count}*{signed(of.weight)}", str(count * of.weight))
     if count < 0:
         return Sum(gettext("the node lacks %(key)s") % {"key": of.name.partition(" ")[0]}, "0", "0")
     expression = f"{count}*log({of.domains}+2)+({of.max_skew}-1)"

@@ -5,7 +5,7 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from schedviz.web.explain.sums import Sum
+from schedviz.web.explain.sums import Sum, signed
 from simulator.decision import PluginScores
 
 
@@ -31,7 +31,8 @@ def between(row: PluginScores, place: int) -> Sum:
     if highest == lowest:
         return Sum(gettext("all nodes are equal"), "0", "0")
     score = int(100 * ((raw - lowest) / (highest - lowest)))
-    expression = f"100*({raw}-{lowest})/({highest}-{lowest})"
+    low = signed(lowest)
+    expression = f"100*({raw}-{low})/({highest}-{low})"
     return Sum(gettext("between lowest and highest, in floats"), expression, str(score))
 
 

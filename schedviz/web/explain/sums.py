@@ -21,5 +21,10 @@ class Sum(msgspec.Struct, frozen=True):
         return f"{self.expression} = {self.result}"
 
 
+def signed(value: int) -> str:
+    """As it stands behind another sign: -30 is written (-30)."""
+    return str(value) if value >= 0 else f"({value})"
+
+
 def fraction(value: float) -> str:
     return f"{value:.{DIGITS}f}".rstrip("0").rstrip(".") or "0"
