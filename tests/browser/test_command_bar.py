@@ -47,6 +47,7 @@ def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     run("cordon node-1")
     expect(said.locator(".shell")).to_have_text("kubectl cordon node-1")
     expect(screen.locator(".node.cordoned")).to_contain_text("node-1")
+    expect(screen.locator("#acted-line")).to_have_text("kubectl cordon node-1")
     run("speed 1000")
     expect(said.locator(".error")).to_contain_text("from 0.1 to 100")
     expect(field).to_have_value("speed 1000")

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.store import Sandbox
 from schedviz.web.commands import COMMANDS, Bad, Said, complete, run
-from schedviz.web.views.page import find, form_page, is_htmx
+from schedviz.web.views.page import acted, find, form_page, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,4 +68,7 @@ def bar(
         "options": [] if said else complete(sandbox, text),
         "commands": COMMANDS,
     }
-    return form_page(request, sandbox, "command/bar.html", context, status)
+    response = form_page(request, sandbox, "command/bar.html", context, status)
+    if said and said.kubectl and is_htmx(request):
+        response.write(acted(said.kubectl))
+    return response
