@@ -4,7 +4,7 @@ BIN := .venv/bin
 # The tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: up test bench pictures messages install install-dev lint types lock clean
+.PHONY: up test bench smooth pictures messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -41,6 +41,10 @@ test: lint types
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
+
+# Scrolls and zooms a large cluster's page.
+smooth: .venv/dev
+	$(BIN)/python -m tests.smooth
 
 # Takes the pictures of README and docs from the running product.
 pictures: .venv/dev

@@ -1,6 +1,5 @@
 """Thousands of nodes on the real page: smooth while pods are bound, within reach of keyboard and filter."""
 
-import statistics
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +8,7 @@ from playwright.sync_api import Page, WebSocket, expect
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
-from simulator.api import Change, Manifest
+from tests import smooth
 from tests.waiting import eventually
 
 from .conftest import node, pod
@@ -18,48 +17,19 @@ pytestmark = pytest.mark.browser
 
 NODES = 5_000
 PODS = 15_000
-BATCH = 5_000
-"""Objects in a commit."""
-FRAME_MS = 1000 / 30
-BLOCKED_MS = 200
-SHARED = 2
-"""A task takes so much longer where other tests have the second core."""
 BYTES_AT_MOST = 100_000
 """Of one frame, most of them the log and the timeline; the whole page has four times as many."""
 
 
-def stored(manifest: Manifest, **labels: str) -> Manifest:
-    metadata = {
-        **manifest["metadata"],
-        "namespace": "default",
-        "uid": manifest["metadata"]["name"],
-        "labels": labels,
-    }
-    if manifest["kind"] == "Node":
-        del metadata["namespace"]
-    return {**manifest, "metadata": metadata}
-
-
 @pytest.fixture
 def cluster(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    """Committed directly: by way of the API it would take a minute."""
-    sandbox = store.create(Meta(sandbox_name, pace=100_000))
-    nodes = [stored(node(f"node-{number:04}", "8"), tier=f"t{number % 4}") for number in range(NODES)]
-    pods = [
-        stored(pod(f"web-{number}", nodeName=f"node-{number % NODES:04}", priority=number % 3 * 100))
-        | {"status": {"phase": "Running"}}
-        for number in range(PODS)
-    ]
-    changes = [Change("nodes", each["metadata"]["name"], each, 0) for each in nodes]
-    changes += [Change("pods", f"default/{each['metadata']['name']}", each, 0) for each in pods]
-    for start in range(0, len(changes), BATCH):
-        sandbox.commit(changes[start : start + BATCH])
-    yield sandbox
+    yield smooth.cluster(store, sandbox_name, NODES, PODS)
     store.delete(sandbox_name)
 
 
 def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, cluster: Sandbox) -> None:
-    """The best of three tries counts, as other tests share the machine; frames hold the same on any."""
+    """How smooth is measured by ``make smooth``, on a machine that does nothing else; what it rests on holds
+    on any: few elements, small frames, and nothing large is made anew for a pod that is bound."""
     sizes: list[int] = []
 
     def count(socket: WebSocket) -> None:
@@ -73,26 +43,20 @@ def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, clust
     assert screen.locator(".nodes *").count() < 1_500
     eventually(lambda: cluster.progress()[0] >= cluster.version(), "the worker has read it all", 60)
 
-    tries = []
-    for attempt in range(3):
-        sizes.clear()
-        write.create(cluster, [pod(f"new-{attempt}-{number}", "100m") for number in range(60)])
-        found = screen.evaluate(SCROLL_AND_ZOOM, 3000)
-        tries.append((statistics.median(found["gaps"]), max(found["blocked"], default=0)))
-        assert sizes, "frames arrive meanwhile"
-        assert max(sizes) < BYTES_AT_MOST
-        if tries[-1][0] <= FRAME_MS and tries[-1][1] <= BLOCKED_MS:
-            break
-    print("\nframes of the grid, median ms and longest task ms:", [tuple(map(round, each)) for each in tries])
-    assert min(median for median, _ in tries) <= FRAME_MS
-    assert min(longest for _, longest in tries) <= SHARED * BLOCKED_MS
+    sizes.clear()
+    screen.locator("#grid").evaluate("element => { element.kept = true }")
+    write.create(cluster, [pod(f"new-{number}", "100m") for number in range(60)])
+    print(f"\nof the grid: {smooth.scroll_and_zoom(screen)}")
+    assert sizes, "frames arrive meanwhile"
+    assert max(sizes) < BYTES_AT_MOST
+    assert screen.locator("#grid").evaluate("element => element.kept")
 
     # One after the other by keys, what it is in words, and its panel.
     screen.keyboard.press("0")
     cursor, tip = screen.locator("#grid-cursor"), screen.locator("#grid-tip")
     cursor.focus()
     screen.keyboard.press("Home")
-    expect(tip).to_contain_text("node-0000: cpu 3")
+    expect(tip).to_contain_text("node-0000: cpu 1")
     screen.keyboard.press("ArrowRight")
     expect(cursor).to_have_attribute("aria-label", tip.inner_text())
     expect(tip).to_contain_text("node-0001: cpu")
@@ -123,40 +87,10 @@ def height(screen: Page) -> Any:
     return screen.evaluate("document.querySelector('#grid .pane').scrollHeight")
 
 
-SCROLL_AND_ZOOM = """
-(lasts) => new Promise((done) => {
-  const pane = document.querySelector("#grid .pane");
-  const box = pane.getBoundingClientRect();
-  const began = performance.now();
-  const frames = [];
-  const blocked = [];
-  const observer = new PerformanceObserver((list) => {
-    for (const each of list.getEntries()) blocked.push(each.duration);
-  });
-  observer.observe({ type: "longtask" });
-  function step(now) {
-    frames.push(now);
-    if (frames.length % 10 === 0) {
-      const deltaY = (now - began) % 1500 < 900 ? -120 : 120;
-      const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
-      const wheel = { deltaY, ctrlKey: true, cancelable: true, bubbles: true, ...at };
-      pane.dispatchEvent(new WheelEvent("wheel", wheel));
-    } else {
-      pane.scrollTop += 30;
-    }
-    if (now - began < lasts) { requestAnimationFrame(step); return; }
-    observer.disconnect();
-    done({ gaps: frames.slice(1).map((each, index) => each - frames[index]), blocked });
-  }
-  requestAnimationFrame(step);
-})
-"""
-
-
 def test_a_filter_fades_the_rest_and_stays_in_the_address(
     screen: Page, store: Store, sandbox_name: str
 ) -> None:
-    nodes = [stored(node(f"node-{number}", "4"), pool="ab"[number % 2]) for number in range(4)]
+    nodes = [smooth.stored(node(f"node-{number}", "4"), pool="ab"[number % 2]) for number in range(4)]
     limited = pod("web-1", nodeName="node-0")
     limited["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "6"}
     pods = [limited, pod("db-1", nodeName="node-1"), pod("web-big", "9")]
