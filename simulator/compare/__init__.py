@@ -1,0 +1,1 @@
+"""The same workload under two schedulers, side by side."""
