@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "schedviz.web.middleware.RedisAway",
+    "schedviz.web.middleware.TooOld",
 ]
 
 ROOT_URLCONF = "schedviz.urls"

@@ -3,6 +3,7 @@
 -- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, chapters, pages, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
 --         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
+--         cycle       number of the last scheduling cycle, of a sandbox that is made
 --         meta        of the sandbox from now on: its leader must begin anew
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
@@ -68,7 +69,7 @@ for i, change in ipairs(request.changes) do
   end
 end
 
-local cycle = get('cycle')
+local cycle = request.cycle or get('cycle')
 for i, decision in ipairs(request.decisions) do
   if decision[1] <= cycle then return {'CycleRepeats', i} end
   cycle = decision[1]

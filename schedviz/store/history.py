@@ -100,7 +100,7 @@ class History:
             mark,
             self._objects(base, mark.version),
             self._lanes(base, mark.entry),
-            self._tail(mark.seq, tail),
+            self.tail(mark.seq, tail),
             self.decision(mark.cycle),
         )
 
@@ -193,7 +193,8 @@ class History:
                 return codec.decode_decision((b"", fields))
         return None
 
-    def _tail(self, seq: int, count: int) -> list[Numbered]:
+    def tail(self, seq: int, count: int) -> list[Numbered]:
+        """The last trace events up to a number that are kept, at most so many, oldest first."""
         first = max(seq - count, self.chapters[0].began.seq)
         return self.trace(first, seq - first) if seq > first else []
 
@@ -201,6 +202,17 @@ class History:
         """The loop's commits, from the beginning of a chapter. Raises Gone where there is a gap."""
         for number, fields in self.entries("journal", place, self.head.entry):
             yield codec.decode_journal((b"%d-0" % number, fields))
+
+    def elections(self, place: int, last: int) -> list[Entry]:
+        """The entries of a chapter up to a number with which leaders began. Raises Gone where there is a
+        gap."""
+        chapter = self.chapters[place]
+        until = min(last, chapter.ended.entry if chapter.ended else self.head.entry)
+        return [
+            codec.decode_journal((b"%d-0" % number, fields))
+            for number, fields in self.entries("journal", place, until)
+            if b'"began":' in fields[b"entry"]  # so that thousands of others need not be decoded
+        ]
 
     def _place(self, stream: Stream, number: int) -> int:
         """Where the last chapter is that began at that number or before it. Raises Gone."""

@@ -8,6 +8,15 @@ from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler.stepping import Unit
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """The moment of another sandbox that one was branched from."""
+
+    sandbox: str
+    seq: int
+    """Of the trace event that was told last."""
+    now: Micros
+
+
 class Meta(msgspec.Struct, frozen=True):
     """What a sandbox is; only its scheduler's configuration changes once it is made."""
 
@@ -26,6 +35,8 @@ class Meta(msgspec.Struct, frozen=True):
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
     queue: QueueVersion = TODAY
     """The scheduler's queue: today's, or an older one."""
+    origin: Origin | None = None
+    """Where it was branched from."""
 
 
 class Steps(msgspec.Struct, frozen=True):

@@ -165,6 +165,7 @@ class Sandbox:
         now: Micros | None = None,
         seen: int | None = None,
         create: tuple[Meta, Clock] | None = None,
+        cycle: int | None = None,
         meta: Meta | None = None,
     ) -> builtins.list[int]:
         """Store everything given, or nothing; the resourceVersions of the changes, in order.
@@ -174,6 +175,7 @@ class Sandbox:
         loop's. under_way: the cycle that stands between two points, None = there is none any more. now, seen:
         how far the loop has come, in simulated time and in the watch log (these changes included, where
         nothing came between). create: make the sandbox with this (:meth:`Store.create` does).
+        cycle: the number of the last scheduling cycle, of a sandbox that goes on where another was.
         meta: its description from now on; whoever leads it loses the lease, and the next leader begins with
         this.
 
@@ -199,6 +201,8 @@ class Sandbox:
             "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in lanes.items()],
             "limits": LIMITS,
         }
+        if cycle is not None:
+            request["cycle"] = cycle
         if now is not None:
             request["now"] = str(now)  # more digits than a Lua number is printed with
         if seen is not None:

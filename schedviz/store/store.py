@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import msgspec
@@ -10,6 +10,7 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.errors import LimitReached, NoSandbox, SandboxExists
 from schedviz.store.keys import REGISTRY, Keys, objects_key
@@ -17,9 +18,13 @@ from schedviz.store.model import Clock, Meta
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.scripts import Scripts
 from simulator.api import SECOND, Change
+from simulator.trace import LaneEntry
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """A sandbox's name: a DNS label, as it stands in URLs and between braces in keys."""
+
+NAME_AT_MOST = 63
+"""Characters of it."""
 
 
 class Store:
@@ -70,10 +75,20 @@ class Store:
             if int(version or 0) > int(seen or 0)
         ]
 
-    def create(self, meta: Meta, changes: Sequence[Change] = (), clock: Clock | None = None) -> Sandbox:
+    def create(
+        self,
+        meta: Meta,
+        changes: Sequence[Change] = (),
+        clock: Clock | None = None,
+        *,
+        lanes: Mapping[str, LaneEntry] = {},
+        after: Mark | None = None,
+    ) -> Sandbox:
         """Make a sandbox with its first objects, all in one commit.
 
         Without ``clock``, simulated time starts at the (whole) second of ``meta.created`` and runs at 1x.
+        lanes: the queue's places, until a leader says better. after: where another sandbox was, whose time
+        and scheduling cycles go on here.
         Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.
         """
         if not NAME.fullmatch(meta.name):
@@ -87,7 +102,13 @@ class Store:
         if not self._scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
             raise LimitReached(f"there may be {MAX_SANDBOXES} sandboxes: delete one first")
         try:
-            sandbox.commit(changes, create=(meta, clock))
+            sandbox.commit(
+                changes,
+                create=(meta, clock),
+                lanes=lanes,
+                now=after.now if after else None,
+                cycle=after.cycle if after else None,
+            )
         except SandboxExists:
             raise
         except Exception:

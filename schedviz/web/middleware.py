@@ -1,11 +1,14 @@
-"""What every page's answer carries, and what is said when Redis is away."""
+"""What every page's answer carries, and what is said when Redis is away, or a past moment is not kept."""
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from schedviz.store import Gone
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -38,3 +41,13 @@ class RedisAway(MiddlewareMixin):
         response = render(request, "503.html", status=503)
         response.headers["Retry-After"] = "2"
         return response
+
+
+class TooOld(MiddlewareMixin):
+    """The page of a past moment that is not kept any more, or was never reached."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, Gone) or request.resolver_match is None:
+            return None
+        live = reverse("sandbox", args=[request.resolver_match.kwargs["name"]])
+        return render(request, "410.html", {"live": live}, status=410)

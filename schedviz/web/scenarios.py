@@ -38,10 +38,16 @@ def offered() -> list[Scenario]:
 
 
 def told(meta: Meta) -> Meta:
-    """A sandbox's title and summary in the active language, where they are a bundled scenario's."""
-    if not meta.scenario:
-        return meta
-    return replace(meta, title=gettext(meta.title), summary=gettext(meta.summary))
+    """A sandbox's title and summary in the active language, where they are a bundled scenario's; and a
+    branch's title says from where on it is one."""
+    if meta.scenario:
+        meta = replace(meta, title=gettext(meta.title), summary=gettext(meta.summary))
+    if meta.origin:
+        text = gettext("%(title)s, from event %(seq)s on")
+        meta = replace(
+            meta, title=text % {"title": meta.title or meta.origin.sandbox, "seq": meta.origin.seq}
+        )
+    return meta
 
 
 def create(store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None) -> Sandbox:

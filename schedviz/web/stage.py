@@ -14,8 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from schedviz.store import Clock, Sandbox
+from schedviz.store import Clock
 from schedviz.store.aio import Bundle
+from schedviz.store.past import Past, Readable
 from schedviz.web.view.load import load, refresh
 from schedviz.web.view.parts import Parts
 from schedviz.web.view.picture import WATCHED, Picture
@@ -27,12 +28,12 @@ them here, a moment old, and need not read them for seconds."""
 
 
 class Stage:
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Readable) -> None:
         self.sandbox = sandbox
         self.picture = Picture()
         self._clock: Clock | None = None
         self._screens: dict[str, Screen] = {}
-        self._base = reverse("sandbox", args=[sandbox.name])
+        self._base = address(sandbox)
         self.lock = Lock()
         """Held while the picture changes, and by whoever else reads it."""
 
@@ -59,7 +60,7 @@ class Stage:
         dirty, self.picture.dirty_nodes = self.picture.dirty_nodes, set()
         drawn: dict[str, dict[Look, Parts]] = {}
         for language in {*looks, *self._screens}:
-            screen = self._screens.setdefault(language, Screen(self._base))
+            screen = self._screens.setdefault(language, Screen(self._base, past=self.picture.past))
             with translation.override(language):
                 drawn[language] = screen.draw(self.picture, self._clock, dirty, looks.get(language, ()))
         return drawn
@@ -72,6 +73,13 @@ class Stage:
     def found(self, language: str, look: Look) -> Parts:
         """What the look's filter found when it was last drawn."""
         return self._screens[language].found(look)
+
+
+def address(sandbox: Readable) -> str:
+    """The path of its page."""
+    if isinstance(sandbox, Past):
+        return reverse("moment", args=[sandbox.name, sandbox.seq])
+    return reverse("sandbox", args=[sandbox.name])
 
 
 def trouble(text: str) -> SafeString:

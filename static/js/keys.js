@@ -1,7 +1,10 @@
-// The keyboard: space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; p c n b y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
+// The keyboard: [ ] step through the past by event, { } by cycle, l goes back to live; space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; w asks what would let a pod run; p c n b y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
 import { closePanel } from "./panels.js";
+import { isPast } from "./travel.js";
 
 const BUTTONS = { ".": "t-next", ",": "t-cycle" };
+const TRAVELS = { "[": "earlier", "]": "later", "{": "earlier-cycle", "}": "later-cycle" };
+const READS = ["f"];
 const FORMS = { p: "pod", c: "priorityclass", n: "node", b: "poddisruptionbudget", y: "yaml" };
 
 function typing(target) {
@@ -12,9 +15,15 @@ document.addEventListener("keydown", (event) => {
   if (event.metaKey || event.ctrlKey || event.altKey || typing(event.target)) return;
   if (event.key === "Escape") {
     closePanel();
+  } else if (TRAVELS[event.key]) {
+    document.querySelector(`[data-travel="${TRAVELS[event.key]}"]`).click();
   } else if (event.key === " " && !event.target.closest("a, button")) {
     event.preventDefault();
-    document.getElementById("t-run")?.click();
+    document.getElementById(isPast() ? "replay" : "t-run")?.click();
+  } else if (event.key === "l" || event.key === "End") {
+    document.getElementById("past-live").click();
+  } else if (isPast() && !READS.includes(event.key) && !event.target.matches(".mark")) {
+    return; // the past cannot be changed
   } else if (BUTTONS[event.key]) {
     document.getElementById(BUTTONS[event.key])?.click();
   } else if (event.key === "f") {
@@ -22,6 +31,8 @@ document.addEventListener("keydown", (event) => {
     document.getElementById("q").select();
   } else if (event.key === "t") {
     document.querySelector('#look [aria-keyshortcuts="t"]')?.click();
+  } else if (event.key === "w") {
+    document.getElementById("suppose-ask")?.click();
   } else if (event.key === "u") {
     document.querySelector("#t-until > summary")?.click();
   } else if (event.key === "/") {

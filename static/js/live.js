@@ -13,12 +13,13 @@ import "./command.js";
 import "./hint.js";
 import "./grid.js";
 import "./look.js";
+import { isPast } from "./travel.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first
 let focus = []; // where to look for what had it, the best place first
 let opened = []; // what the reader unfolded, by id
-let closing = null; // the socket that we ourselves gave up
+let socket = null; // that the last frame came by
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 
@@ -35,6 +36,12 @@ function numbers(message) {
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
   const frame = numbers(event.detail.message);
   if (!frame) return;
+  socket = event.detail.socketWrapper;
+  if (isPast()) {
+    event.preventDefault(); // what is live goes on without being seen
+    say("live");
+    return;
+  }
   if (frame.after !== 0 && frame.after !== last) {
     // A gap: take the page whole, by a new connection. What this one still says is out of date.
     event.preventDefault();
@@ -47,6 +54,9 @@ document.addEventListener("htmx:wsBeforeMessage", (event) => {
   opened = [...document.querySelectorAll("main details[id][open]")].map((each) => each.id);
   remember();
 });
+
+// From a past moment back: the page comes whole, by a new connection.
+document.body.addEventListener("live", () => { last = 0; socket?.reconnect(); });
 
 document.addEventListener("htmx:wsAfterMessage", () => {
   say("live");

@@ -2,6 +2,7 @@
 const dialog = document.getElementById("dialog");
 const detail = document.getElementById("detail");
 let opener = null;
+let open = ""; // the address of the panel on show
 
 function plain(event) {
   return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -28,6 +29,7 @@ document.addEventListener("click", (event) => {
 export function openPanel(href) {
   document.activeElement?.closest(".menu")?.removeAttribute("open");
   opener = document.activeElement?.getAttribute("href");
+  open = href;
   htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(() => {
     const scroll = detail.closest(".scroll");
     scroll.scrollTop = 0;
@@ -36,6 +38,15 @@ export function openPanel(href) {
     scroll.closest("section").scrollIntoView({ block: "nearest" });
     mark();
   });
+}
+
+// The same panel of another moment, whose page has this address.
+export function reopenPanel(base) {
+  const href = open || (/\/(pods|nodes|cycles)\//.test(location.pathname) ? location.pathname : "");
+  const path = /^\/s\/[^/]+\/(?:at\/\d+\/)?(.+)/.exec(href)?.[1];
+  if (!detail.childElementCount || !path) return;
+  open = base + path;
+  htmx.ajax("GET", open, { target: "#detail", swap: "innerHTML" }).then(mark);
 }
 
 export function closePanel() {
@@ -97,12 +108,12 @@ dialog?.addEventListener("close", () => {
 // The server's word that a form's work is done, or that the object on show is gone.
 document.body.addEventListener("schedviz:done", () => dialog?.close());
 document.body.addEventListener("schedviz:gone", () => closePanel());
-document.body.addEventListener("schedviz:clock", () => document.getElementById("t-until").removeAttribute("open"));
 document.body.addEventListener("schedviz:go", (event) => {
   if (event.detail.dialog) return openDialog(event.detail.dialog);
   dialog.close();
   openPanel(event.detail.panel);
 });
+document.body.addEventListener("schedviz:clock", () => document.getElementById("t-until").removeAttribute("open"));
 
 document.body.addEventListener("htmx:responseError", (event) => report(event.detail.xhr));
 document.body.addEventListener("htmx:sendError", (event) => report(event.detail.xhr));

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Final
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import columns, tabbed
 from schedviz.web.view import events as pod_events
 from simulator.api import SECOND, Manifest, Micros
@@ -20,7 +20,7 @@ from simulator.scheduler.event_recorder import count, first_seen, last_seen
 NONE: Final = "<none>"
 
 
-def pod(sandbox: Sandbox, manifest: Manifest, now: Micros) -> str:
+def pod(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
     spec, status = manifest["spec"], manifest.get("status") or {}
     lines = [
         *heading(manifest, now),
@@ -151,7 +151,7 @@ def listed(title: str, found: Sequence[str]) -> Iterator[str]:
     yield from (f"\t{each}" for each in found[1:])
 
 
-def event_table(sandbox: Sandbox, manifest: Manifest, now: Micros) -> Iterator[str]:
+def event_table(sandbox: Readable, manifest: Manifest, now: Micros) -> Iterator[str]:
     found = pod_events.manifests_of(sandbox, manifest["metadata"])
     if not found:
         yield f"Events:\t{NONE}"
@@ -164,7 +164,7 @@ def event_table(sandbox: Sandbox, manifest: Manifest, now: Micros) -> Iterator[s
         yield "\t".join([f"  {event['type']}", event["reason"], seen(event, now), source(event), message])
 
 
-def events(sandbox: Sandbox, manifest: Manifest, now: Micros) -> str:
+def events(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
     """``kubectl get events`` of one object."""
     metadata = manifest["metadata"]
     found = pod_events.manifests_of(sandbox, metadata)

@@ -23,11 +23,12 @@ VERDICT_HERE: Final = "<!--verdict-->"
 class Board:
     """``by``: what nodes are grouped by (:mod:`groups`)."""
 
-    def __init__(self, base: str, by: str = "") -> None:
+    def __init__(self, base: str, by: str = "", *, past: bool = False) -> None:
         self.base = base
         self.by = by
+        self.past = past
         self.overview = groups.EMPTY
-        self._drawing = Drawing(base)
+        self._drawing = Drawing(base, past=past)
         self._layout = -1
         self._verdicts: dict[str, Verdict] = {}
         self._judged: Decision | None = None
@@ -73,12 +74,13 @@ class Board:
             ],
             "judged": html.get(JUDGED, ""),
             "base": self.base,
+            "past": self.past,
         }
         return render_to_string("parts/nodes.html", view)
 
     def _arrange(self, overview: groups.Overview) -> None:
         if overview.dense != self.overview.dense:
-            self._drawing = Drawing(self.base)
+            self._drawing = Drawing(self.base, past=self.past)
             self._verdicts, self._judged = {}, None
         self.overview = overview
         self._cells = {}

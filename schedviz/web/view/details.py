@@ -8,8 +8,8 @@ import msgspec
 from django.utils.html import escape
 from django.utils.translation import gettext
 
-from schedviz.store import Sandbox
 from schedviz.store.bounds import TRACE_LENGTH
+from schedviz.store.past import Readable
 from schedviz.web.kubectl import describe, lines
 from simulator import trace
 from simulator.api import Manifest
@@ -90,7 +90,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     shell: list[lines.Shell]
 
 
-def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
+def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
     """None where there is no such pod."""
     manifest = sandbox.get(PODS, key)
     if manifest is None:
@@ -127,7 +127,7 @@ def pod_detail(sandbox: Sandbox, key: str, base: str) -> PodDetail | None:
     )
 
 
-def told_of(sandbox: Sandbox, key: str, count: int) -> list[trace.Event]:
+def told_of(sandbox: Readable, key: str, count: int) -> list[trace.Event]:
     """What the latest trace events say of a pod, oldest first."""
     return [event for _, event in sandbox.trace_tail(count) if speaks_of(event, key)]
 
@@ -138,7 +138,7 @@ def speaks_of(event: trace.Event, pod: str) -> bool:
     return getattr(event, "pod", "") == pod
 
 
-def gone_pod(sandbox: Sandbox, key: str, base: str) -> GonePod | None:
+def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
     """What is known of a pod that is no more; None where nothing is."""
     told = told_of(sandbox, key, TRACE_LENGTH)
     if not told:
@@ -180,7 +180,7 @@ def place(entry: LaneEntry | None) -> str:
     }
 
 
-def node_detail(sandbox: Sandbox, name: str, base: str) -> NodeDetail | None:
+def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
     """None where there is no such node."""
     manifest = sandbox.get(NODES, name)
     if manifest is None:
@@ -220,12 +220,12 @@ def condition(item: Manifest) -> Condition:
     return Condition(kind, status, reason, message, meaning)
 
 
-def history(sandbox: Sandbox, base: str, link: str, read: int = TRACE_READ) -> list[Line]:
+def history(sandbox: Readable, base: str, link: str, read: int = TRACE_READ) -> list[Line]:
     """The lines of the log that link to the object, newest first."""
     return list(islice(lines_with(sandbox, Words(base), link, read), LINES_AT_MOST))
 
 
-def lines_with(sandbox: Sandbox, words: Words, link: str, read: int) -> Iterable[Line]:
+def lines_with(sandbox: Readable, words: Words, link: str, read: int) -> Iterable[Line]:
     for seq, event in reversed(sandbox.trace_tail(read)):
         told = words.line(seq, event)
         if told is not None and link in told.html:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from simulator import trace
 from simulator.api import Manifest
 from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
@@ -29,12 +29,12 @@ class PodEvent(msgspec.Struct, frozen=True):
     """Of the receipt; 0 for none."""
 
 
-def of_pod(sandbox: Sandbox, metadata: Manifest, told: Sequence[trace.Event]) -> list[PodEvent]:
+def of_pod(sandbox: Readable, metadata: Manifest, told: Sequence[trace.Event]) -> list[PodEvent]:
     """``told``: what the trace says of the pod."""
     return [pod_event(event, receipts.of_event(event, told)) for event in manifests_of(sandbox, metadata)]
 
 
-def manifests_of(sandbox: Sandbox, metadata: Manifest) -> list[Manifest]:
+def manifests_of(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
     """The newest last; without a uid those of all pods of that name. By their own names, which begin with the
     pod's, they are found without reading all."""
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")

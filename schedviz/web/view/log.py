@@ -4,6 +4,7 @@ Sentences are HTML with links: built by format_html, so that every name in them 
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final, Literal
 
 import msgspec
@@ -20,6 +21,8 @@ from .picture import Picture
 
 LINES_AT_MOST: Final = 40
 MARKS_AT_MOST: Final = 140
+MARKS_AHEAD: Final = 40
+"""Of these, after a past moment."""
 NAMES_AT_MOST: Final = 3
 """Objects that one sentence names."""
 
@@ -43,6 +46,8 @@ class MarkView(msgspec.Struct, frozen=True):
     cycle: int
     kind: MarkKind
     title: str
+    ahead: bool
+    """It is after the past moment on show."""
 
 
 class Timeline(msgspec.Struct, frozen=True):
@@ -274,9 +279,10 @@ def verbatim(event: Event) -> str:
 
 
 def timeline(picture: Picture) -> Timeline:
-    """One mark for each attempt, oldest first. An attempt that nominates is one mark, not two."""
+    """One mark for each attempt, oldest first. An attempt that nominates is one mark, not two. Beside a past
+    moment stands also what came after it."""
     marks: dict[int, tuple[int, MarkKind, Event, str]] = {}
-    for seq, event in picture.trace:
+    for seq, event in chain(picture.trace, picture.ahead):
         match event:
             case trace.Bound():
                 marks[event.cycle] = (
@@ -294,13 +300,17 @@ def timeline(picture: Picture) -> Timeline:
                 marks[event.cycle] = (seq, "error", event, gettext("failed"))
             case _:
                 pass
-    shown = list(marks.items())[-MARKS_AT_MOST:]
+    shown = list(marks.items())
+    after = sum(seq > picture.seq for _, (seq, *_) in shown)
+    if after:
+        shown = shown[: len(shown) - after + MARKS_AHEAD]
+    shown = shown[-MARKS_AT_MOST:]
     kinds = [kind for _, (_, kind, _, _) in shown]
     return Timeline(
         start=fmt.clock(shown[0][1][2].t) if shown else "",
         end=fmt.clock(shown[-1][1][2].t) if shown else "",
         marks=[
-            MarkView(seq, cycle, kind, mark_title(cycle, event, text))
+            MarkView(seq, cycle, kind, mark_title(cycle, event, text), seq > picture.seq)
             for cycle, (seq, kind, event, text) in shown
         ],
         bound=kinds.count("bound"),

@@ -20,8 +20,10 @@ class Drawing:
     """Views as last drawn. Views are values: equal views make equal HTML, so only a view that differs is
     drawn."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, *, past: bool = False) -> None:
         self.base = base
+        self.past = past
+        """Of a past moment nothing can be changed: templates leave out what would."""
         self.html: Parts = {}
         self._views: dict[str, Any] = {}
 
@@ -30,7 +32,7 @@ class Drawing:
         if self._views.get(name, NOTHING) == view:
             return False
         self._views[name] = view
-        self.html[name] = render_to_string(template, {"view": view, "base": self.base})
+        self.html[name] = render_to_string(template, {"view": view, "base": self.base, "past": self.past})
         return True
 
     def forget(self, name: str) -> None:

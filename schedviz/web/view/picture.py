@@ -196,6 +196,10 @@ class Picture:
         self.preemption: Decision | None = None
         """The last decision that chose victims."""
         self.trace: deque[tuple[int, trace.Event]] = deque(maxlen=TRACE_KEPT)
+        self.past = False
+        """It is of a past moment, and stays as it is."""
+        self.ahead: list[tuple[int, trace.Event]] = []
+        """What was told after that."""
         self.victims: dict[str, str] = {}
         """Victim to preemptor, both by key."""
         self.leader = ""

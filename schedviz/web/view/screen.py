@@ -39,11 +39,12 @@ def look(group: str, query: str) -> Look:
 
 class Screen:
     """One sandbox's live page in the language active when it is drawn, once for each look that somebody
-    chose. ``base`` is the page's path, "/s/<name>/"."""
+    chose. ``base`` is the page's path, "/s/<name>/", or that of a past moment."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, *, past: bool = False) -> None:
         self.base = base
-        self._drawing = Drawing(base)
+        self.past = past
+        self._drawing = Drawing(base, past=past)
         self._boards: dict[str, Board] = {}
         self._finds: dict[Look, Drawing] = {}
         self._known = (-1, -1, -1)
@@ -64,7 +65,7 @@ class Screen:
         lanes = queue.lanes(picture, ranks)
         common = self._common(picture, clock, lanes)
         groups = {look.group for look in wanted}
-        self._boards = {by: self._boards.get(by) or Board(self.base, by) for by in groups}
+        self._boards = {by: self._boards.get(by) or Board(self.base, by, past=self.past) for by in groups}
         boards = {by: board.draw(picture, ranks, dirty) for by, board in self._boards.items()}
         finds = self._find(picture, lanes, wanted)
         return {look: common | boards[look.group] | finds[look] for look in wanted}

@@ -4,19 +4,20 @@ from contextlib import suppress
 
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
-from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.api import write
 from schedviz.store import Sandbox
+from schedviz.store.past import Past
 from schedviz.web import acts
 from schedviz.web.drain import Drained, drain
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
+from schedviz.web.stage import address
 from schedviz.web.view import details
 from schedviz.web.view.picture import NODES, PODS
-from schedviz.web.views.page import done, find, is_htmx, panel
+from schedviz.web.views.page import done, find, find_at, is_htmx, panel
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.objects.node_conditions import FAILED, PRESSURE
@@ -32,8 +33,8 @@ ANNOTATED = {
 
 
 @require_safe
-def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    return show_pod(request, find(name), f"{namespace}/{pod}")
+def pod(request: HttpRequest, name: str, namespace: str, pod: str, seq: int | None = None) -> HttpResponse:
+    return show_pod(request, find_at(name, seq), f"{namespace}/{pod}")
 
 
 @require_POST
@@ -66,18 +67,18 @@ def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRes
 
 
 def show_pod(
-    request: HttpRequest, sandbox: Sandbox, key: str, error: str = "", acted: str = ""
+    request: HttpRequest, sandbox: Sandbox | Past, key: str, error: str = "", acted: str = ""
 ) -> HttpResponse:
-    view = details.pod_detail(sandbox, key, reverse("sandbox", args=[sandbox.name]))
+    view = details.pod_detail(sandbox, key, address(sandbox))
     if view is None:
         return show_gone(request, sandbox, key, acted)
     context = {"view": view, "error": error, "acted": acted, "subject": f"Pod {view.name}"}
     return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
 
 
-def show_gone(request: HttpRequest, sandbox: Sandbox, key: str, acted: str) -> HttpResponse:
+def show_gone(request: HttpRequest, sandbox: Sandbox | Past, key: str, acted: str) -> HttpResponse:
     """The address of a pod outlives it, as long as the trace remembers it."""
-    view = details.gone_pod(sandbox, key, reverse("sandbox", args=[sandbox.name]))
+    view = details.gone_pod(sandbox, key, address(sandbox))
     if view is None:
         return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
     context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
@@ -85,8 +86,8 @@ def show_gone(request: HttpRequest, sandbox: Sandbox, key: str, acted: str) -> H
 
 
 @require_safe
-def node(request: HttpRequest, name: str, node: str) -> HttpResponse:
-    return show_node(request, find(name), node)
+def node(request: HttpRequest, name: str, node: str, seq: int | None = None) -> HttpResponse:
+    return show_node(request, find_at(name, seq), node)
 
 
 @require_POST
@@ -129,14 +130,14 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
 
 def show_node(
     request: HttpRequest,
-    sandbox: Sandbox,
+    sandbox: Sandbox | Past,
     node: str,
     error: str = "",
     *,
     acted: str = "",
     drained: Drained | None = None,
 ) -> HttpResponse:
-    view = details.node_detail(sandbox, node, reverse("sandbox", args=[sandbox.name]))
+    view = details.node_detail(sandbox, node, address(sandbox))
     if view is None:
         return missing(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}
@@ -144,7 +145,7 @@ def show_node(
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
 
 
-def missing(request: HttpRequest, sandbox: Sandbox, message: str) -> HttpResponse:
+def missing(request: HttpRequest, sandbox: Sandbox | Past, message: str) -> HttpResponse:
     if is_htmx(request):
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     raise Http404(message)

@@ -9,14 +9,15 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.translation import get_language, gettext
 
 from schedviz.store import NoSandbox, Sandbox
 from schedviz.store.default import default_store
+from schedviz.store.past import Past
 from schedviz.web.queues import older
 from schedviz.web.scenarios import told
-from schedviz.web.stage import Stage
+from schedviz.web.stage import Stage, address
+from schedviz.web.view import travel
 from schedviz.web.view.find import IS
 from schedviz.web.view.parts import Parts
 from schedviz.web.view.picture import NODES, PODS, WATCHED
@@ -39,17 +40,33 @@ def find(name: str) -> Sandbox:
         raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
 
 
+def find_past(name: str, seq: int) -> Past:
+    """Raises Http404 where there is no such sandbox, Gone where the moment is not kept."""
+    return Past(find(name), seq)
+
+
+def find_at(name: str, seq: int | None) -> Sandbox | Past:
+    """The sandbox, or a past moment of it. Raises as both do."""
+    return find(name) if seq is None else find_past(name, seq)
+
+
 def live_page(
-    request: HttpRequest, sandbox: Sandbox, detail: str = "", status: int = 200, subject: str = ""
+    request: HttpRequest, source: Sandbox | Past, detail: str = "", status: int = 200, subject: str = ""
 ) -> HttpResponse:
-    """The whole page as it is now; ``detail`` stands open in the inspector, and ``subject`` says of what."""
+    """The whole page as it is now, or was; ``detail`` stands open in the inspector, and ``subject`` says of
+    what."""
+    past = isinstance(source, Past)
+    sandbox = source.sandbox if isinstance(source, Past) else source
     look = asked_look(request.GET.get("group", ""), request.GET.get("q", ""))
-    parts = drawn(sandbox, look)
+    parts = drawn(source, look)
     meta = told(sandbox.meta())
     context = {
         "meta": meta,
         "older": older(meta.queue),
-        "base": reverse("sandbox", args=[sandbox.name]),
+        "base": address(sandbox),
+        "here": address(source),
+        "travel": travel.at(source) if isinstance(source, Past) else travel.live(sandbox),
+        "past": past,
         "parts": parts,
         "look": look,
         "filter_states": IS,
@@ -68,11 +85,11 @@ def live_page(
     return render(request, "sandbox.html", context, status=status)
 
 
-def drawn(sandbox: Sandbox, look: Look) -> Parts:
-    """The page's parts as they are now. Of a large sandbox the nodes and pods come by the socket: its hub has
-    mostly read them already."""
-    stage, language = Stage(sandbox), get_language() or "en"
-    by_socket = large(sandbox)
+def drawn(source: Sandbox | Past, look: Look) -> Parts:
+    """The page's parts as they are now, or were. What a large sandbox has now of nodes and pods comes by the
+    socket: its hub has mostly read them already."""
+    stage, language = Stage(source), get_language() or "en"
+    by_socket = isinstance(source, Sandbox) and large(source)
     stage.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
     stage.draw({language: [look]})
     parts = stage.whole(language, look)
@@ -87,11 +104,16 @@ def large(sandbox: Sandbox) -> bool:
 
 
 def panel(
-    request: HttpRequest, sandbox: Sandbox, template: str, context: Mapping[str, Any], status: int = 200
+    request: HttpRequest,
+    sandbox: Sandbox | Past,
+    template: str,
+    context: Mapping[str, Any],
+    status: int = 200,
 ) -> HttpResponse:
     """A panel: by itself for htmx, else in the inspector of the whole page, whose title begins with the
     context's ``subject``. ``acted`` in the context is the kubectl line of what was just done."""
-    full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
+    full = {**context, "base": address(sandbox), "sandbox": sandbox.name}
+    full["past"] = isinstance(sandbox, Past)
     if is_htmx(request):
         response = render(request, template, full)
         if context.get("acted"):
@@ -120,10 +142,14 @@ def done(
 
 
 def form_page(
-    request: HttpRequest, sandbox: Sandbox, template: str, context: Mapping[str, Any], status: int = 200
+    request: HttpRequest,
+    sandbox: Sandbox | Past,
+    template: str,
+    context: Mapping[str, Any],
+    status: int = 200,
 ) -> HttpResponse:
     """A form: by itself for htmx, which puts it into the dialog, else as a page of its own."""
-    full = {**context, "base": reverse("sandbox", args=[sandbox.name]), "sandbox": sandbox.name}
+    full = {**context, "base": address(sandbox), "sandbox": sandbox.name}
     if is_htmx(request):
         # Fields to mend are an answer like any other here: browsers log every status from 400 on as an error.
         return render(request, template, {**full, "layout": "forms/bare.html"})

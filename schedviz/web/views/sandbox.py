@@ -10,7 +10,7 @@ from schedviz.web.explain import arithmetic
 from schedviz.web.view import cycle as cycle_view
 from schedviz.web.view import play
 from schedviz.web.view.load import ranks
-from schedviz.web.views.page import done, find, live_page, panel
+from schedviz.web.views.page import done, find, find_at, live_page, panel
 
 
 @require_safe
@@ -57,10 +57,10 @@ def condition(data: QueryDict) -> str:
 
 
 @require_safe
-def cycle(request: HttpRequest, name: str, number: int) -> HttpResponse:
+def cycle(request: HttpRequest, name: str, number: int, seq: int | None = None) -> HttpResponse:
     """The receipt of one attempt: what it decided, as it was. ``plugin`` and ``node``, if given, name a score
     whose arithmetic is written out."""
-    sandbox = find(name)
+    sandbox = find_at(name, seq)
     decision = sandbox.decision(number)
     if decision is None:
         message = gettext("Cycle %(number)s is not kept any more, or has not been yet.") % {"number": number}

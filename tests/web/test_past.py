@@ -1,0 +1,104 @@
+"""Past moments as plain HTTP serves them: the page, its panels, what cannot be done there, and branches."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from schedviz.store import Store
+from tests.loop.conftest import node, pod
+from tests.loop.world import World
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    return Client(headers={"host": "localhost"})
+
+
+@pytest.fixture
+def world(store: Store) -> Iterator[World]:
+    """One small node; "web" is bound to it, then "big" finds no room, and at last "web" is deleted."""
+    world = World(store)
+    world.create(node("n0", cpu="2"))
+    for step in (pod("web", cpu="1"), pod("big", cpu="8")):
+        world.create(step)
+        world.let_time_pass(5)
+        world.slice()
+    world.delete("pods", "default/web")
+    for _ in range(3):
+        world.let_time_pass(40)
+        world.slice()
+    yield world
+    store.delete(world.sandbox.name)
+
+
+def seq_of(world: World, kind: str) -> int:
+    return next(seq for seq, event in world.sandbox.trace(0) if type(event).__name__ == kind)
+
+
+def text(html: bytes) -> str:
+    return unescape(html.decode())
+
+
+def drawn(html: str) -> list[str]:
+    """The addresses of the pods on nodes and in lanes."""
+    return re.findall(r'data-uid="[^"]+"(?:><a data-panel)? href="([^"]+)"', html)
+
+
+def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
+    client: Client, world: World
+) -> None:
+    base = f"/s/{world.sandbox.name}/"
+    failed = seq_of(world, "Unschedulable")
+    assert drawn(text(client.get(base).content)) == [f"{base}pods/default/big/"]
+    at = f"{base}at/{failed}/"
+    page = text(client.get(at).content)
+    assert sorted(drawn(page)) == [f"{at}pods/default/big/", f"{at}pods/default/web/"]
+    assert f'id="past" class="moment-bar" hx-swap-oob="true" aria-label="Past moment" data-seq="{failed}"' in page
+    assert client.get(f"{base}at/", {"seq": failed}).headers["Location"] == at
+    # What moves is what was told until then, and the clock stands there.
+    assert 'data-paused="1"' in page
+    before = f"{base}at/{seq_of(world, 'Bound') - 1}/"
+    assert drawn(text(client.get(before).content)) == [f"{before}pods/default/web/"]
+    parts = client.get(at, headers=HTMX).content.decode()
+    assert "<html" not in parts
+    assert 'id="past"' in parts
+    assert len(re.findall(r'hx-swap-oob="true"', parts)) > 10
+
+    for path, said in (("pods/default/web/", "on"), ("nodes/n0/", "web"), ("cycles/1/", "n0")):
+        panel = text(client.get(at + path, headers=HTMX).content)
+        assert said in panel
+        assert "<form" not in panel
+        assert f'href="{base}pods' not in panel, "links of a moment lead to the same moment"
+        whole = text(client.get(at + path).content)
+        assert 'id="past"' in whole
+        assert said in whole
+    assert client.get(f"{at}cycles/99/", headers=HTMX).status_code == 200
+    gone = client.get(f"{base}at/{world.sandbox.trace_head() + 1}/")
+    assert gone.status_code == 410
+    assert f'href="{base}"' in text(gone.content)
+    assert client.get("/s/none-such/at/1/").status_code == 404
+
+
+def test_a_branch_is_a_sandbox_that_says_where_it_comes_from(
+    client: Client, store: Store, world: World
+) -> None:
+    name = world.sandbox.name
+    at = f"/s/{name}/at/{seq_of(world, 'Unschedulable')}/"
+    proposed = re.search(r'name="name" value="([^"]+)"', client.get(f"{at}branch/").content.decode())
+    assert proposed
+    assert proposed[1].startswith(f"{name}-at-")
+    assert client.post(f"{at}branch/", {"name": "No Name"}).status_code == 422
+    assert client.post(f"{at}branch/", {"name": name}).status_code == 422
+    answer = client.post(f"{at}branch/", {"name": proposed[1]})
+    assert answer.headers["Location"] == f"/s/{proposed[1]}/"
+    made = store.sandbox(proposed[1])
+    assert made.clock().paused
+    page = text(client.get(answer.headers["Location"]).content)
+    assert f'Branched from <a href="{at}">' in page
+    assert "from event" in text(client.get("/").content)
+    store.delete(proposed[1])
