@@ -32,7 +32,7 @@ def test_each_path_is_documented() -> None:
     for pattern in urls.urlpatterns:
         words = [
             word
-            for word in ("healthz", "readyz", "version", "trace", "openapi", "api")
+            for word in ("healthz", "readyz", "version", "trace", "recording", "openapi", "api")
             if word in str(pattern.pattern)
         ]
         assert words

@@ -101,15 +101,22 @@ def test_pods_fly_only_where_motion_is_welcome(
 def test_many_nodes_are_a_grid_that_stays_live(
     browser: Browser, stack: str, store: Store, sandbox_name: str
 ) -> None:
-    sandbox = cluster(store, sandbox_name, [node(f"node-{number}") for number in range(300)])
+    nodes = [node("large", "64"), *(node(f"node-{number}") for number in range(300))]
+    sandbox = cluster(store, sandbox_name, nodes)
     page = browser.new_page(base_url=stack)
     page.goto(f"/s/{sandbox_name}/")
     expect(page.locator("#connection")).to_have_text("live")
-    expect(page.locator(".cell")).to_have_count(300)
-    write.create(sandbox, [pod("web", nodeSelector={"none": "such"}), pod("other")])
-    expect(page.locator(".cell.chosen")).to_have_count(1)
+    expect(page.locator("#grid canvas")).to_be_visible()
+    cursor, tip = page.locator("#grid-cursor"), page.locator("#grid-tip")
+    cursor.focus()
+    page.keyboard.press("Home")
+    expect(tip).to_contain_text("large: cpu 0 %")
+    write.create(sandbox, [pod("web", nodeSelector={"none": "such"}), pod("other", "32")])
+    expect(page.locator("#cycle")).to_contain_text("other")
     expect(page.locator("#cycle .matrix tbody tr").first).to_contain_text("and others, ")
-    page.locator(".cell").first.click()
+    expect(tip).to_contain_text("large: cpu 50 %")
+    expect(tip).to_contain_text("selected")
+    page.keyboard.press("Enter")
     expect(page.locator("#detail")).to_contain_text("Requested of allocatable")
     page.close()
     with contextlib.suppress(Exception):
