@@ -20,6 +20,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
+from schedviz.web.ideas import WORDS
+
 ROOT: Final = Path(__file__).parent.parent
 LANGUAGE: Final = "zh_Hans"
 PO: Final = ROOT / "locale" / LANGUAGE / "LC_MESSAGES" / "django.po"
@@ -50,16 +52,20 @@ Found = tuple[int, str, object, list[str]]
 
 
 def extracted() -> Catalog:
-    """Every message of the code, the templates and the scenarios; nothing is translated in it."""
+    """Every message of the code, the templates, the scenarios and the ideas; nothing is translated in it."""
     catalog = Catalog(locale=LANGUAGE, project="schedviz", charset="utf-8", fuzzy=False)
     for path in sorted([*(ROOT / "schedviz").rglob("*.py"), *(ROOT / "templates").rglob("*.html")]):
         read = from_python if path.suffix == ".py" else from_template
         for _, function, arguments, comments in read(path):
             add(catalog, path, function, arguments, comments)
-    for path in sorted((ROOT / "schedviz" / "scenarios").glob("*.yaml")):
+    for path in sorted((ROOT / "schedviz" / "scenarios").rglob("*.yaml")):
         spec = next(iter(yaml.safe_load_all(path.read_text())))["spec"]
         for text in (spec["title"], spec["summary"]):
             add(catalog, path, "gettext", text, [])
+    for path in sorted((ROOT / "schedviz" / "ideas").glob("*.yaml")):
+        idea = yaml.safe_load(path.read_text())
+        for word in WORDS:
+            add(catalog, path, "gettext", idea[word], [])
     return catalog
 
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from schedviz.store import Meta, NoSandbox, Store
+from schedviz.web.ideas import is_example
 from schedviz.web.scenarios import told
 from schedviz.web.view.picture import NODES, PODS
 
@@ -19,8 +20,9 @@ class Card(msgspec.Struct, frozen=True):
 
 
 def cards(store: Store) -> list[Card]:
-    """Newest first."""
-    return [card for meta in reversed(store.sandboxes()) if (card := read(store, meta)) is not None]
+    """Newest first; without the ideas' examples, which have their own pages."""
+    shown = [meta for meta in reversed(store.sandboxes()) if not is_example(meta)]
+    return [card for meta in shown if (card := read(store, meta)) is not None]
 
 
 def read(store: Store, meta: Meta) -> Card | None:

@@ -19,11 +19,20 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "style-src-attr 'unsafe-inline'",
         "img-src 'self'",
         "connect-src 'self'",
+        "frame-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
         "frame-ancestors 'none'",
     )
 )
+
+
+def embeddable(response: HttpResponse) -> HttpResponse:
+    """The answer may stand in a frame of our own pages."""
+    policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    response.headers["Content-Security-Policy"] = policy
+    response.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return response
 
 
 class ContentSecurityPolicy(MiddlewareMixin):

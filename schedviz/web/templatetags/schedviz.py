@@ -1,7 +1,8 @@
-"""Filters that give simulated values their screen form."""
+"""Filters that give simulated values their screen form, and the way to an idea's page."""
 
 from django import template
 
+from schedviz.web import ideas
 from schedviz.web.view import format as fmt
 
 register = template.Library()
@@ -20,3 +21,9 @@ def share(part: int, whole: int) -> int:
 def sentence(text: str) -> str:
     """A message that is one; Django's own 404 carries a class name or a resolver's findings instead."""
     return text if text.endswith(".") else ""
+
+
+@register.inclusion_tag("parts/idea.html")
+def idea(name: str) -> dict[str, ideas.Idea]:
+    """The way from what shows an idea to its page."""
+    return {"idea": ideas.told(ideas.ideas()[name])}

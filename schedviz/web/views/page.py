@@ -14,6 +14,8 @@ from django.utils.translation import get_language, gettext
 from schedviz.store import NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past
+from schedviz.web.ideas import chosen_parts
+from schedviz.web.middleware import embeddable
 from schedviz.web.queues import older
 from schedviz.web.scenarios import told
 from schedviz.web.stage import Stage, address
@@ -54,15 +56,18 @@ def live_page(
     request: HttpRequest, source: Sandbox | Past, detail: str = "", status: int = 200, subject: str = ""
 ) -> HttpResponse:
     """The whole page as it is now, or was; ``detail`` stands open in the inspector, and ``subject`` says of
-    what."""
+    what. ``embed`` in the address names the parts that are to be seen in a frame (:mod:`schedviz.web.ideas`).
+    """
     past = isinstance(source, Past)
     sandbox = source.sandbox if isinstance(source, Past) else source
     look = asked_look(request.GET.get("group", ""), request.GET.get("q", ""))
+    embed = chosen_parts(request.GET.get("embed", ""))
     parts = drawn(source, look)
     meta = told(sandbox.meta())
     context = {
         "meta": meta,
         "older": older(meta.queue),
+        "embed": embed,
         "base": address(sandbox),
         "here": address(source),
         "travel": travel.at(source) if isinstance(source, Past) else travel.live(sandbox),
@@ -82,7 +87,8 @@ def live_page(
             ("yaml", "YAML", "y"),
         ],
     }
-    return render(request, "sandbox.html", context, status=status)
+    response = render(request, "sandbox.html", context, status=status)
+    return embeddable(response) if embed else response
 
 
 def drawn(source: Sandbox | Past, look: Look) -> Parts:

@@ -1,0 +1,83 @@
+"""The ideas: each has a page, an example that ends by itself, and a way to it from what shows it."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+
+from schedviz.store import Meta, Store
+from schedviz.web import ideas
+from tests.messages import ROOT
+
+
+@pytest.fixture
+def client(store: Store) -> Iterator[Client]:
+    client = Client(headers={"host": "localhost"})
+    yield client
+    for meta in store.sandboxes():
+        if ideas.is_example(meta):
+            store.delete(meta.name)
+
+
+def test_each_idea_is_reached_from_an_element_that_shows_it() -> None:
+    linked = {
+        name
+        for path in (ROOT / "templates").rglob("*.html")
+        for name in re.findall(r'{% idea "(\w+)" %}', path.read_text())
+    }
+    assert linked == set(ideas.ideas())
+
+
+@pytest.mark.parametrize("name", ideas.ideas())
+def test_each_idea_has_a_page_and_an_example_that_ends(client: Client, name: str) -> None:
+    idea, made = ideas.ideas()[name], ideas.example(name)
+    assert made.name == name
+    assert idea.shows
+    assert idea.shows == ideas.chosen_parts(",".join(idea.shows)), "parts that there are, in their order"
+    timetables = [each for each in made.manifests if each["kind"] == "Timetable"]
+    entries = [entry for each in timetables for entry in each["spec"]["entries"]]
+    assert not [entry for entry in entries if "every" in entry], "who leaves it running costs nothing"
+    page = client.get(f"/ideas/{name}/").content.decode()
+    assert f"<h1>{idea.title[0].upper()}{idea.title[1:]}</h1>" in page
+    assert "<iframe" not in page
+    assert f"/ideas/{name}/" in client.get("/ideas/").content.decode()
+
+
+def test_a_visitor_s_example_is_paused_framed_and_made_anew(client: Client, store: Store) -> None:
+    assert client.get("/ideas/none/").status_code == client.post("/ideas/none/example/").status_code == 404
+    assert client.post("/ideas/queue/example/").headers["Location"] == "/ideas/queue/#example"
+    page = client.get("/ideas/queue/")
+    [source] = re.findall(r'<iframe src="([^"]+)"', page.content.decode())
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+    framed = client.get(source)
+    assert 'class="live embed show-queue show-past"' in framed.content.decode()
+    assert "frame-ancestors 'self'" in framed.headers["Content-Security-Policy"]
+    assert framed.headers["X-Frame-Options"] == "SAMEORIGIN"
+    path, _, _ = source.partition("?")
+    name = path.split("/")[2]
+    assert store.sandbox(name).clock().paused
+    for alone in (path, f"{path}?embed=none"):
+        assert client.get(alone).headers["X-Frame-Options"] == "DENY"
+    assert name not in client.get("/").content.decode(), "the home page lists sandboxes, not examples"
+
+    first = store.sandbox(name).meta().created
+    client.post("/ideas/queue/example/")
+    assert store.sandbox(name).meta().created > first
+    other = Client(headers={"host": "localhost"})
+    other.cookies["visitor"] = "../../demo"
+    other.post("/ideas/queue/example/")
+    assert len([meta for meta in store.sandboxes() if ideas.is_example(meta)]) == 2
+
+
+def test_examples_make_room_the_oldest_first_and_a_branch_is_nobody_s_example() -> None:
+    now = 1_800_000_000.0
+    many = [Meta(f"e{n}", created=now - n) for n in range(ideas.EXAMPLES_AT_MOST, 0, -1)]
+    assert ideas.too_many(many[1:], now) == []
+    assert ideas.too_many(many, now) == [many[0].name]
+    old = Meta("old", created=now - ideas.KEPT_SECONDS)
+    assert ideas.too_many([old], now) == ["old"]
+    name = ideas.sandbox_of("queue", "0123456789ab")
+    assert ideas.is_example(Meta(name, scenario="ideas/queue"))
+    assert not ideas.is_example(Meta(f"{name}-2", scenario="ideas/queue"))
+    assert not ideas.is_example(Meta(name))
