@@ -1,4 +1,5 @@
-"""The Celery application. A task is one slice of one sandbox's loop; all state lies in the store."""
+"""The Celery application. A task is one slice of one sandbox's loop, or one question about a sandbox; all
+state lies in the store."""
 
 import os
 import warnings
@@ -19,6 +20,9 @@ KEY_PREFIX = "schedviz:celery:"
 COMMON_QUEUE = "slices"
 """For sandboxes that nobody leads: any worker takes them."""
 
+QUESTIONS_QUEUE = "questions"
+"""Why, and what if: seconds of work each. Processes of their own take them: no slice waits for one."""
+
 WORKER_ARGUMENTS = [
     "worker",
     # One process is one core, and its memory is the cache of the sandboxes it leads: more cores, more
@@ -31,6 +35,9 @@ WORKER_ARGUMENTS = [
     "--loglevel=WARNING",
 ]
 """What follows ``celery -A schedviz``, wherever a worker is started."""
+
+THINKER_ARGUMENTS = [*WORKER_ARGUMENTS, f"--queues={QUESTIONS_QUEUE}"]
+"""The same for a process that answers questions."""
 
 # It warns of running as root because of pickle; messages are JSON here.
 warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -51,7 +58,7 @@ app.conf.update(
     worker_cancel_long_running_tasks_on_connection_loss=False,
     worker_hijack_root_logger=False,
 )
-app.autodiscover_tasks(["schedviz.loop"])
+app.autodiscover_tasks(["schedviz.loop", "schedviz.questions"])
 
 
 def own_queue(worker: str) -> Queue:

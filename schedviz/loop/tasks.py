@@ -9,7 +9,7 @@ from typing import Any
 from celery.signals import celeryd_after_setup, worker_shutdown
 from django.conf import settings
 
-from schedviz.celery import app, own_queue
+from schedviz.celery import COMMON_QUEUE, app, own_queue
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.pulse import Pulse
@@ -41,6 +41,8 @@ _worker: Worker | None = None
 def join(instance: Any, **_: Any) -> None:
     """The worker is about to consume: give it its own queue beside the common one, and a pulse."""
     global _worker  # noqa: PLW0603 (one worker is one process)
+    if COMMON_QUEUE not in instance.app.amqp.queues.consume_from:
+        return  # it answers questions, and leads nobody
     _worker = Worker()
     instance.app.amqp.queues.select_add(own_queue(_worker.name))
     _worker.pulse.start()

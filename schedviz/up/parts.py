@@ -3,7 +3,7 @@
 import shlex
 import sys
 
-from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.up.guardian import GRACE_SECONDS
 
 SERVER = [
@@ -31,6 +31,7 @@ stopwaitsecs={GRACE_SECONDS:.0f}
 {SHOWN}"""
     server = _python("-m", *SERVER, f"--host={host}", f"--port={port}")
     worker = _python("-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS)
+    thinker = _python("-m", "celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS)
     return f"""
 [supervisord]
 
@@ -43,13 +44,16 @@ process_name=worker-%(process_num)d
 numprocs={workers}
 numprocs_start=1
 {kept}
+[program:thinker]
+command={thinker} --hostname=thinker
+{kept}
 [program:demo]
 command={_python("manage.py", "demo")}
 autorestart=false
 startsecs=0
 {SHOWN}
 [group:schedviz]
-programs=web,worker,demo
+programs=web,worker,thinker,demo
 """
 
 

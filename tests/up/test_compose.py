@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from schedviz import environment, settings
-from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import config
 from schedviz.up.parts import SERVER
 from tests.processes import ROOT
@@ -19,21 +19,22 @@ WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     parsed: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    assert parsed["services"].keys() == {"redis", "web", "worker"}
+    assert parsed["services"].keys() == {"redis", "web", "worker", "thinker"}
     assert parsed["volumes"].keys() == {"data"}
     return parsed["services"]
 
 
 def test_the_commands_are_those_that_up_starts(services: dict[str, Any]) -> None:
     assert services["web"]["command"] == WEB
-    assert services["worker"]["command"] == [
-        "python", "-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS,
-    ]  # fmt: skip
+    for name, arguments in (("worker", WORKER_ARGUMENTS), ("thinker", THINKER_ARGUMENTS)):
+        assert services[name]["command"] == [
+            "python", "-m", "celery", "--app=schedviz", "--quiet", *arguments,
+        ]  # fmt: skip
 
 
 def test_every_variable_is_a_setting_and_all_share_one_redis(services: dict[str, Any]) -> None:
     assert settings.REDIS_URL
-    for name in ("web", "worker"):
+    for name in ("web", "worker", "thinker"):
         variables = services[name]["environment"]
         assert variables.keys() <= environment.KNOWN.keys()
         assert variables["REDIS_URL"] == "redis://redis:6379/0"
@@ -43,7 +44,8 @@ def test_every_variable_is_a_setting_and_all_share_one_redis(services: dict[str,
 
 
 def test_a_worker_can_be_scaled(services: dict[str, Any]) -> None:
-    assert not {"ports", "container_name", "hostname"} & services["worker"].keys()
+    for name in ("worker", "thinker"):
+        assert not {"ports", "container_name", "hostname"} & services[name].keys()
     assert services["web"]["ports"] == ["127.0.0.1:${PORT:-8000}:8000"]
 
 

@@ -1,0 +1,98 @@
+"""Why? and what if?, on the real stack: asked in a pod's panel, searched in a process of its own."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+from schedviz.store import Store
+from tests.processes import Process
+from tests.waiting import eventually
+
+from .conftest import Open, node, pod
+from .test_accessibility import URGENT, Complaints
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
+    screen: Page, live: Open, store: Store, thinker: Process
+) -> None:
+    tainted = node("node-2", "8")
+    tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
+    sandbox = live(node("node-1", "4"), tainted, pod("small", "1"), pod("big", "6"), pod("huge", "99"))
+    complaints = Complaints(screen)
+    screen.locator("#lane-unschedulable .chip a", has_text="big").click()
+    section = screen.locator("#pod-panel .suppose")
+    expect(section.get_by_role("button")).to_have_text("Find the smallest changes")
+    screen.keyboard.press("w")
+    first = section.locator(".offers li").first
+    expect(first).to_contain_text("Let the pod tolerate team=a:NoSchedule")
+    expect(first).to_contain_text("Then it is bound to node-2, the only node that fits.")
+    expect(section).to_contain_text("Take the taint team=a:NoSchedule from node-2.")
+    expect(section).to_contain_text("Request less cpu: 3 instead of 6.")
+    complaints.look("what if", "#detail")
+
+    # In a branch, nothing happens to this sandbox.
+    first.get_by_role("button", name="Try in a branch").click()
+    screen.wait_for_url(re.compile(rf"/s/{sandbox.name}-b1/pods/default/big/"))
+    expect(screen.locator("#pod-panel .headline.scheduled")).to_contain_text("node-2")
+    there = store.sandbox(f"{sandbox.name}-b1").get("pods", "default/big")
+    assert there
+    assert there["spec"]["nodeName"] == "node-2"
+    here = sandbox.get("pods", "default/big")
+    assert here
+    assert "nodeName" not in here["spec"]
+    store.delete(f"{sandbox.name}-b1")
+
+    # Applied, it does what it said: the same answer is still there.
+    screen.goto(f"/s/{sandbox.name}/pods/default/big/")
+    screen.locator(".suppose .offers li", has_text="Request less cpu").get_by_role(
+        "button", name="Apply"
+    ).click()
+    expect(screen.locator("#pod-panel .headline.scheduled")).to_contain_text("node-1")
+    made = sandbox.get("pods", "default/big")
+    assert made
+    assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
+
+    # Bound, it says why there, and why not elsewhere.
+    why = screen.locator("#pod-panel .why")
+    expect(why).to_contain_text("node-2 was filtered out by TaintToleration.")
+    complaints.look("why refused", "#detail")
+
+    # Of a pod that nothing helps, it says what the nodes lack.
+    screen.goto(f"/s/{sandbox.name}/pods/default/huge/")
+    screen.locator("#suppose-ask").click()
+    expect(screen.locator(".suppose")).to_contain_text("changes tried")
+    assert complaints.found == []
+
+
+def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_have_saved_it(
+    screen: Page, live: Open, thinker: Process
+) -> None:
+    sandbox = live(URGENT, node("node-1", "4"), node("node-2", "8"), pod("web", "1"))
+    complaints = Complaints(screen)
+    screen.locator(".node .pod", has_text="web").first.click()
+    why = screen.locator("#pod-panel .why")
+    expect(why).to_contain_text(re.compile(r"node-2 is ahead by \d+"))
+    expect(why.locator("tr.decides, .rule")).not_to_have_count(0)
+    complaints.look("why", "#detail")
+
+    write.delete(sandbox, "nodes", "node-2")
+    write.delete(sandbox, "pods", "default/web", grace_seconds=0)
+    write.create(sandbox, [pod("victim", "3")])
+    eventually(
+        lambda: (sandbox.get("pods", "default/victim") or {"spec": {}})["spec"].get("nodeName"), "bound"
+    )
+    write.create(sandbox, [pod("checkout", "3", priorityClassName="urgent")])
+    eventually(lambda: not sandbox.get("pods", "default/victim"), "the victim is gone")
+    screen.goto(f"/s/{sandbox.name}/pods/default/victim/")
+    part = screen.locator("#detail .why")
+    expect(part).to_contain_text("checkout needed room on node-1.")
+    expect(part).to_contain_text("Its priority, 0, is lower than that of checkout, 1")
+    part.get_by_role("button", name="Find out").click()
+    expect(part).to_contain_text("A priority of its own of 1000 instead of 0.")
+    expect(part).to_contain_text("A smaller preemptor: cpu 1 instead of 3.")
+    complaints.look("evicted", "#detail")
+    assert complaints.found == []
