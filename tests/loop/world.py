@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any, Literal
 
 import pytest
@@ -14,7 +15,7 @@ from schedviz.api import write
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.store import Clock, Meta, Steps, Store
+from schedviz.store import Clock, Meta, Sandbox, Steps, Store
 from schedviz.store import sandbox as sandbox_module
 from simulator.api import SECOND, ApiServer, Change, Manifest, Micros
 from simulator.apiserver.status import StatusError
@@ -67,12 +68,15 @@ class Contested:
 class World:
     """A sandbox, the workers that lead it, and those who write to it."""
 
-    def __init__(self, store: Store, **meta: Any) -> None:
+    def __init__(self, store: Store, sandbox: Sandbox | None = None, workers: str = "", **meta: Any) -> None:
+        """``sandbox``: one that exists; ``workers``: what its workers are called, with a number."""
         self.store = store
         self.trouble: Trouble = ""
+        self._workers = (f"{workers}-{number}" for number in count()) if workers else None
         name = f"recorded-{uuid.uuid4().hex[:8]}"
         clock = Clock(START, time.time(), STILL)
-        self.sandbox = write.create_sandbox(store, Meta(name, created=START / SECOND, **meta), [], clock)
+        made = Meta(name, created=START / SECOND, **meta)
+        self.sandbox = sandbox or write.create_sandbox(store, made, [], clock)
         self.take_over()
 
     def make(self, api: ApiServer, options: Options) -> Simulation:
@@ -80,7 +84,8 @@ class World:
 
     def take_over(self) -> None:
         """The worker is gone without a word; another one is there."""
-        presence = Presence(self.store, f"{self.sandbox.name}-{uuid.uuid4().hex[:8]}")
+        name = next(self._workers) if self._workers else f"{self.sandbox.name}-{uuid.uuid4().hex[:8]}"
+        presence = Presence(self.store, name)
         presence.beat()
         self.driver = Driver(self.store, Wakes(self.store), presence, self.make)
         lease = self.sandbox.lease()

@@ -58,7 +58,10 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
     at = f"{base}at/{failed}/"
     page = text(client.get(at).content)
     assert sorted(drawn(page)) == [f"{at}pods/default/big/", f"{at}pods/default/web/"]
-    assert f'id="past" class="moment-bar" hx-swap-oob="true" aria-label="Past moment" data-seq="{failed}"' in page
+    assert (
+        f'id="past" class="moment-bar" hx-swap-oob="true" aria-label="Past moment" data-seq="{failed}"'
+        in page
+    )
     assert client.get(f"{base}at/", {"seq": failed}).headers["Location"] == at
     # What moves is what was told until then, and the clock stands there.
     assert 'data-paused="1"' in page

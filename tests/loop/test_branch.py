@@ -1,0 +1,79 @@
+"""A branch begins as the moment was, and two of the same moment go the same way."""
+
+import msgspec
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from schedviz.api.branch import branch
+from schedviz.api.write import configure
+from schedviz.store import Sandbox, Store
+from schedviz.store.past import Past
+from simulator.api import SECOND, Manifest, bare
+from tests.loop.conftest import node
+from tests.loop.world import Operation, World, operations
+
+Objects = dict[str, dict[str, Manifest]]
+
+
+def unversioned(objects: Objects) -> Objects:
+    """A branch counts its writes anew."""
+    return {resource: {key: bare(each) for key, each in found.items()} for resource, found in objects.items()}
+
+
+def run_on(store: Store, sandbox: Sandbox, story: list[Operation]) -> list[bytes]:
+    """The trace of a sandbox that is led from here on by workers of known names."""
+    World(store, sandbox, workers="worker").tell(story)
+    return [msgspec.json.encode(event) for _, event in sandbox.trace(0, 10_000)]
+
+
+@settings(
+    max_examples=12,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    derandomize=True,
+    print_blob=False,
+)
+@given(
+    story=st.lists(operations, min_size=15, max_size=30),
+    share=st.floats(0, 1),
+    rest=st.lists(operations, min_size=5, max_size=15),
+)
+def test_a_branch_begins_as_the_moment_was_and_two_of_it_go_the_same_way(
+    store: Store, story: list[Operation], share: float, rest: list[Operation]
+) -> None:
+    world = World(store, seed=3, pace=SECOND // 4)
+    world.tell(story)
+    seq = max(1, round(share * world.sandbox.trace_head()))
+    traces = []
+    for name in ("one", "two"):
+        past = Past(world.sandbox, seq)
+        made = branch(store, past, f"{world.sandbox.name}-{name}")
+        objects = {resource: found for resource, found in made.list_all()[0].items() if found}
+        assert unversioned(objects) == unversioned(past.moment.objects)
+        assert made.lanes() == past.moment.lanes
+        assert (made.mark().now, made.mark().cycle) == (past.moment.mark.now, past.moment.mark.cycle)
+        clock = made.clock()
+        assert (clock.paused, clock.sim) == (True, past.moment.mark.now)
+        traces.append(run_on(store, made, rest))
+        assert made.mark().cycle >= past.moment.mark.cycle
+        store.delete(made.name)
+    assert traces[0] == traces[1]
+    store.delete(world.sandbox.name)
+
+
+def test_a_branch_has_the_configuration_of_its_moment(store: Store) -> None:
+    world = World(store)
+    world.create(node("n0"))
+    world.slice()
+    before = world.sandbox.trace_head()
+    configure(world.sandbox, {"profiles": [{"schedulerName": "another"}]}, ["profiles"])
+    world.slice()
+    after = world.sandbox.trace_head()
+    configs = []
+    for seq in (before, after):
+        made = branch(store, Past(world.sandbox, seq), f"{world.sandbox.name}-{seq}")
+        configs.append(made.meta().config)
+        store.delete(made.name)
+    assert configs == [None, {"profiles": [{"schedulerName": "another"}]}]
+    store.delete(world.sandbox.name)
