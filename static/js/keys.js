@@ -8,7 +8,7 @@ const READS = ["f"];
 const FORMS = { p: "pod", c: "priorityclass", n: "node", b: "poddisruptionbudget", y: "yaml" };
 
 function typing(target) {
-  return target.closest("input, textarea, select, dialog, [contenteditable]");
+  return target.closest("input:not([type=range]), textarea, select, dialog, [contenteditable]");
 }
 
 document.addEventListener("keydown", (event) => {

@@ -1,0 +1,124 @@
+"""Time travel: any past moment on the whole page, by mouse, keys and address; and a branch of it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+from schedviz.loop.clock import pause
+from schedviz.store import Sandbox, Store
+from simulator import trace
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+SLIDER = "#moment"
+
+
+def seqs(sandbox: Sandbox, kind: type) -> list[int]:
+    return [seq for seq, event in sandbox.trace(0) if isinstance(event, kind)]
+
+
+def told(sandbox: Sandbox, live: Page) -> None:
+    """ "web" is bound, "big" fits nowhere, "web" is deleted; then time stands still."""
+    expect(live.locator(".node .pod.running", has_text="web")).to_be_visible()
+    write.create(sandbox, [pod("big", "8")])
+    expect(live.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
+    write.delete(sandbox, "pods", "default/web")
+    expect(live.locator(".node .pod")).to_have_count(0)
+    pause(sandbox)
+    expect(live.locator("#t-run")).to_have_text(re.compile("Resume"))
+
+
+def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"), pod("web"))
+    told(sandbox, screen)
+    base, head = f"/s/{sandbox.name}/", sandbox.trace_head()
+    slider, banner = screen.locator(SLIDER), screen.locator("#past")
+    expect(banner).to_be_hidden()
+    expect(slider).to_have_attribute("aria-valuetext", "live")
+
+    # Dragged with the mouse: from the right end to the left.
+    box = slider.bounding_box()
+    assert box
+    screen.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    screen.mouse.down()
+    screen.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+    expect(banner).to_be_visible()
+    screen.mouse.move(box["x"] + 6, box["y"] + box["height"] / 2, steps=4)
+    screen.mouse.up()
+    expect(screen.locator(".node .pod")).to_have_count(0)
+    expect(screen).to_have_url(re.compile(rf"{base}at/[1-3]/$"))
+
+    # Step by step to where "web" was bound, and further to where "big" failed; each at its address.
+    for seq in (seqs(sandbox, trace.Bound)[0], seqs(sandbox, trace.Unschedulable)[0]):
+        screen.keyboard.press("}")
+        expect(screen).to_have_url(re.compile(rf"{base}at/{seq}/$"))
+        expect(banner).to_contain_text(f"event {seq} of {head}")
+        expect(slider).to_have_attribute("aria-valuetext", re.compile(rf"\d\d:\d\d:\d\d.*, event {seq}$"))
+    expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
+    expect(screen.locator("#cycle .headline")).to_contain_text("big fits no node")
+    expect(screen.locator("#log")).not_to_contain_text("deleted")
+    slider.press("ArrowRight")
+    expect(screen).to_have_url(re.compile(rf"{base}at/{seq + 1}/$"))
+    slider.press("ArrowLeft")
+
+    # Panels are of the moment, and follow it; nothing can be changed, and what goes on is not seen.
+    screen.locator(".node .pod", has_text="web").click()
+    expect(screen.locator("#pod-panel .title")).to_have_text("Pod web")
+    expect(screen.locator("#pod-panel form")).to_have_count(0)
+    write.create(sandbox, [node("node-2")])
+    for key in ("n", ".", "u", "/"):
+        screen.keyboard.press(key)
+    expect(screen.locator("dialog[open]")).to_have_count(0)
+    screen.keyboard.press("[")
+    expect(banner).to_contain_text(f"event {seq - 1} of")
+    expect(screen.locator("#detail [href*='/at/']").first).to_have_attribute(
+        "href", re.compile(rf"^{base}at/{seq - 1}/")
+    )
+    expect(screen.locator(".node")).to_have_count(1)
+    assert sandbox.clock().paused
+
+    # The same after a reload; then played to the end, which is live.
+    screen.reload()
+    expect(banner).to_contain_text(f"event {seq - 1} of")
+    expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
+    expect(screen.locator(".node")).to_have_count(1)
+    screen.locator("#replay-speed").select_option("8")
+    screen.locator("#replay").click()
+    expect(banner).to_be_hidden()
+    expect(screen).to_have_url(re.compile(rf"{base}$"))
+    expect(screen.locator(".node")).to_have_count(2)
+    expect(screen.locator(".node .pod")).to_have_count(0)
+    expect(screen.locator("#connection")).to_have_text("live")
+
+    # Back in the browser's history, and live by a key.
+    screen.go_back()
+    expect(banner).to_be_visible()
+    screen.keyboard.press("{")
+    expect(screen.locator(".node")).to_have_count(1)
+    screen.keyboard.press("l")
+    expect(screen.locator(".node")).to_have_count(2)
+    expect(screen.get_by_role("button", name="Resume")).to_be_visible()
+
+
+def test_a_branch_of_a_past_moment_goes_on_by_itself(screen: Page, live: Open, store: Store) -> None:
+    sandbox = live(node("node-1", "2"), pod("web"))
+    told(sandbox, screen)
+    [bound, *_] = seqs(sandbox, trace.Bound)
+    screen.goto(f"/s/{sandbox.name}/at/{bound}/")
+    screen.get_by_role("link", name="Branch from here").click()
+    name = f"{sandbox.name}-at-{bound}"
+    expect(screen.get_by_label("Name", exact=True)).to_have_value(name)
+    screen.get_by_role("button", name="Branch", exact=True).click()
+    expect(screen).to_have_url(re.compile(rf"/s/{name}/$"))
+    try:
+        expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))
+        expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
+        screen.locator("#about-sandbox summary").click()
+        screen.get_by_role("link", name=re.compile(f"^{sandbox.name} at .*, event {bound}$")).click()
+        expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/at/{bound}/$"))
+    finally:
+        store.delete(name)
