@@ -1,4 +1,5 @@
-"""What the past costs: opening a moment of it, and writing it down. ``python -m tests.measure_history``.
+"""What the past costs: opening a moment of it, its page, a branch of it, and writing it down.
+``python -m tests.measure_history``.
 
 With ``--large`` of 5,000 nodes and 50,000 pods, else of 100 nodes. The numbers are in docs/BENCHMARKS.md.
 """
@@ -7,23 +8,28 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from tests.conftest import PASSWORD, PORT  # first: it says where Redis is, before the settings are read
 
 # isort: split
+import django
+from django.test import Client
+
 from schedviz.api import write
+from schedviz.api.branch import branch
 from schedviz.embedded_redis import EmbeddedRedis, lock
 from schedviz.loop.archivist import Archivist
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store.past import Past
 from simulator.api import SECOND, Change, Micros
 from simulator.simulation import Simulation
 from tests.loop.conftest import node, pod
@@ -35,6 +41,7 @@ EVENTS = 10_000
 """Of the trace, in the small cluster."""
 LARGE_ROUNDS = 60
 MOMENTS = 25
+HTMX = {"HX-Request": "true"}
 AT_ONCE = 5_000
 PODS_A_ROUND = 100
 
@@ -94,18 +101,26 @@ def timed_turns(times: list[float], cpu: list[float]) -> Iterator[None]:
     Archivist.turn = turn  # type: ignore[method-assign]
 
 
-def open_moments(sandbox: Sandbox) -> list[float]:
-    """Seconds of each of some random moments."""
+def timed(work: Callable[[Sandbox, int], object], sandbox: Sandbox, count: int) -> str:
+    """Of some random moments, what each took."""
     chance = random.Random(1)
     reach = sandbox.history().reach()
     assert reach
     times = []
-    for _ in range(MOMENTS):
+    for _ in range(count):
         seq = chance.randint(reach.first.seq + 1, reach.last.seq)
         began = time.perf_counter()
-        sandbox.history().at_seq(seq)
-        times.append(time.perf_counter() - began)
-    return times
+        work(sandbox, seq)
+        times.append((time.perf_counter() - began) * 1e3)
+    low, *_, high = quantiles(times, n=10)
+    spread = f"a tenth below {low:.0f}, a tenth above {high:.0f}, longest {max(times):.0f}"
+    return f"median {median(times):.0f} ms, {spread}"
+
+
+def draw(sandbox: Sandbox, seq: int) -> None:
+    """The page, as the server answers with it."""
+    answer = Client(headers={"host": "localhost"}).get(f"/s/{sandbox.name}/at/{seq}/", headers=HTMX)
+    assert answer.status_code == 200
 
 
 def main(large: bool) -> None:
@@ -129,8 +144,20 @@ def main(large: bool) -> None:
         turns += f" (of work: {max(cpu) * 1e3:.0f} ms)"
         share = sum(cpu) / measured.seconds
         print(f"its {len(times)} turns: {turns}; {share:.1%} of the loop's {measured.seconds:.1f} s of work")
-        opened = [seconds * 1e3 for seconds in open_moments(measured.sandbox)]
-        print(f"opening a random moment: median {median(opened):.0f} ms, longest {max(opened):.0f} ms")
+        print(
+            "opening a random moment:",
+            timed(lambda sandbox, seq: sandbox.history().at_seq(seq), measured.sandbox, MOMENTS),
+        )
+        django.setup()
+        print("its page:", timed(draw, measured.sandbox, MOMENTS))
+
+        def split(sandbox: Sandbox, seq: int) -> None:
+            branch(store, Past(sandbox, seq), f"branch-{seq}")
+
+        if large:
+            print("no branch: it would be of more objects than one commit takes")
+        else:
+            print("a branch of it:", timed(split, measured.sandbox, MOMENTS))
         store.close()
         redis.stop()
 
