@@ -127,6 +127,13 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     screen.locator("#q").focus()
     screen.locator("#found a").click()
     expect(screen.locator("#detail h3 code")).to_have_text("web-1")
+
+    # Any object, of whatever kind.
+    screen.locator("#q").fill("system-")
+    screen.get_by_role("link", name="“system-” in all kinds").click()
+    screen.get_by_role("link", name="system-node-critical").click()
+    expect(screen.locator("#detail h3")).to_contain_text("system-node-critical")
+    screen.locator("#q").focus()
     screen.locator("#q").fill("is:tired")
     expect(screen.locator("#found .error")).to_contain_text("is: knows pending")
     screen.locator("#q").press("Escape")

@@ -25,6 +25,8 @@ TERMS_AT_MOST: Final = 10
 Thing = PodRecord | NodeRecord
 Term = Callable[[Picture, Thing], bool]
 
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9./-]*")
+"""A text that means a part of a name and nothing else."""
 COMPARED: Final = re.compile(r"priority(>=|<=|>|<|=)(-?\d{1,10})")
 COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,

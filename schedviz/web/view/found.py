@@ -39,6 +39,8 @@ class Found(msgspec.Struct, frozen=True):
     items: list[Item] = []
     more: int = 0
     bright: str = ""
+    elsewhere: str = ""
+    """A name that is only that, to be looked for among all kinds of objects."""
     wrong: bool = False
 
 
@@ -65,6 +67,7 @@ def found(picture: Picture, query: str, overview: Overview, lanes: list[LaneView
         items=list(islice(listed, LISTED)),
         more=max(0, len(pods) + len(found_nodes) - LISTED),
         bright=grid.json(bright(picture, pods, {node.name for node in found_nodes}, overview, lanes)),
+        elsewhere=query.strip() if find.NAME.fullmatch(query.strip()) else "",
     )
 
 

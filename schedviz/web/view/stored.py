@@ -18,9 +18,16 @@ PART_AT_MOST: Final = 253
 """Letters of a name."""
 
 
+NAMED_AT_ONCE: Final = 5
+"""Objects of each kind that are listed when all kinds are searched; the kind's own list has the others."""
+
+
 class Kind(msgspec.Struct, frozen=True):
+    """``count`` of its objects have what is searched in their names, or all; ``first`` of them by key."""
+
     resource: Resource
     count: int
+    first: list[str] = []
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -43,15 +50,16 @@ class Objects(msgspec.Struct, frozen=True):
     later: bool
 
 
-def kinds(sandbox: Sandbox) -> list[Kind]:
-    """Those that have objects, by name."""
+def kinds(sandbox: Sandbox, part: str = "") -> list[Kind]:
+    """Those that have objects with this in their names, by name."""
     found = []
     for name in sandbox.resources():
         plural, _, group = name.partition(".")
-        count = sandbox.count(name)
+        keys = sorted(key for key in sandbox.names(name) if part in key) if part else []
+        count = len(keys) if part else sandbox.count(name)
         resource = find_resource(sandbox, group, plural) if count else None
         if resource is not None:
-            found.append(Kind(resource, count))
+            found.append(Kind(resource, count, keys[:NAMED_AT_ONCE]))
     return sorted(found, key=lambda kind: (kind.resource.kind, kind.resource.group))
 
 

@@ -32,8 +32,10 @@ SAVES_AT_MOST = 5
 
 @require_safe
 def kinds(request: HttpRequest, name: str) -> HttpResponse:
+    """``name``: a part of the names to look for, in all kinds."""
     sandbox = find(name)
-    context = {"kinds": view.kinds(sandbox), "subject": gettext("All objects")}
+    part = name_part(request)
+    context = {"kinds": view.kinds(sandbox, part), "part": part, "subject": gettext("All objects")}
     return panel(request, sandbox, "panels/kinds.html", context)
 
 
@@ -42,9 +44,13 @@ def objects(request: HttpRequest, name: str, resource: str) -> HttpResponse:
     """``name``: a part of the names to list; ``after``: the key that the page before ended with."""
     sandbox = find(name)
     kind = known(sandbox, resource)
-    part, after = request.GET.get("name", "").strip()[: view.PART_AT_MOST], request.GET.get("after", "")
-    shown = view.objects(sandbox, kind, part, after, write.simulated_time(sandbox))
+    after = request.GET.get("after", "")
+    shown = view.objects(sandbox, kind, name_part(request), after, write.simulated_time(sandbox))
     return panel(request, sandbox, "panels/objects.html", {"view": shown, "subject": kind.kind})
+
+
+def name_part(request: HttpRequest) -> str:
+    return request.GET.get("name", "").strip()[: view.PART_AT_MOST]
 
 
 @require_safe
