@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from simulator.api import SECOND, Micros
-from simulator.decision import Decision
+from simulator.decision import Decision, UnderWay
 
-Unit = Literal["point", "cycle"]
+Unit = Literal["point", "cycle", "decision"]
+
+BEFORE_A_DECISION = ("PreScore", "PostFilter", "Reserve")
+"""Points before which something was just decided: the filters' verdicts, the node."""
 
 FAR: Micros = 3600 * SECOND
 """A step looks no further ahead for a cycle than this: where only clocks tick there may never be one."""
@@ -23,6 +26,8 @@ class Seen(Protocol):
     @property
     def in_cycle(self) -> bool: ...
     @property
+    def under_way(self) -> UnderWay | None: ...
+    @property
     def rests(self) -> bool: ...
     @property
     def nothing_pending(self) -> bool: ...
@@ -31,16 +36,19 @@ class Seen(Protocol):
 
 
 class Stride:
-    """One step: an extension point, or a whole cycle.
+    """One step: an extension point, a whole cycle, or up to the next thing that is decided.
 
     It does what is due, letting time jump to it, until a cycle begins; runs its next point, or all of them;
     and then whatever else is due at that time, up to the next cycle. For a point, "begins" is a step of its
     own: it shows the pod before its first point. For a cycle, the binding that follows at once belongs to it.
+    A decision is one of: which pod is next, which nodes pass, which node wins, who is evicted; after the node
+    is chosen, the rest of the cycle is one step.
     """
 
     def __init__(self, simulation: Seen, unit: Unit, now: Micros) -> None:
         self._simulation = simulation
-        self.by_point = unit == "point"
+        self.by_point = unit != "cycle"
+        self._unit = unit
         self._until = now + FAR
         self._cycles = simulation.cycles
         self._ran = False
@@ -54,8 +62,15 @@ class Stride:
                 return simulation.now
             due = simulation.next_due()
             return None if due is None or due > self._until else due
-        self._ran = True
-        return None if simulation.in_cycle or simulation.rests else simulation.now
+        began, self._ran = not self._ran, True
+        if simulation.in_cycle:
+            return None if began or self._stands() else simulation.now
+        return None if simulation.rests else simulation.now
+
+    def _stands(self) -> bool:
+        """Whether the step ends where a cycle stands now, after some of its points."""
+        under_way = self._simulation.under_way
+        return self._unit != "decision" or (under_way is not None and under_way.point in BEFORE_A_DECISION)
 
 
 class Until:

@@ -194,3 +194,12 @@ def test_a_run_stops_where_it_was_asked_to() -> None:
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="bound"):
         Until(text)
+
+
+def test_a_step_to_the_next_decision_stops_where_something_is_to_be_decided() -> None:
+    lab = Lab(Options())
+    lab.create(priority_class("high", 100), node("n1"), node("n2"), pod("first"))
+    assert [stride(lab, "decision") for _ in range(4)] == ["PreFilter", "PreScore", "Reserve", ""]
+    assert lab.node_of("first")
+    lab.create(pod("giant", cpu="100"))
+    assert [stride(lab, "decision") for _ in range(3)] == ["PreFilter", "PostFilter", ""]
