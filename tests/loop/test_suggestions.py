@@ -1,0 +1,100 @@
+"""What a suggestion says is what happens: applied by the write path to a copy of the sandbox, which a worker
+then runs."""
+
+import time
+from functools import partial
+from random import Random
+
+import msgspec
+import pytest
+
+from schedviz.api import edits, write
+from schedviz.questions import thinker
+from schedviz.questions.question import Question, Questions
+from schedviz.store import Clock, Meta, Sandbox, Store
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.status import Conflict
+from simulator.random_clusters import Mixture, cluster, pending
+from simulator.what_if.answer import Suggestion
+from tests.loop.conftest import node, pod
+from tests.processes import Process
+from tests.waiting import eventually
+
+ROOMY = Mixture(full=(0.3, 0.9), odd=0.35)
+CLUSTERS = 4
+START = 1_735_689_600 * SECOND
+
+
+def asked(store: Store, sandbox: Sandbox, key: str) -> Question:
+    manifest = sandbox.get("pods", key)
+    assert manifest
+    question = Question("q", "what-if", sandbox.name, key, manifest["metadata"]["uid"])
+    questions = Questions(store)
+    thinker.answer(store, questions, question)
+    told = questions.read("what-if", sandbox.name, key)
+    assert told
+    assert told.state == "done", told
+    return told
+
+
+def is_pending(manifest: Manifest) -> bool:
+    return manifest["kind"] == "Pod" and "nodeName" not in manifest["spec"]
+
+
+def came_true(sandbox: Sandbox, key: str, said: Suggestion) -> bool:
+    manifest = sandbox.get("pods", key)
+    if manifest is None:
+        return False
+    if said.outcome.kind == "bound":
+        return manifest["spec"].get("nodeName") in (said.outcome.node, *said.outcome.feasible)
+    nominated = (manifest.get("status") or {}).get("nominatedNodeName")
+    return said.outcome.node in (nominated, manifest["spec"].get("nodeName"))
+
+
+def test_each_suggestion_applied_does_what_it_said(store: Store, sandbox_name: str, worker: Process) -> None:
+    kinds = set()
+    for number in range(CLUSTERS):
+        random = Random(number)
+        meta = Meta(f"{sandbox_name[:50]}-{number}", pace=1000)
+        # No other pod is pending, as a prediction is of one pod; and pods that are deleted go soon.
+        placed = [each for each in cluster(random, 4, ROOMY) if not is_pending(each)]
+        clock = Clock(START, time.time(), speed=100.0)
+        sandbox = write.create_sandbox(store, meta, [*placed, pending(random, "question", ROOMY)], clock)
+        for said in asked(store, sandbox, "default/question").suggestions:
+            there = edits.branch(store, sandbox, said.edits, "what if")
+            eventually(partial(came_true, there, "default/question", said), f"{said.kind}: {said.outcome}")
+            kinds.add(said.kind)
+            store.delete(there.name)
+        store.delete(sandbox.name)
+    assert len(kinds) >= 5, kinds
+
+
+def test_what_changed_since_is_not_overwritten(store: Store, sandbox: Sandbox) -> None:
+    cordoned = node("n", cpu="4")
+    cordoned["spec"] = {"unschedulable": True}
+    write.create(sandbox, [cordoned, pod("web", cpu="1")])
+    [said] = [s for s in asked(store, sandbox, "default/web").suggestions if s.kind == "uncordon"]
+    write.patch(sandbox, "nodes", "n", {"metadata": {"labels": {"a": "b"}}})
+    with pytest.raises(Conflict):
+        edits.apply(sandbox, said.edits)
+    edits.apply(sandbox, asked(store, sandbox, "default/web").suggestions[0].edits)
+    stored = sandbox.get("nodes", "n")
+    assert stored
+    assert not stored["spec"].get("unschedulable")
+
+
+def test_a_search_that_was_stopped_says_so_and_one_that_is_under_way_is_not_begun_again(
+    store: Store, sandbox: Sandbox
+) -> None:
+    write.create(sandbox, [node("n", cpu="1"), pod("web", cpu="2")])
+    questions = Questions(store)
+    manifest = sandbox.get("pods", "default/web")
+    assert manifest
+    question = questions.ask("what-if", sandbox.name, "default/web", manifest["metadata"]["uid"])
+    again = questions.ask("what-if", sandbox.name, "default/web", manifest["metadata"]["uid"])
+    assert again.id == question.id
+    questions.stop(question)
+    thinker.answer(store, questions, question)
+    told = questions.read("what-if", sandbox.name, "default/web")
+    assert told == msgspec.structs.replace(question, state="stopped")
+    assert questions.ask("what-if", sandbox.name, "default/web", question.uid).id != question.id

@@ -1,0 +1,153 @@
+"""What if, on the real stack: from the click to the whole answer, and what the loop notices of it.
+``python -m tests.measure_what_if``; the numbers are in docs/BENCHMARKS.md."""
+
+import argparse
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.conftest import PASSWORD, PORT, answers  # first: it says where Redis is, before settings are read
+
+# isort: split
+from schedviz.api import write
+from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.loop.presence import WORKERS
+from schedviz.questions.question import Questions
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.up.parts import SERVER
+from simulator.api import Change, Manifest
+from tests import chromium
+from tests.loop.conftest import node, pod
+from tests.measure_history import AT_ONCE
+from tests.processes import Process
+from tests.waiting import eventually
+
+SIZES = ((100, 1_000), (5_000, 50_000))
+"""Nodes, and pods on them."""
+PATIENCE = 120.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--questions", type=int, default=11, help="a size, the first not counted")
+    parser.add_argument("--binds", type=int, default=40)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        page, store = started(stack)
+        for nodes, pods in SIZES:
+            sandbox = made(store, nodes, pods)
+            times = [*asked(page, sandbox, options.questions)]
+            print(f"{nodes:5} nodes, {pods:6} pods: click to answer {spread(times[1:])}", flush=True)
+        small = write.create_sandbox(store, Meta("small"), [node(f"n{n}", cpu="64") for n in range(10)])
+        print(f"pod to bound, nothing asked: {spread(bound(small, options.binds, 'idle'))}", flush=True)
+        stop = threading.Event()
+        busy = threading.Thread(target=keep_asking, args=(store, sandbox, stop))
+        busy.start()
+        print(f"pod to bound, searches at 5,000 nodes: {spread(bound(small, options.binds, 'busy'))}")
+        stop.set()
+        busy.join()
+    return 0
+
+
+def started(stack: ExitStack) -> tuple[Page, Store]:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    held = stack.enter_context(lock(folder))
+    server = EmbeddedRedis.start(folder, held, PORT, PASSWORD)
+    stack.callback(server.stop)
+    store = Store(server.url)
+    port = free_port()
+    for name, command in (
+        ("web", [*SERVER, f"--port={port}"]),
+        ("worker", ["celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]),
+        ("thinker", ["celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS]),
+    ):
+        stack.callback(Process(["-m", *command], folder / name).stop)
+    eventually(lambda: store.redis.scard(WORKERS) and answers(f"http://127.0.0.1:{port}/healthz"), "up", 60)
+    playwright = stack.enter_context(sync_playwright())
+    browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
+    stack.callback(browser.close)
+    return browser.new_page(base_url=f"http://127.0.0.1:{port}"), store
+
+
+def made(store: Store, nodes: int, pods: int) -> Sandbox:
+    """Nodes that are nearly full, and a pod that fits none."""
+    sandbox = write.create_sandbox(store, Meta(f"s{nodes}"))
+    draw = random.Random(nodes)
+    objects = [
+        Change("nodes", f"n{number}", node(f"n{number}", cpu="32"), expected=0) for number in range(nodes)
+    ]
+    for number in range(pods):
+        manifest = pod(f"p{number}", cpu=f"{draw.choice((2900, 3000, 3100))}m")
+        manifest["spec"]["nodeName"] = f"n{number % nodes}"
+        manifest["status"] = {"phase": "Running"}
+        objects.append(Change("pods", f"default/p{number}", manifest, expected=0))
+    for first in range(0, len(objects), AT_ONCE):
+        sandbox.commit(objects[first : first + AT_ONCE])
+    write.create(sandbox, [pod("big", cpu="8")])
+    eventually(lambda: sandbox.lane("default/big"), "the pod is queued", PATIENCE)
+    eventually(lambda: tried(sandbox.get("pods", "default/big")), "the pod was tried", PATIENCE)
+    return sandbox
+
+
+def tried(manifest: Manifest | None) -> bool:
+    return bool(manifest and (manifest.get("status") or {}).get("conditions"))
+
+
+def asked(page: Page, sandbox: Sandbox, count: int) -> Iterator[float]:
+    """Seconds from each click to the whole answer on the page."""
+    page.goto(f"/s/{sandbox.name}/pods/default/big/")
+    button = page.locator("#suppose-ask")
+    for number in range(count):
+        expect(button).to_have_text("Ask again" if number else "Find the smallest changes", timeout=60_000)
+        button.evaluate("each => { window.asked = each; }")
+        began = time.monotonic()
+        button.click()
+        page.wait_for_function(
+            "() => (window.now = document.getElementById('suppose-ask')) && window.now !== window.asked",
+            timeout=60_000,
+            polling=10,
+        )
+        yield time.monotonic() - began
+
+
+def bound(sandbox: Sandbox, count: int, prefix: str) -> list[float]:
+    """Seconds from the write of a pod until it is bound."""
+    times = []
+    for number in range(count):
+        name = f"{prefix}-{number}"
+        began = time.monotonic()
+        write.create(sandbox, [pod(name, cpu="100m")])
+        eventually(lambda name=name: placed(sandbox, name), "bound")  # type: ignore[misc] # mypy and defaults
+        times.append(time.monotonic() - began)
+    return times
+
+
+def placed(sandbox: Sandbox, name: str) -> bool:
+    manifest = sandbox.get("pods", f"default/{name}")
+    return bool(manifest and manifest["spec"].get("nodeName"))
+
+
+def keep_asking(store: Store, sandbox: Sandbox, stop: threading.Event) -> None:
+    questions = Questions(store)
+    manifest = sandbox.get("pods", "default/big")
+    assert manifest
+    while not stop.wait(0.02):
+        questions.ask("what-if", sandbox.name, "default/big", manifest["metadata"]["uid"])
+
+
+def spread(times: list[float]) -> str:
+    ordered = sorted(1000 * each for each in times)
+    return f"median {median(ordered):.0f} ms ({ordered[0]:.0f} to {ordered[-1]:.0f}, n={len(ordered)})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
