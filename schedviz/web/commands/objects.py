@@ -105,7 +105,7 @@ def drain(call: Call) -> Said:
     outcome = drains.drain(call.sandbox, node)
     said = [f"node/{node} cordoned", *(drained(each) for each in outcome.outcomes)]
     last = f"There are pending nodes to be drained:\n {node}" if outcome.refused else f"node/{node} drained"
-    return Said(shortened([*said, last]), lines.kubectl("drain", node, "--ignore-daemonsets"))
+    return Said(shortened([*said, last]), lines.drain(node))
 
 
 def drained(outcome: drains.Outcome) -> str:

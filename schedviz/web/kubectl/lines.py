@@ -26,6 +26,11 @@ def on(verb: str, resource: Resource, key: str, *more: str) -> str:
     return kubectl(verb, resource.singular, name, *more, *inside(namespace))
 
 
+def drain(node: str) -> str:
+    """What a drain here does: DaemonSets' pods stay, and pods that nobody would make again go too."""
+    return kubectl("drain", node, "--ignore-daemonsets", "--force")
+
+
 def inside(namespace: str) -> tuple[str, ...]:
     return ("-n", namespace) if namespace not in ("", "default") else ()
 
@@ -70,7 +75,7 @@ def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -
     return [
         Shell(gettext("all about it"), on("describe", NODES, name)),
         Shell(comes, kubectl(verb, name)),
-        Shell(gettext("move its pods away"), kubectl("drain", name, "--ignore-daemonsets")),
+        Shell(gettext("move its pods away"), drain(name)),
         Shell(gettext("repel pods"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),
         *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in theirs),
         Shell(gettext("label it"), kubectl("label", "nodes", name, "key=value")),

@@ -103,7 +103,7 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
                 acted = lines.kubectl(action, node)
             case "drain":
                 drained = drain(sandbox, node)
-                acted = lines.kubectl("drain", node, "--ignore-daemonsets", "--force")
+                acted = lines.drain(node)
             case "label":
                 wanted = items(request.POST.get("label", ""))
                 acts.mark(sandbox, resources.NODES, node, "labels", wanted)
