@@ -5,7 +5,8 @@ raises a :class:`~simulator.apiserver.status.StatusError`, and nothing is stored
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from django.conf import settings
 from msgspec.structs import replace as replace_fields
@@ -38,6 +39,7 @@ from simulator.apiserver.status import (
     NotFound,
     ServiceUnavailable,
     StatusError,
+    TooLarge,
     TooManyRequests,
 )
 from simulator.apiserver.update import admit_update
@@ -49,6 +51,9 @@ from simulator.trace import SchedulerConfigured
 
 ATTEMPTS = 20
 """How often a write is decided anew because others were faster. Each time somebody's write got through."""
+
+TAKEN_AT_ONCE = 500
+"""Objects of one commit of :func:`take_over`: Redis is busy with them for some 10 ms."""
 
 Edit = Callable[[Resource, Manifest], Manifest]
 """From an object as it is to what it is to be."""
@@ -66,6 +71,29 @@ def create_sandbox(
         raise AlreadyExists("sandboxes", meta.name) from None
     except LimitReached as error:
         raise TooManyRequests(str(error)) from None
+    _tell(sandbox)
+    return sandbox
+
+
+def take_over(store: Store, meta: Meta, changes: Iterator[Change], clock: Clock) -> Sandbox:
+    """A new sandbox with objects that :mod:`simulator.apiserver.imported` has cleaned: another API server has
+    admitted them, and they keep what it gave them. In many commits; what cannot be stored whole is deleted
+    again. Raises a StatusError, ValueError for a name that is none."""
+    try:
+        sandbox = store.create(meta, [*islice(changes, TAKEN_AT_ONCE)], clock)
+    except SandboxExists:
+        raise AlreadyExists("sandboxes", meta.name) from None
+    except LimitReached as error:
+        raise TooManyRequests(str(error)) from None
+    try:
+        while batch := [*islice(changes, TAKEN_AT_ONCE)]:
+            sandbox.commit(batch)
+    except LimitReached as error:
+        store.delete(meta.name)
+        raise TooLarge(str(error)) from None
+    except BaseException:
+        store.delete(meta.name)
+        raise
     _tell(sandbox)
     return sandbox
 

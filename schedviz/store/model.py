@@ -4,6 +4,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.imported import Report
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler.stepping import Unit
 
@@ -35,6 +36,8 @@ class Meta(msgspec.Struct, frozen=True):
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
     queue: QueueVersion = TODAY
     """The scheduler's queue: today's, or an older one."""
+    imported: Report | None = None
+    """What was taken over of the cluster that the sandbox was made of, and what was not."""
     origin: Origin | None = None
     """Where it was branched from."""
 

@@ -84,8 +84,8 @@ def _object(of: Schema, value: Manifest, path: str, note: Note) -> Manifest:
         else:
             kept[key] = item
     for key in of.get("required", ()):
-        # A PodDisruptionBudget's counters are "required", yet the API server takes 0 for what is left out.
-        if key not in kept and path != "status":
+        # What components report is taken as it is: counters that are 0, conditions without a message.
+        if key not in kept and not path.startswith("status"):
             raise Unfit(f"{path}.{key}" if path else key)
     return kept
 

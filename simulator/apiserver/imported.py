@@ -47,6 +47,8 @@ MAX_NAMED: Final = 50
 """Entries of each list of a report; nobody reads more."""
 MAX_NAME: Final = 100
 """Characters of what a stranger's text is called in a report."""
+MAX_PATH: Final = 150
+"""Characters of a field's path in a report; the longest of a pod's own has some 120."""
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 _UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
@@ -133,7 +135,7 @@ class Import:
         if causes:
             self._refuse(kind, manifest, str(causes[0]))
             return
-        self._dropped.update(left)
+        self._dropped.update(path[:MAX_PATH] for path in left)
         collection[key] = msgspec.json.encode(found)
         self._uids.add(metadata["uid"])
         if resource.namespaced:

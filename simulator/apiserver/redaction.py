@@ -40,7 +40,7 @@ POD: Final = frozenset(
         *("preemptionPolicy", "priorityClassName", "resources", "restartPolicy", "runtimeClassName"),
         *("schedulerName", "schedulingGates", "terminationGracePeriodSeconds", "tolerations", "volumes"),
         *("topologySpreadConstraints", "hostNetwork", "activeDeadlineSeconds", "os", "dnsPolicy"),
-        *("serviceAccountName", "enableServiceLinks", "resourceClaims"),
+        *("serviceAccountName", "enableServiceLinks", "resourceClaims", "hostname", "subdomain"),
     }
 )
 VOLUMES: Final = frozenset(

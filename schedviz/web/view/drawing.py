@@ -1,0 +1,231 @@
+"""The nodes as a picture to keep: an SVG that needs nothing else, with what it shows in words.
+
+Cards where there are few nodes, cells where there are many, as on the page; in the light theme's colours. The
+template (downloads/nodes.svg) says how a card looks.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+import msgspec
+from django.conf import settings
+
+from .grid import cell
+from .groups import overview
+from .nodes import Block, Card, card
+from .picture import Picture
+from .priority import Ranks
+
+Sheet = dict[str, str]
+
+MARGIN: Final = 24
+HEAD: Final = 76
+"""Pixels above the nodes: the title, the summary and the key to the priorities."""
+GAP: Final = 12
+CARD: Final = 236, 120
+CELL: Final = 22, 26
+WIDTH: Final = 1200
+"""Of the cells' picture; cards stand five in a row at most."""
+PER_ROW: Final = 5
+POD: Final = 42
+"""Height of a pod."""
+TICK: Final = 3
+LETTER: Final = 6.1
+"""Pixels of a letter of the mono face at 10 px."""
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A pod in a card. ``fill`` may be a pattern; ``lines`` is its name, none where there is no room."""
+
+    x: float
+    width: float
+    within: float
+    """Between its strokes."""
+    fill: str
+    ink: str
+    stroke: str
+    dash: str
+    ticks: list[float]
+    lines: list[str]
+    below: bool
+    """A nominated pod's label stands at the foot, over those that are still there."""
+    title: str
+
+
+class Bar(msgspec.Struct, frozen=True):
+    y: int
+    width: float
+    label: str
+    figure: str
+
+
+class Box(msgspec.Struct, frozen=True):
+    """A node as a card, ``x`` and ``y`` being its corner."""
+
+    x: int
+    y: int
+    name: str
+    title: str
+    note: str
+    more: str
+    shapes: list[Shape]
+    bars: list[Bar]
+
+
+class Dot(msgspec.Struct, frozen=True):
+    """A node as a cell, filled from below."""
+
+    x: int
+    y: int
+    top: float
+    height: float
+    fill: str
+    mark: str
+    title: str
+
+
+class Band(msgspec.Struct, frozen=True):
+    x: int
+    fill: str
+    label: str
+
+
+class Drawing(msgspec.Struct, frozen=True):
+    width: int
+    height: int
+    boxes: list[Box]
+    dots: list[Dot]
+    bands: list[Band]
+    colours: Sheet
+
+
+@cache
+def colours() -> Sheet:
+    """The light theme's, by the names of its tokens."""
+    text = (settings.BASE_DIR / "static" / "css" / "tokens.css").read_text()
+    return dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", text))
+
+
+def draw(picture: Picture) -> Drawing:
+    ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
+    frame = overview(picture, "")
+    names = [name for group in frame.groups for name in group.nodes]
+    boxes, dots = [], []
+    if frame.dense:
+        per_row = (WIDTH - 2 * MARGIN) // (CELL[0] + 3)
+        for place, name in enumerate(names):
+            x, y = corner(place, per_row, CELL, 3)
+            dots.append(dot(picture, ranks, name, x, y))
+        columns, size, gap = per_row, CELL, 3
+    else:
+        columns, size, gap = max(3, min(PER_ROW, len(names))), CARD, GAP
+        for place, name in enumerate(names):
+            x, y = corner(place, columns, size, gap)
+            boxes.append(box(card(picture, ranks, name), x, y))
+    rows = -(-len(names) // columns)
+    return Drawing(
+        width=2 * MARGIN + columns * (size[0] + gap) - gap,
+        height=HEAD + max(1, rows) * (size[1] + gap) + MARGIN - gap,
+        boxes=boxes,
+        dots=dots,
+        bands=list(bands(picture, ranks)),
+        colours=colours(),
+    )
+
+
+def corner(place: int, columns: int, size: tuple[int, int], gap: int) -> tuple[int, int]:
+    row, column = divmod(place, columns)
+    return MARGIN + column * (size[0] + gap), HEAD + row * (size[1] + gap)
+
+
+def box(view: Card, x: int, y: int) -> Box:
+    cordoned = ["SchedulingDisabled"] if view.cordoned else []
+    inner = CARD[0] - 16
+    names = {"cpu": 80, "memory": 92, "pods": 104}
+    return Box(
+        x=x,
+        y=y,
+        name=shortened(view.name, inner),
+        title="; ".join((view.name, *(f"{m.resource} {m.requested}/{m.allocatable}" for m in view.meters))),
+        note=shortened(", ".join((*view.conditions, *cordoned, *view.taints)), inner),
+        more=f"+{view.more}" if view.more else "",
+        shapes=[
+            *shapes(view.blocks, inner),
+            *(shape(each, each.at * inner / 1000, inner) for each in view.ghosts),
+        ],
+        bars=[
+            Bar(names[m.resource], m.percent * 0.9, m.resource, f"{m.requested}/{m.allocatable}")
+            for m in view.meters
+            if m.resource in names
+        ],
+    )
+
+
+def shapes(blocks: list[Block], inner: int) -> Iterator[Shape]:
+    """Side by side, each as wide as its share; together never wider than the card."""
+    widths = [max(3.0, each.share * inner / 1000) for each in blocks]
+    scale = min(1.0, inner / sum(widths)) if widths else 1.0
+    x = 0.0
+    for each, width in zip(blocks, widths, strict=True):
+        yield shape(each, x, inner, width * scale)
+        x += width * scale
+
+
+def shape(block: Block, x: float, inner: int, width: float | None = None) -> Shape:
+    width = max(3.0, block.share * inner / 1000) if width is None else width
+    sheet = colours()
+    solid, ink = sheet[f"r{block.rank}"], sheet[f"i{block.rank}"]
+    fill, stroke, dash = {
+        "running": (solid, "none", ""),
+        "starting": (f"url(#starting{block.rank})", "none", ""),
+        "victim": ("url(#victim)", sheet["bad"], ""),
+        "terminating": ("url(#terminating)", sheet["quiet"], ""),
+        "ghost": ("none", sheet["accent"], "4 3"),
+    }[block.state]
+    if block.state not in ("running", "starting"):
+        ink = sheet["ink"]
+    ticks = [] if block.state == "ghost" else [POD - 4.0 - TICK * each for each in range(block.rank)]
+    return Shape(
+        x=round(x, 1),
+        width=round(max(1.0, width - 1.5), 1),
+        within=round(max(1.0, width - 4.5), 1),
+        fill=fill,
+        ink=ink,
+        stroke=stroke,
+        dash=dash,
+        ticks=ticks if width > 8 else [],
+        lines=labelled(block, int(width) - 12) if width > 34 else [],
+        below=block.state == "ghost",
+        title=block.title,
+    )
+
+
+def labelled(block: Block, room: int) -> list[str]:
+    """In two lines where one is too short: pods of one maker differ behind the last hyphen."""
+    if len(block.label) * LETTER <= room or not block.tail or block.state == "ghost":
+        return [shortened(block.label, room)]
+    return [shortened(block.stem, room), shortened(block.tail, room)]
+
+
+def dot(picture: Picture, ranks: Ranks, name: str, x: int, y: int) -> Dot:
+    view = cell(picture, ranks, name)
+    words = f"; {view.words}" if view.words else ""
+    title = f"{name}: cpu {view.cpu} %, memory {view.memory} %, pods {view.pods}{words}"
+    mark = "!" if "n" in view.marks else "/" if "c" in view.marks else "t" if "t" in view.marks else ""
+    height = round(CELL[1] * view.full / 100, 1)
+    return Dot(x, y, CELL[1] - height, height, colours()[f"r{view.rank}"], mark, title)
+
+
+def bands(picture: Picture, ranks: Ranks) -> Iterator[Band]:
+    x = 0
+    for band in ranks.legend(picture.classes):
+        label = " ".join(part for part in (band.value, band.names) if part)[:40]
+        yield Band(x, colours()[f"r{band.rank}"], label)
+        x += 24 + int(len(label) * LETTER) + 10
+
+
+def shortened(text: str, room: int) -> str:
+    most = max(0, int(room / LETTER))
+    return text if len(text) <= most else text[: max(0, most - 1)] + "…"

@@ -1,0 +1,89 @@
+"""Bring your cluster: a dump or a recording, looked at or made a sandbox of."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from schedviz.store.default import default_store
+from schedviz.web import imports
+from schedviz.web.view import imported as view
+from schedviz.web.views.page import find, is_htmx, panel
+from simulator.apiserver.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES
+from simulator.apiserver.status import StatusError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def bring(request: HttpRequest) -> HttpResponse:
+    """``dump``: a file, or ``text``: what somebody pasted; ``name``: of the sandbox. ``do`` "look" stores
+    nothing and says what would become of it."""
+    if request.method != "POST":
+        return _page(request)
+    look = request.POST.get("do") == "look"
+    try:
+        with _file(request) as dump, imports.reading(dump) as cluster:
+            if look:
+                return _page(request, report=view.read(cluster.report))
+            sandbox = imports.create(default_store(), cluster, request.POST.get("name", "").strip())
+    except imports.ImportFailed as failed:
+        return _page(request, error=str(failed))
+    except StatusError as refused:
+        return _page(request, error=refused.message)
+    except ValueError as wrong:
+        return _page(request, error=str(wrong))
+    if is_htmx(request):
+        return HttpResponse(headers={"HX-Redirect": reverse("imported", args=[sandbox.name])})
+    return redirect("imported", sandbox.name)
+
+
+@require_safe
+def report(request: HttpRequest, name: str) -> HttpResponse:
+    sandbox = find(name)
+    told = sandbox.meta().imported
+    if told is None:
+        raise Http404(gettext("“%(name)s” was not made of a cluster that somebody brought.") % {"name": name})
+    context = {"report": view.read(told), "subject": gettext("What was taken over")}
+    return panel(request, sandbox, "panels/imported.html", context)
+
+
+@contextmanager
+def _file(request: HttpRequest) -> Iterator[Path]:
+    """The dump as a file, which is gone afterwards. Raises ImportFailed."""
+    uploaded, text = request.FILES.get("dump"), request.POST.get("text", "")
+    if not isinstance(uploaded, UploadedFile) and not text.strip():
+        raise imports.ImportFailed(gettext("Choose a file, or paste a text."))
+    if isinstance(uploaded, UploadedFile) and (uploaded.size or 0) > MAX_DUMP_BYTES:
+        mib = MAX_DUMP_BYTES >> 20
+        raise imports.ImportFailed(gettext("The file has more than %(mib)s MiB.") % {"mib": mib})
+    with tempfile.NamedTemporaryFile(prefix="schedviz-dump-") as file:
+        if isinstance(uploaded, UploadedFile):
+            for chunk in uploaded.chunks():
+                file.write(chunk)
+        else:
+            file.write(text.encode(errors="replace"))
+        file.flush()
+        yield Path(file.name)
+
+
+def _page(request: HttpRequest, report: view.View | None = None, error: str = "") -> HttpResponse:
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
+    context = {
+        "report": report,
+        "error": error,
+        "name": request.POST.get("name", ""),
+        "text": request.POST.get("text", ""),
+        "mib": MAX_DUMP_BYTES >> 20,
+        "yaml_mib": MAX_YAML_BYTES >> 20,
+    }
+    if is_htmx(request):
+        # Browsers log every status from 400 on as an error, and a text to mend is none.
+        return render(request, "imports/outcome.html", context)
+    return render(request, "imports/page.html", context, status=status)

@@ -1,0 +1,170 @@
+"""What can be taken away from a sandbox, and that it is the same cluster where it is brought again."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+from django.test import Client
+
+from schedviz.api import write
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.web.scenarios import scenarios
+from simulator.api import SECOND, Change, Manifest, bare
+from simulator.apiserver.admission import new_cluster
+from simulator.apiserver.dump import Dump
+from simulator.apiserver.imported import Import
+from simulator.memory import MemoryApi
+from simulator.random_clusters import cluster
+from simulator.simulation import Options, Simulation
+
+Objects = dict[str, dict[str, Manifest]]
+START = 1_780_000_000 * SECOND
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    return Client(headers={"host": "localhost"})
+
+
+@pytest.fixture
+def second(store: Store, sandbox_name: str) -> Iterator[str]:
+    """The name of another sandbox, deleted afterwards."""
+    name = f"{sandbox_name[:50]}-2"
+    yield name
+    if any(meta.name == name for meta in store.sandboxes()):
+        store.delete(name)
+
+
+def lived(documents: list[Manifest], seconds: int) -> Objects:
+    """The objects of a cluster after so long: what the scheduler, kubelets and controllers made of it."""
+    api = MemoryApi()
+    api.commit(new_cluster(documents, START))
+    simulation = Simulation(api, Options(seed=1, pace=SECOND // 2))
+    simulation.observe(api.take_events())
+    for moment in range(seconds):
+        while simulation.step(START + moment * SECOND):
+            simulation.observe(api.take_events())
+    return api.objects
+
+
+def without_events(objects: Objects) -> Objects:
+    return {
+        resource: {key: bare(manifest) for key, manifest in collection.items()}
+        for resource, collection in objects.items()
+        if collection and resource != "events"
+    }
+
+
+def brought(text: str) -> Objects:
+    taken = Import(START, b"salt")
+    for manifest in Dump(text.encode()).manifests():
+        taken.take(manifest)
+    objects: Objects = {}
+    for change in taken.changes():
+        assert change.object is not None
+        objects.setdefault(change.resource, {})[change.key] = change.object
+    assert taken.report.refused == []
+    return objects
+
+
+@pytest.mark.parametrize("name", ["online-vs-offline", "disruption-budgets", "gang"])
+def test_what_was_exported_and_imported_is_the_same_cluster(name: str) -> None:
+    """After a minute, with a Deployment, a StatefulSet and their pods in it."""
+    workloads = [*yaml.safe_load_all(WORKLOADS)]
+    objects = without_events(lived([*scenarios()[name].manifests, *workloads], 60))
+    assert objects["controllerrevisions.apps"]
+    items = [manifest for collection in objects.values() for manifest in collection.values()]
+    assert brought(json.dumps({"kind": "List", "items": items})) == objects
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_clusters_are_the_same_after_export_and_import(
+    client: Client, store: Store, second: str, seed: int
+) -> None:
+    documents = [*cluster(Random(seed), 6)]
+    text = json.dumps({"kind": "List", "items": documents})
+    client.post("/bring/", {"do": "create", "name": second, "text": text})
+    exported = client.get(f"/s/{second}/download/objects/").content.decode()
+    stored, _ = store.sandbox(second).list_all()
+    assert len(stored["nodes"]) == 6
+    assert brought(exported) == without_events(stored)
+
+
+def sandbox_of(store: Store, name: str, objects: Objects) -> Sandbox:
+    changes = [
+        Change(resource, key, bare(manifest), 0)
+        for resource, collection in objects.items()
+        for key, manifest in collection.items()
+    ]
+    return store.create(Meta(name, created=1_780_000_000.0), changes)
+
+
+def test_the_manifests_can_be_applied_and_hold_only_what_somebody_would_write(
+    client: Client, store: Store, second: str, sandbox_name: str
+) -> None:
+    documents = [*scenarios()["disruption-budgets"].manifests, *yaml.safe_load_all(WORKLOADS)]
+    objects = lived(documents, 30)
+    assert any(pod["metadata"].get("ownerReferences") for pod in objects["pods"].values())
+    sandbox_of(store, sandbox_name, objects)
+    answer = client.get(f"/s/{sandbox_name}/download/manifests/")
+    assert 'filename="' + sandbox_name + '.manifests.yaml"' in answer.headers["Content-Disposition"]
+    found: list[dict[str, Any]] = [*yaml.safe_load_all(answer.content)]
+    for manifest in found:
+        assert manifest["metadata"].keys() <= {"name", "namespace", "labels", "annotations"}
+        assert manifest["kind"] not in ("Event", "ReplicaSet", "ControllerRevision", "Timetable")
+        assert manifest.get("spec", {}).get("nodeName") is None
+        assert "status" not in manifest or manifest["kind"] == "Node"
+    assert {m["metadata"]["name"] for m in found} >= {"web", "db", *objects["nodes"]}
+    made = write.create_sandbox(store, Meta(second, created=1_780_000_000.0), found)
+    assert made.count("nodes") == len(objects["nodes"])
+    assert made.get("deployments.apps", "default/web") is not None
+    store.delete(sandbox_name)
+
+
+WORKLOADS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: "web:1", resources: {requests: {cpu: 10m}}}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 1
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: "db:1", resources: {requests: {cpu: 10m}}}]}
+"""
+
+
+@pytest.mark.parametrize("nodes", [4, 70])
+def test_the_picture_is_an_svg_that_needs_nothing_else_and_says_what_it_shows(
+    client: Client, store: Store, second: str, nodes: int
+) -> None:
+    text = json.dumps({"kind": "List", "items": [*cluster(Random(1), nodes)]})
+    client.post("/bring/", {"do": "create", "name": second, "text": text})
+    answer = client.get(f"/s/{second}/download/nodes.svg")
+    assert answer.headers["Content-Type"] == "image/svg+xml"
+    root = ET.fromstring(answer.content)
+    svg = "{http://www.w3.org/2000/svg}"
+    assert root.findtext(f"{svg}title") == f"Nodes of {second}"
+    assert f"{nodes} nodes" in (root.findtext(f"{svg}desc") or "")
+    titles = [each.text or "" for each in root.iter(f"{svg}title")]
+    assert all(any(title.startswith(f"node-{number}") for title in titles) for number in range(nodes))
+    assert nodes > 60 or any("default/pod-" in title or "pod-" in title for title in titles)
+    for other in ("href", "url(http", "<style", "<script", "@import", "style="):
+        assert other not in answer.content.decode()
+    width = float(root.attrib["width"])
+    assert all(float(box.get("width", "0").rstrip("%")) <= width for box in root.iter(f"{svg}rect"))

@@ -1,0 +1,119 @@
+"""A cluster that somebody brings: looked at, made a sandbox of, and nothing secret of it in the store."""
+
+import gzip
+from collections.abc import Iterator
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from schedviz.store import Store
+from schedviz.store.sandbox import LIMITS
+from tests.dumps import SECRET, as_list, cluster, node
+
+from .test_pages import text
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    return Client(headers={"host": "localhost"})
+
+
+@pytest.fixture
+def brought(store: Store, sandbox_name: str) -> Iterator[str]:
+    """The name of a sandbox to be made, deleted afterwards."""
+    yield sandbox_name
+    if any(meta.name == sandbox_name for meta in store.sandboxes()):
+        store.delete(sandbox_name)
+
+
+def upload(content: bytes, name: str = "cluster.json.gz") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content)
+
+
+def test_a_dump_becomes_a_paused_sandbox_that_says_what_was_taken_over(
+    client: Client, store: Store, brought: str
+) -> None:
+    dump = upload(gzip.compress(as_list(cluster()).encode()))
+    answer = client.post("/bring/", {"do": "create", "name": brought, "dump": dump})
+    assert answer.headers["Location"] == f"/s/{brought}/imported/"
+    sandbox = store.sandbox(brought)
+    assert sandbox.clock().paused
+    assert (sandbox.count("nodes"), sandbox.count("pods")) == (3, 5)
+    page = text(client.get(f"/s/{brought}/imported/").content)
+    assert "17 of 19 objects" not in page
+    assert "13 of 19 objects, of 6 kinds" in page
+    assert "1 object has lost its owner" in page
+    assert "Pod broken: spec.containers: Required value" in page
+    assert page.count("<article") == 3
+    again = client.post("/bring/", {"do": "create", "name": brought, "text": as_list([node("n")])})
+    assert again.status_code == 422
+    assert store.sandbox(brought).count("nodes") == 3, "a taken name takes nothing away"
+
+
+def test_no_byte_of_a_secret_is_in_redis(client: Client, store: Store, brought: str) -> None:
+    client.post("/bring/", {"do": "create", "name": brought, "text": as_list(cluster())})
+    assert store.sandbox(brought).count("pods") == 5
+    keys = [*store.redis.scan_iter("*")]
+    assert keys
+    assert not [key for key in keys if SECRET.encode() in key + (store.redis.dump(key) or b"")]
+    state = b"".join(
+        part
+        for key in keys
+        for part in (
+            [b"%s%s" % row for row in store.redis.hgetall(key).items()]  # type: ignore[union-attr]
+            if store.redis.type(key) == b"hash"
+            else [repr(store.redis.xrange(key)).encode()]
+            if store.redis.type(key) == b"stream"
+            else []
+        )
+    )
+    assert b"gke-main-pool-1" in state
+    assert SECRET.encode() not in state
+
+
+def test_to_look_stores_nothing(client: Client, store: Store) -> None:
+    before = {meta.name for meta in store.sandboxes()}
+    asked = {"do": "look", "text": as_list(cluster())}
+    answer = client.post("/bring/", asked, headers=HTMX)
+    said = text(answer.content)
+    assert "nothing is stored yet" in said
+    assert "may hold secrets" in said
+    assert "<html" not in said
+    assert "<html" in text(client.post("/bring/", asked).content)
+    assert {meta.name for meta in store.sandboxes()} == before
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"text": ""}, "Choose a file, or paste a text."),
+        ({"text": "a: [1"}, "line 2: not YAML"),
+        (
+            {"text": "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
+            "nothing in it that a scheduler reads",
+        ),
+        ({"text": as_list([node("n")]), "name": "no name"}, "a sandbox's name is at most 63"),
+    ],
+)
+def test_what_cannot_be_brought_is_said_and_the_text_is_kept(
+    client: Client, store: Store, given: dict[str, str], said: str
+) -> None:
+    before = {meta.name for meta in store.sandboxes()}
+    answer = client.post("/bring/", {"do": "create", **given})
+    assert answer.status_code == 422
+    assert said in text(answer.content)
+    assert text(answer.content).count(given["text"][:40]) >= 1
+    assert {meta.name for meta in store.sandboxes()} == before
+
+
+def test_more_objects_than_a_sandbox_holds_leave_nothing_behind(
+    client: Client, store: Store, brought: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedviz.api.write.TAKEN_AT_ONCE", 10)
+    monkeypatch.setitem(LIMITS, "objects", 15)
+    answer = client.post("/bring/", {"do": "create", "name": brought, "text": as_list(cluster())})
+    assert "a sandbox may hold 15 objects" in text(answer.content)
+    assert brought not in {meta.name for meta in store.sandboxes()}
