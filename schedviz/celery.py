@@ -58,7 +58,7 @@ app.conf.update(
     worker_cancel_long_running_tasks_on_connection_loss=False,
     worker_hijack_root_logger=False,
 )
-app.autodiscover_tasks(["schedviz.loop", "schedviz.questions"])
+app.autodiscover_tasks(["schedviz.loop", "schedviz.questions", "schedviz.comparisons"])
 
 
 def own_queue(worker: str) -> Queue:

@@ -5,6 +5,7 @@ from django.views.i18n import set_language
 
 from schedviz.web.views import (
     command,
+    compare,
     downloads,
     forms,
     home,
@@ -27,6 +28,9 @@ urlpatterns = [
     path("ideas/", ideas.index, name="ideas"),
     path("ideas/<slug:name>/", ideas.page, name="idea"),
     path("ideas/<slug:name>/example/", ideas.start, name="start-idea"),
+    path("compare/", compare.ask, name="compare"),
+    path("compare/<slug:number>/", compare.show, name="comparison"),
+    path("compare/<slug:number>/stop/", compare.stop, name="stop-comparison"),
     path("s/<slug:name>/", sandbox.page, name="sandbox"),
     path("s/<slug:name>/at/", past.jump, name="jump"),
     path("s/<slug:name>/at/<int:seq>/", past.page, name="moment"),

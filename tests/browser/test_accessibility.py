@@ -112,7 +112,7 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
     expect(screen.locator("#objects-panel")).to_be_visible()
     complaints.look("objects", "#detail")
     screen.keyboard.press("Escape")
-    for path in (f"/s/{sandbox.name}/new/pod/", "/", f"/s/{grid.name}/"):
+    for path in (f"/s/{sandbox.name}/new/pod/", "/", "/compare/", f"/s/{grid.name}/"):
         screen.goto(path)
         complaints.look(path)
     assert complaints.found == []
