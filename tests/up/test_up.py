@@ -90,7 +90,7 @@ def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number
     eventually(lambda: '"Nominated"' in read(f"{url}/s/demo/trace?after=0"), "a preemption")
     before = read(f"{url}/s/demo/trace?after=0").splitlines()
     family = children(first)
-    assert len(family) == 5  # guardian, Redis, web, two workers
+    assert len(family) == 6  # guardian, Redis, web, two workers, thinker
 
     # To `up` alone, as a terminal's Ctrl-C reaches nobody else: its children have groups of their own.
     first.send(number)
