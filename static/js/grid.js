@@ -20,7 +20,7 @@ const heads = box.querySelector(".heads");
 const cursor = document.getElementById("grid-cursor");
 const tip = document.getElementById("grid-tip");
 const context = canvas.getContext("2d");
-const base = document.getElementById("main").dataset.base;
+const main = document.getElementById("main");
 
 const parsed = new Map(); // a chunk's id -> { element, cells }
 let panel = null; // the server's part on show
@@ -184,7 +184,7 @@ function hit(event) {
 function point(index) {
   if (index < 0 || index >= cells.length || index === at) return;
   at = index;
-  cursor.setAttribute("href", `${base}nodes/${cells[at].name}/`);
+  cursor.setAttribute("href", `${main.dataset.here}nodes/${cells[at].name}/`);
   place();
   tell();
 }

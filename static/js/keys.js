@@ -4,7 +4,6 @@ import { isPast } from "./travel.js";
 
 const BUTTONS = { ".": "t-next", ",": "t-cycle" };
 const TRAVELS = { "[": "earlier", "]": "later", "{": "earlier-cycle", "}": "later-cycle" };
-const READS = ["f"];
 const FORMS = { p: "pod", c: "priorityclass", n: "node", b: "poddisruptionbudget", y: "yaml" };
 
 function typing(target) {
@@ -22,7 +21,7 @@ document.addEventListener("keydown", (event) => {
     document.getElementById(isPast() ? "replay" : "t-run")?.click();
   } else if (event.key === "l" || event.key === "End") {
     document.getElementById("past-live").click();
-  } else if (isPast() && !READS.includes(event.key) && !event.target.matches(".mark")) {
+  } else if (isPast() && event.key !== "f" && !event.target.matches(".mark")) {
     return; // the past cannot be changed
   } else if (BUTTONS[event.key]) {
     document.getElementById(BUTTONS[event.key])?.click();

@@ -7,7 +7,8 @@ import { reopenPanel } from "./panels.js";
 const TICK_MS = 100; // of the player: what happens within is shown at once
 const IDLE_MS = 2000; // of real time that the player waits at most: nobody watches nothing
 
-const base = document.getElementById("main").dataset.base;
+const main = document.getElementById("main");
+const { base } = main.dataset;
 const form = document.getElementById("travel");
 const slider = document.getElementById("moment");
 const play = document.getElementById("replay");
@@ -40,6 +41,7 @@ function newest() {
 function say(text) { slider.setAttribute("aria-valuetext", text); }
 
 function settle() {
+  for (const button of form.querySelectorAll("[data-travel^=later]")) button.setAttribute("aria-disabled", String(!isPast()));
   if (isPast()) {
     const { seq, first, last, said } = shown();
     Object.assign(slider, { min: first, max: last, value: at || seq });
@@ -83,8 +85,10 @@ async function show(seq) {
   if (!at) return; // live again meanwhile
   trouble.textContent = "";
   remember();
-  htmx.swap("#frame", html, { swapStyle: "none" });
+  const target = document.getElementById("frame"); // nothing is put there: parts go where their ids are
+  htmx.swap(target, html, { swapStyle: "none" }, { eventInfo: { target } });
   animate();
+  main.dataset.here = address(seq);
   if (at === seq) settle();
   reopenPanel(address(seq));
   setServerClock();
@@ -100,6 +104,7 @@ function live({ push = true } = {}) {
   document.getElementById("past").hidden = true;
   document.getElementById("trouble").textContent = "";
   if (push) history.pushState(null, "", base + location.search);
+  main.dataset.here = base;
   settle();
   reopenPanel(base);
   document.body.dispatchEvent(new CustomEvent("live"));

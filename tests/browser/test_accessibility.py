@@ -112,7 +112,15 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
     expect(screen.locator("#objects-panel")).to_be_visible()
     complaints.look("objects", "#detail")
     screen.keyboard.press("Escape")
-    for path in (f"/s/{sandbox.name}/new/pod/", "/", "/compare/", f"/s/{grid.name}/"):
+    moment = f"/s/{sandbox.name}/at/{sandbox.trace_head() - 3}/"
+    for path in (
+        f"/s/{sandbox.name}/new/pod/",
+        "/",
+        "/compare/",
+        f"/s/{grid.name}/",
+        moment,
+        f"{moment}branch/",
+    ):
         screen.goto(path)
         complaints.look(path)
     assert complaints.found == []

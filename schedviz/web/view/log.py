@@ -305,7 +305,7 @@ def timeline(picture: Picture) -> Timeline:
     if after:
         shown = shown[: len(shown) - after + MARKS_AHEAD]
     shown = shown[-MARKS_AT_MOST:]
-    kinds = [kind for _, (_, kind, _, _) in shown]
+    kinds = [kind for _, (seq, kind, _, _) in shown if seq <= picture.seq]
     return Timeline(
         start=fmt.clock(shown[0][1][2].t) if shown else "",
         end=fmt.clock(shown[-1][1][2].t) if shown else "",
