@@ -7,7 +7,7 @@ import pytest
 from simulator.api import SECOND
 from simulator.commands.run import run_scenario
 from simulator.scenario import load
-from simulator.trace import Bound, Event, QueueMoved
+from simulator.trace import Bound, CycleStarted, Event, Nominated, PodRemoved, QueueMoved, Unschedulable
 
 from .test_scenarios import SCENARIOS, of, seconds
 
@@ -31,6 +31,90 @@ def test_queue_a_pod_waits_for_the_event_that_may_help_it() -> None:
     assert (back.event, back.plugin, seconds(back)) == ("NodeAdd", "NodeResourcesFit", 20)
     assert bound(trace)["big"].node == "node-2"
     assert [event.target for event in of(QueueMoved, trace) if event.pod == "default/gated"] == ["gated"]
+
+
+def test_filter_free_room_is_not_added_up() -> None:
+    trace = play("filter")
+    [rejected] = of(Unschedulable, trace)
+    assert "3 Insufficient cpu" in rejected.message
+    assert "1 node(s) had untolerated taint" in rejected.message
+    web = bound(trace)["web"]
+    assert (web.node, int(seconds(web))) == ("node-5", 15)
+
+
+def test_score_a_lone_preference_of_weight_1_outweighs_the_emptier_node() -> None:
+    homes = {name: event.node for name, event in bound(play("score")).items()}
+    assert homes == {"plain": "node-2", "wish": "node-1"}
+
+
+def test_preemption_spares_whom_it_can_and_the_pod_waits_for_its_victim() -> None:
+    trace = play("preemption")
+    [nominated] = of(Nominated, trace)
+    assert (nominated.node, nominated.victims) == ("node-3", ["default/batch-4"])
+    assert (nominated.candidates, nominated.rule) == (3, 3)
+    assert bound(trace)["urgent"].node == "node-3"
+    assert bound(trace)["urgent"].t > of(PodRemoved, trace)[0].t > nominated.t
+
+
+def test_budgets_are_gone_round_then_through() -> None:
+    trace = play("budgets")
+    first, second = of(Nominated, trace)
+    assert (first.victims, first.rule) == (["default/scratch"], 1)
+    assert second.victims == ["default/shop"]
+    assert set(bound(trace)) == {"urgent-1", "urgent-2"}
+
+
+def test_requests_fill_an_idle_node_and_no_request_always_fits() -> None:
+    trace = play("requests")
+    rejected, *_ = of(Unschedulable, trace)
+    assert rejected.pod == "default/web"
+    assert "1 Insufficient cpu" in rejected.message
+    assert set(bound(trace)) == {"nothing"}
+
+
+def test_taints_a_toleration_does_not_draw() -> None:
+    trace = play("taints")
+    homes = {name: event.node for name, event in bound(trace).items()}
+    assert homes == {"tolerant": "plain-1", "train": "gpu-1"}
+    assert "had untolerated taint" in of(Unschedulable, trace)[0].message
+
+
+def test_spreading_holds_when_a_pod_is_scheduled_and_moves_none_later() -> None:
+    trace = play("spreading")
+    [rejected] = of(Unschedulable, trace)
+    assert rejected.pod == "default/web-4"
+    assert "1 node(s) didn't match pod topology spread constraints" in rejected.message
+    homes = {name: event.node for name, event in bound(trace).items()}
+    assert homes == {"web-1": "node-1", "web-2": "node-2", "web-3": "node-1", "web-4": "node-3"}
+    assert not of(PodRemoved, trace)
+
+
+def test_binding_waits_on_permit_with_its_room_held() -> None:
+    trace = play("binding")
+    rejected, *_ = of(Unschedulable, trace)
+    assert (rejected.pod, int(seconds(rejected))) == ("default/web", 4)
+    both = bound(trace)
+    assert set(both) == {"train-1", "train-2"}
+    assert rejected.t < both["train-1"].t == both["train-2"].t
+
+
+def test_informers_bring_each_change_to_the_queue() -> None:
+    trace = play("informers")
+    moves = of(QueueMoved, trace)
+    assert [int(seconds(move)) for move in moves if move.event == "UnschedulablePodAdd"] == [3, 6, 9]
+    [told] = [move for move in moves if move.event == "NodeAdd"]
+    assert (told.pod, seconds(told)) == ("default/web-3", 15)
+
+
+def test_priority_is_tried_first_and_need_not_run_first() -> None:
+    trace = play("priority")
+    assert [event.pod for event in of(CycleStarted, trace)][:3] == [
+        "default/high",
+        "default/middle",
+        "default/low",
+    ]
+    assert list(bound(trace)) == ["middle", "low", "high"]
+    assert not of(Nominated, trace)
 
 
 @pytest.mark.parametrize("path", sorted(IDEAS.glob("*.yaml")), ids=lambda path: path.stem)

@@ -12,7 +12,7 @@ from django.utils.translation import override
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.web import scenarios
+from schedviz.web import ideas, scenarios
 from schedviz.web.forms import FORMS
 from simulator import trace
 from simulator.api import Change
@@ -31,6 +31,7 @@ NAMES: Final = frozenset(
     NodeResourcesFit RequestedToCapacityRatio default scheduler
     train render web shop workers scratch checkout my cluster
     create drain until preemption pod
+    Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )
 )
@@ -169,6 +170,8 @@ def test_a_chinese_browser_meets_no_english(client: Client, full: Sandbox) -> No
         f"{base}objects/",
         f"{base}objects/pods/",
         f"{base}edit/nodes/n1/",
+        "/ideas/",
+        *(f"/ideas/{name}/" for name in ideas.ideas()),
     ]
     left = []
     for path in pages:
