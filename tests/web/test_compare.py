@@ -1,0 +1,77 @@
+"""What the page's form asks for, and the lines of its plots."""
+
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+
+from schedviz.comparisons.order import AT_ONCE, Orders, TooManyComparisons
+from schedviz.store import Store
+from schedviz.web import compare
+from schedviz.web.view.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
+from simulator.compare.answer import Curve
+from simulator.compare.comparing import Comparing, Side
+from simulator.compare.workload import Workload
+
+ASKED = {"workload": "scenario:queue-starvation", "a": "own", "b": "default", "until": "2m"}
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: main, image: web}]}\n"
+
+
+def test_every_preset_is_a_scheduler_that_starts() -> None:
+    for preset in compare.PRESETS:
+        Comparing(Workload([], 0, 0), Side(preset.config, preset.queue), Side(), 1)
+
+
+def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store: Store) -> None:
+    wish = compare.read(store, {**ASKED, "b_seed": "7"})
+    assert (wish.a.queue, wish.a.seed) == ("fifo", 1)
+    assert (wish.b.queue, wish.b.seed, wish.seconds) == ("v1.34", 7, 120)
+    pasted = compare.read(store, {**ASKED, "workload": "manifests:", "text": f"at: 5s\n{POD}"})
+    assert "kind: Scenario" in pasted.text
+
+
+@pytest.mark.parametrize(
+    ("field", "posted"),
+    [
+        ("workload", {"workload": "scenario:../../etc"}),
+        ("workload", {"workload": "sandbox:nobody-has-this"}),
+        ("text", {"workload": "manifests:", "text": " "}),
+        ("text", {"workload": "manifests:", "text": "- 1"}),
+        ("text", {"workload": "manifests:", "text": f"at: soon\n{POD}"}),
+        ("a", {"a": "best"}),
+        ("b_yaml", {"b": "yaml", "b_yaml": POD}),
+        ("a_seed", {"a_seed": "-1"}),
+        ("until", {"until": "2h"}),
+        ("until", {"until": "0"}),
+    ],
+)
+def test_what_is_wrong_is_said_of_its_field(store: Store, field: str, posted: Mapping[str, str]) -> None:
+    with pytest.raises(compare.Unclear) as unclear:
+        compare.read(store, ASKED | dict(posted))
+    assert unclear.value.field == field
+
+
+def test_so_many_are_in_line_at_once_and_a_place_is_free_again_when_one_ends(store: Store) -> None:
+    orders = Orders(store)
+    wish = compare.read(store, ASKED)
+    taken = [orders.ask(wish) for _ in range(AT_ONCE)]
+    with pytest.raises(TooManyComparisons):
+        orders.ask(wish)
+    for order in taken:
+        orders.stop(order)
+        orders.tell(replace(order, state="stopped"))
+    assert orders.is_stopped(taken[0].id)
+    read = orders.read(taken[0].id)
+    assert read is not None
+    assert read.finished
+
+
+def test_lines_keep_within_the_plot_and_their_names_apart() -> None:
+    a = Curve("pending", "pods", [(0, 0.0), (50, 7.0), (100, 7.0)], mean=3.5, peak=7, last=7)
+    b = Curve("pending", "pods", [(0, 3.0), (100, 7.0)], mean=3.0, peak=7, last=7)
+    drawn = plot(a, b, 100)
+    assert [tick.label for tick in drawn.y] == ["0", "5", "10"]
+    assert drawn.lines[0].path == f"M{LEFT} {BOTTOM}H{(LEFT + RIGHT) / 2:g}V50.8H{RIGHT}V50.8"
+    assert abs(drawn.lines[0].label_at - drawn.lines[1].label_at) >= 12
+    assert all(TOP <= line.label_at <= BOTTOM for line in drawn.lines)
+    assert [nice(value) for value in (0, 0.3, 1, 7, 100, 101)] == [1, 0.5, 1, 10, 100, 200]
