@@ -14,7 +14,6 @@ from simulator.decision import Decision, UnderWay
 from simulator.trace import Event, LaneEntry
 from simulator.world.informer import Pipeline
 
-
 ENDS: Final = (trace.Bound, trace.Nominated, trace.Unschedulable, trace.SchedulerError)
 """How a scheduling cycle ends, or the binding that follows it."""
 ENDS_WITHIN: Final = 20
@@ -63,7 +62,8 @@ class Past:
 
     def _cycle(self) -> int:
         """The last whose end was told: it is stored with the write that comes of it, a little later."""
-        ended = (event.cycle for _, event in reversed(self.trace_tail(ENDS_WITHIN)) if isinstance(event, ENDS))
+        lately = reversed(self.trace_tail(ENDS_WITHIN))
+        ended = (event.cycle for _, event in lately if isinstance(event, ENDS))
         return max(self.moment.mark.cycle, next(ended, 0))
 
     def clock(self) -> Clock:
