@@ -2,7 +2,7 @@
 import { closePanel } from "./panels.js";
 import { isPast } from "./travel.js";
 
-const BUTTONS = { ".": "t-next", ",": "t-cycle" };
+const BUTTONS = { ".": "t-next", ",": "t-cycle", g: "t-predict" };
 const TRAVELS = { "[": "earlier", "]": "later", "{": "earlier-cycle", "}": "later-cycle" };
 const FORMS = { p: "pod", c: "priorityclass", n: "node", b: "poddisruptionbudget", y: "yaml" };
 

@@ -13,6 +13,7 @@ import "./command.js";
 import "./hint.js";
 import "./grid.js";
 import "./look.js";
+import "./predict.js";
 import "./picture.js";
 import { isPast } from "./travel.js";
 

@@ -1,5 +1,7 @@
 """The live page, its clock, and the receipts of single cycles."""
 
+from urllib.parse import quote
+
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -11,6 +13,7 @@ from schedviz.web.view import cycle as cycle_view
 from schedviz.web.view import play
 from schedviz.web.view.load import ranks
 from schedviz.web.views.page import done, find, find_at, live_page, panel
+from schedviz.web.views.predict import kept_back_from
 
 
 @require_safe
@@ -23,6 +26,9 @@ def clock(request: HttpRequest, name: str) -> HttpResponse:
     """``do`` is pause, resume, point or cycle (a step), or until (with ``until``, and ``pod`` for "bound");
     without any of these ``speed`` is a factor."""
     sandbox = find(name)
+    if kept_back_from(request, sandbox):
+        text = gettext("A presenter hides the answers here, and moves time.")
+        return HttpResponse(text, "text/plain", status=423, headers={"X-Trouble": quote(text)})
     try:
         command(sandbox, request.POST)
     except ValueError as error:

@@ -1,0 +1,125 @@
+"""What is asked, what was right and why, and what a slip was, in words."""
+
+from django.utils.translation import gettext, ngettext
+
+from schedviz.web.view import cycle, preemption, reasons
+from schedviz.web.view import format as fmt
+from schedviz.web.view.queue import title
+from simulator.decision import Decision
+
+from .grade import Grade
+from .question import Kind, Question, answer
+
+
+def question(asked: Question) -> str:
+    pod = {"pod": fmt.pod_name(asked.pod)}
+    return {
+        "next": gettext("Which pod is scheduled next?"),
+        "nodes": gettext("Which nodes pass the filters for %(pod)s?") % pod,
+        "winner": gettext("Which node wins %(pod)s?") % pod,
+        "victims": gettext("%(pod)s fits no node. Who is evicted to make room?") % pod,
+    }[asked.kind]
+
+
+def how(asked: Question) -> str:
+    """Where to click."""
+    return {
+        "next": gettext("Click a pod in the queue, or choose here."),
+        "nodes": gettext("Click every node that can take it, or choose here. None is an answer, too."),
+        "winner": gettext("Click a node, or choose here."),
+        "victims": gettext("Click every pod that must go, or choose here. Nobody is an answer, too."),
+    }[asked.kind]
+
+
+def solution(kind: Kind, decision: Decision, point: str) -> str:
+    """The answer, short."""
+    found = sorted(answer(kind, decision, point) or ())
+    if kind == "nodes":
+        return fmt.listed(found) or gettext("no node")
+    if kind == "winner":
+        return decision.selected or gettext("no node")
+    return fmt.listed([fmt.pod_name(pod) for pod in found]) or gettext("nobody")
+
+
+def why(kind: Kind, decision: Decision) -> str:
+    """From the cycle's own reasons."""
+    pod = fmt.pod_name(decision.pod)
+    if kind == "next":
+        text = gettext(
+            "%(pod)s has priority %(priority)s. activeQ goes by priority, then by how long a pod is queued."
+        )
+        return text % {"pod": pod, "priority": fmt.number(decision.priority)}
+    if kind == "nodes":
+        if not decision.feasible:
+            return reasons.fits_no_node(pod, decision.message)
+        total, passed = len(decision.nodes), len(decision.feasible)
+        told = [
+            reasons.in_words(reason, decision.verdicts.count(number))
+            for number, failure in enumerate(decision.failures, start=1)
+            for reason in failure.reasons
+        ]
+        text = ngettext("%(n)s of %(total)s nodes passes", "%(n)s of %(total)s nodes pass", passed)
+        said = {"counted": text % {"n": passed, "total": total}, "told": fmt.listed(told)}
+        return (gettext("%(counted)s; %(told)s.") if told else gettext("%(counted)s.")) % said
+    if kind == "winner":
+        scores = cycle.scores(decision)
+        return scores.sentence if scores else cycle.headline(decision)
+    return preemption.sentence(decision) if decision.preemption else cycle.headline(decision)
+
+
+def slip(grade: Grade, decision: Decision) -> str:
+    """Empty where nothing can be told."""
+    is_pod = "/" in grade.subject
+    said = {
+        "subject": fmt.pod_name(grade.subject) if is_pod else grade.subject,
+        "detail": grade.detail,
+        "pod": fmt.pod_name(decision.pod),
+        "priority": fmt.number(decision.priority),
+    }
+    if grade.slip == "not-active":
+        said["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
+    if grade.slip == "other-node":
+        said["detail"] = preemption.sentence(decision)
+    if not grade.slip:
+        return ""
+    return {
+        "not-active": gettext("Only pods in activeQ are popped: %(subject)s is in %(detail)s."),
+        "gated": gettext("%(subject)s is held by a scheduling gate: it is not queued at all."),
+        "size-or-age": gettext(
+            "Priority goes before size and age: %(subject)s has %(detail)s, %(pod)s has %(priority)s."
+        ),
+        "queued-later": gettext("Their priority is the same: %(subject)s is behind %(pod)s in the queue."),
+        "taint": gettext(
+            "A taint was forgotten: %(pod)s does not tolerate what %(subject)s has (%(detail)s)."
+        ),
+        "cordoned": gettext("%(subject)s is cordoned: it takes no new pods."),
+        "plugin": gettext("%(subject)s does not pass %(detail)s."),
+        "sum-of-nodes": gettext(
+            "Free room does not add up over nodes: a pod needs all of it on one (%(subject)s: %(detail)s)."
+        ),
+        "lower-priority": gettext(
+            "Filters count every pod on %(subject)s, those of lower priority too. "
+            "Preemption comes later, if no node passes."
+        ),
+        "limits": gettext(
+            "Limits do not count: %(subject)s has room by requests, which is all the filter looks at."
+        ),
+        "missed": gettext("%(subject)s passes every filter."),
+        "room-only": gettext(
+            "Free room is one score of several: %(subject)s leads there, but %(detail)s decided."
+        ),
+        "scores": gettext("%(subject)s loses most in %(detail)s."),
+        "not-lower": gettext(
+            "Only pods of lower priority are evicted: %(subject)s has %(detail)s, %(pod)s has %(priority)s."
+        ),
+        "several-nodes": gettext("Preemption frees one node. These are on several: %(detail)s."),
+        "pdb-wall": gettext(
+            "A PodDisruptionBudget is no wall: preemption avoids breaking it, but may. "
+            "%(subject)s goes all the same."
+        ),
+        "too-many": gettext("Fewer are enough: %(subject)s may stay."),
+        "too-few": gettext("That makes too little room: %(subject)s has to go, too."),
+        "other-node": gettext("Evicting on %(subject)s is not what the rules choose. %(detail)s"),
+        "nobody": gettext("Pods of lower priority can make room, and preemption takes it."),
+        "no-help": gettext("Evicting does not help here, or is not allowed."),
+    }[grade.slip] % said

@@ -1,0 +1,132 @@
+"""The panel that asks before each decision, and then tells."""
+
+from collections.abc import Iterable
+
+import msgspec
+from django.utils.translation import gettext
+
+from schedviz.web.predict import words
+from schedviz.web.predict.grade import Grade
+from schedviz.web.predict.question import Kind, Question
+from schedviz.web.predict.viewer import Score
+from simulator.decision import Decision
+
+from . import format as fmt
+from .picture import Picture
+from .queue import title
+
+
+class ChoiceView(msgspec.Struct, frozen=True):
+    value: str
+    label: str
+    note: str
+
+
+class QuestionView(msgspec.Struct, frozen=True):
+    id: str
+    kind: Kind
+    text: str
+    how: str
+    many: bool
+    choices: list[ChoiceView]
+
+
+class Bar(msgspec.Struct, frozen=True):
+    label: str
+    count: int
+    percent: int
+    """Of those who guessed."""
+
+
+class AnswerView(msgspec.Struct, frozen=True):
+    question: str
+    solution: str
+    why: str
+    mine: str
+    """The viewer's guess; empty where there is none."""
+    right: bool
+    slip: str
+    cycle: int
+    """Whose receipt can be opened; 0 while it is under way."""
+    bars: list[Bar]
+    total: int
+
+
+class PredictView(msgspec.Struct, frozen=True):
+    running: bool
+    """Time runs: nothing is asked before it stands still."""
+    busy: bool
+    """A step was asked for, and is not taken yet."""
+    score: Score
+    answer: AnswerView | None
+    question: QuestionView | None
+    guessed: str
+    """The viewer's guess at the question; a presenter has not revealed yet."""
+    guesses: int
+    """How many guessed, as the presenter sees."""
+    held: bool
+    presenter: bool
+    idle: str
+    """Why nothing is asked here; empty where a question is."""
+    seen: str
+    """Tells this state from another."""
+
+
+def question_view(asked: Question, picture: Picture) -> QuestionView:
+    return QuestionView(
+        asked.id,
+        asked.kind,
+        words.question(asked),
+        words.how(asked),
+        asked.many,
+        [choice(asked.kind, value, picture) for value in asked.choices],
+    )
+
+
+def choice(kind: Kind, value: str, picture: Picture) -> ChoiceView:
+    if kind in ("nodes", "winner"):
+        return ChoiceView(value, value, "")
+    note = ""
+    if kind == "next" and (entry := picture.lanes.get(value)):
+        note = priority(entry.priority, title(entry.lane))
+    elif kind == "victims" and (pod := picture.pods.get(value)):
+        note = priority(pod.priority, pod.node)
+    return ChoiceView(value, fmt.pod_name(value), note)
+
+
+def priority(value: int, place: str) -> str:
+    return gettext("priority %(priority)s, %(place)s") % {"priority": fmt.number(value), "place": place}
+
+
+def answer_view(
+    kind: Kind,
+    decision: Decision,
+    point: str,
+    tally: dict[str, int],
+    mine: tuple[tuple[str, ...], Grade] | None,
+) -> AnswerView:
+    """``mine``: the viewer's guess, and what it was worth; None for one who did not guess."""
+    subject = Question(kind, decision.cycle, decision.pod, ())
+    total = tally.get("", 0)
+    counts = sorted(
+        ((pick, count) for pick, count in tally.items() if pick), key=lambda item: (-item[1], item[0])
+    )
+    return AnswerView(
+        question=words.question(subject),
+        solution=words.solution(kind, decision, point),
+        why=words.why(kind, decision),
+        mine=picked(mine[0]) if mine else "",
+        right=bool(mine and mine[1].right),
+        slip=words.slip(mine[1], decision) if mine else "",
+        cycle=decision.cycle if decision.outcome else 0,
+        bars=[Bar(label(pick), count, round(100 * count / max(total, 1))) for pick, count in counts],
+        total=total,
+    )
+
+
+def picked(guess: Iterable[str]) -> str:
+    return fmt.listed(label(pick) for pick in guess) or gettext("none")
+
+
+def label(value: str) -> str:
+    return fmt.pod_name(value) if "/" in value else value

@@ -1,0 +1,97 @@
+"""Predict, then reveal, on the real stack: alone, and in a room with a presenter."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from schedviz.api import write
+
+from .conftest import Open, node, pod
+from .test_accessibility import URGENT, Complaints
+
+pytestmark = pytest.mark.browser
+
+
+def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
+    screen: Page, live: Open, browser: Browser, stack: str
+) -> None:
+    tainted = node("node-3", "8")
+    tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
+    running = [pod("low-1", "3", nodeName="node-1"), pod("low-2", "4", nodeName="node-2")]
+    sandbox = live(URGENT, node("node-1", "4"), node("node-2", "4"), tainted, *running)
+    complaints = Complaints(screen)
+    panel = screen.locator("#predict")
+    guess, go = panel.locator("#predict-guess"), panel.locator("#predict-go")
+
+    # The key opens the mode; beginning stops time. Nothing waits: nothing is asked.
+    screen.keyboard.press("g")
+    panel.get_by_role("button", name="Pause and begin").click()
+    expect(panel).to_contain_text("No pod waits in activeQ")
+    assert sandbox.clock().paused
+    write.create(sandbox, [pod("a-small", "1"), pod("z-urgent", "2", priorityClassName="urgent")])
+
+    # Who is next? activeQ's order does not tell, and a click on a pod chooses it.
+    expect(panel.locator("legend")).to_have_text("Which pod is scheduled next?")
+    chips = screen.locator("#lane-activeQ .chip")
+    expect(chips).to_have_count(2)
+    expect(chips.first).to_contain_text("small")
+    expect(screen.locator("#lane-activeQ h3 span")).to_be_hidden()
+    chips.first.click()
+    expect(screen.locator("#lane-activeQ .chip.picked")).to_contain_text("small")
+    expect(screen.locator("#pod-panel")).to_have_count(0)
+    complaints.look("asks", "#detail")
+    guess.click()
+    expect(panel.locator(".told.wrong .solution")).to_contain_text("Not so. z-urgent")
+    expect(panel.locator(".slip")).to_contain_text("Priority goes before size and age: a-small has 0")
+
+    # Which nodes pass? By the keyboard: none.
+    expect(panel.locator("legend")).to_have_text("Which nodes pass the filters for z-urgent?")
+    under_way = sandbox.under_way()
+    assert under_way
+    assert under_way.decision
+    assert under_way.decision.pre_filter is None
+    guess.focus()
+    screen.keyboard.press("Enter")
+    expect(panel.locator(".told.right")).to_contain_text("z-urgent fits no node")
+    expect(panel.locator("#predict-title")).to_contain_text("1 of 2 right")
+    complaints.look("tells", "#detail")
+
+    # A presenter hides the answers. Two guess who is evicted; nothing is decided before the reveal.
+    panel.locator("#predict-room-word").click()
+    panel.get_by_role("button", name="Hide the answers").click()
+    expect(go).to_have_text("Reveal")
+    other = browser.new_context(base_url=stack, locale="en").new_page()
+    other.goto(f"/s/{sandbox.name}/predict/")
+    expect(other.locator("#connection")).to_have_text("live")
+    theirs = other.locator("#predict")
+    expect(theirs.locator("legend")).to_contain_text("Who is evicted")
+    expect(theirs.locator("#predict-go")).to_have_count(0)
+    other.locator(".node .pod", has_text="low-2").click()
+    theirs.locator("#predict-guess").click()
+    expect(theirs).to_contain_text("Your guess is in: low-2. The presenter reveals.")
+    expect(panel).to_contain_text("1 guess so far")
+    other.locator("#t-next").click()
+    expect(other.locator("#trouble")).to_contain_text("A presenter hides the answers")
+    screen.locator(".node .pod", has_text="low-1").click()
+    guess.click()
+    expect(panel).to_contain_text("2 guesses so far")
+    expect(screen.locator(".node .pod.victim")).to_have_count(0)
+    go.click()
+    expect(panel.locator(".told .solution")).to_contain_text("low-")
+    expect(theirs.locator(".told .solution")).to_contain_text("low-")
+    verdicts = {page.locator(".told").get_attribute("class") for page in (panel, theirs)}
+    assert verdicts == {"told right", "told wrong"}
+    expect(theirs.locator(".tally tr")).to_have_count(2)
+    expect(theirs.locator("#predict-title")).to_contain_text("of 1 right")
+    complaints.look("tally", "#detail")
+    other.context.close()
+
+    # Let go, the score reset, the mode left: a click opens the pod again.
+    panel.locator("#predict-release").click()
+    expect(go).not_to_have_text("Reveal")
+    panel.locator("#predict-reset").click()
+    expect(panel.locator("#predict-title")).to_contain_text("0 of 0 right")
+    screen.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    screen.locator(".node .pod").first.click()
+    expect(screen.locator("#pod-panel")).to_be_visible()
+    assert complaints.found == []
