@@ -45,10 +45,10 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     here = sandbox.get("pods", "default/big")
     assert here
     assert "nodeName" not in here["spec"]
-    store.delete(f"{sandbox.name}-b1")
 
     # Applied, it does what it said: the same answer is still there.
     screen.goto(f"/s/{sandbox.name}/pods/default/big/")
+    store.delete(f"{sandbox.name}-b1")
     screen.locator(".suppose .offers li", has_text="Request less cpu").get_by_role(
         "button", name="Apply"
     ).click()

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reswap, retarget
 from kombu.exceptions import OperationalError
 
 from schedviz.api import edits
@@ -27,7 +28,7 @@ from simulator.what_if.answer import Suggestion
 @require_http_methods(["GET", "HEAD", "POST"])
 def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """What would let this pod run? ``do``: ask, stop, apply or branch; the latter two with the ``number``
-    of a suggestion of the question ``id``."""
+    of a suggestion of the question ``id``. ``part``: only what is found, while the search goes on."""
     sandbox, key = find(name), f"{namespace}/{pod}"
     manifest = sandbox.get(PODS, key)
     if manifest is None:
@@ -67,7 +68,14 @@ def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
         case _:
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
     context["view"] = what_if.view(question, base) if question else None
-    return part(request, sandbox, "panels/what_if.html", context)
+    if "part" not in request.GET:
+        return part(request, sandbox, "panels/what_if.html", context)
+    # While it goes on, only what is found is drawn anew: a button that is replaced between press and release
+    # of the mouse is never clicked.
+    if question is not None and not question.finished:
+        return part(request, sandbox, "panels/found.html", context)
+    response = part(request, sandbox, "panels/what_if.html", context)
+    return reswap(retarget(response, "closest section"), "outerHTML")
 
 
 def offered(question: Question | None, request: HttpRequest) -> Suggestion | None:
