@@ -1,0 +1,51 @@
+"""An idea, from what shows it to its page and its live example."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.store import Store
+from schedviz.web import ideas
+
+from .conftest import Open, node, pod
+from .test_accessibility import Complaints
+
+pytestmark = pytest.mark.browser
+
+
+def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
+    screen: Page, live: Open, store: Store
+) -> None:
+    live(node("node-1"), node("node-2"), pod("web"))
+    for about in ("the queue", "requests, limits and usage", "priority", "scores and weights", "filtering"):
+        way = screen.get_by_role("link", name=f"About {about}", exact=True)
+        expect(way).to_have_attribute(
+            "href", next(f"/ideas/{n}/" for n, i in ideas.ideas().items() if i.title == about)
+        )
+        box = way.bounding_box()
+        assert box is None or min(box["width"], box["height"]) >= 24
+    screen.get_by_role("link", name="About the queue").click()
+    expect(screen.get_by_role("heading", level=1)).to_have_text("The queue")
+    complaints = Complaints(screen)
+    complaints.look("idea")
+    screen.get_by_role("button", name="Start the example").click()
+    frame = screen.frame_locator("iframe[title='Live example: the queue']")
+    expect(frame.locator("#connection")).to_have_text("live")
+    expect(frame.locator("#lane-activeQ .chip")).to_have_count(2)
+    expect(frame.locator("#lane-gated .chip")).to_have_count(1)
+    expect(frame.locator(".nodes")).to_be_hidden()
+    for _ in range(2):
+        frame.get_by_role("button", name="Cycle").click()
+        expect(frame.get_by_role("button", name="Cycle")).to_be_enabled()
+    expect(frame.locator("#lane-unschedulable .chip")).to_contain_text("1 lacks cpu")
+    complaints.look("example")
+    for width in (320, 640):
+        screen.set_viewport_size({"width": width, "height": 640})
+        assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
+    screen.get_by_role("link", name="Open it whole").click()
+    expect(screen.locator("#connection")).to_have_text("live")
+    expect(screen.locator("#nodes")).to_be_visible()
+    expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
+    assert complaints.found == []
+    for meta in store.sandboxes():
+        if ideas.is_example(meta):
+            store.delete(meta.name)
