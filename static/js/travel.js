@@ -74,11 +74,12 @@ async function go(seq, { push = true } = {}) {
 }
 
 async function show(seq) {
-  const answer = await fetch(address(seq) + location.search, { headers: { "HX-Request": "true" } });
+  const answer = await fetch(address(seq) + location.search, { headers: { "HX-Request": "true" } }).catch(() => null);
   const trouble = document.getElementById("trouble");
-  if (!answer.ok) {
+  if (!answer?.ok) {
     stop();
-    trouble.textContent = answer.status === 410 ? form.dataset.old : document.getElementById("words").dataset.failed;
+    if (document.getElementById("past").hidden) live(); // there is no moment to stay at
+    trouble.textContent = answer?.status === 410 ? form.dataset.old : document.getElementById("words").dataset.failed;
     return;
   }
   const html = await answer.text();
