@@ -101,7 +101,7 @@ def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number
     second = up(WORKERS="1")
     url = url_of(second)
     assert read(f"{url}/s/demo/trace?after=0").splitlines()[: len(before)] == before
-    assert len(children(second)) == 4
+    assert len(children(second)) == 5
 
 
 def test_killed_it_leaves_nothing_and_a_dead_worker_is_replaced(up: Up) -> None:
