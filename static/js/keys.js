@@ -1,4 +1,4 @@
-// The keyboard: [ ] step through the past by event, { } by cycle, l goes back to live; space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; w asks what would let a pod run; p c n b y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
+// The keyboard: [ ] step through the past by event, { } by cycle, l goes back to live; space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; w asks what would let a pod run; g guesses before each decision; p c n b y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
 import { closePanel } from "./panels.js";
 import { isPast } from "./travel.js";
 

@@ -80,6 +80,7 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
     for state, opener, shown in (
         ("play", ".mark.preempting", "#play"),
         ("scores", ".mark.bound", "#detail .matrix"),
+        ("predict", "#t-predict", "#predict"),
         ("pod", ".node .pod.victim", "#pod-panel"),
         ("waiting pod", "#lane-unschedulable .chip a", "#pod-panel"),
         ("node", ".node.cordoned header a", "#node-panel"),

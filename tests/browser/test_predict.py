@@ -16,8 +16,12 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
 ) -> None:
     tainted = node("node-3", "8")
     tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
-    running = [pod("low-1", "3", nodeName="node-1"), pod("low-2", "4", nodeName="node-2")]
-    sandbox = live(URGENT, node("node-1", "4"), node("node-2", "4"), tainted, *running)
+    running = [
+        pod("low-1", "3", nodeName="node-1"),
+        pod("low-2", "4", nodeName="node-2", priorityClassName="middle"),
+    ]
+    middle = {**URGENT, "metadata": {"name": "middle"}, "value": 10}
+    sandbox = live(URGENT, middle, node("node-1", "4"), node("node-2", "4"), tainted, *running)
     complaints = Complaints(screen)
     panel = screen.locator("#predict")
     guess, go = panel.locator("#predict-guess"), panel.locator("#predict-go")
@@ -76,12 +80,11 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(panel).to_contain_text("2 guesses so far")
     expect(screen.locator(".node .pod.victim")).to_have_count(0)
     go.click()
-    expect(panel.locator(".told .solution")).to_contain_text("low-")
-    expect(theirs.locator(".told .solution")).to_contain_text("low-")
-    verdicts = {page.locator(".told").get_attribute("class") for page in (panel, theirs)}
-    assert verdicts == {"told right", "told wrong"}
-    expect(theirs.locator(".tally tr")).to_have_count(2)
-    expect(theirs.locator("#predict-title")).to_contain_text("of 1 right")
+    expect(panel.locator(".told.right .solution")).to_contain_text("low-1")
+    expect(theirs.locator(".told.wrong .solution")).to_contain_text("Not so. low-1")
+    expect(theirs.locator(".slip")).to_contain_text("Evicting on node-2 is not what the rules choose.")
+    expect(theirs.locator(".histogram tr")).to_have_count(2)
+    expect(theirs.locator("#predict-title")).to_contain_text("0 of 1 right")
     complaints.look("tally", "#detail")
     other.context.close()
 

@@ -9,7 +9,7 @@ from django.utils import translation
 
 from schedviz.web.predict import words
 from schedviz.web.predict.grade import Slip, World, grade
-from schedviz.web.predict.question import Kind, Question, answer, asked, who_is_next
+from schedviz.web.predict.question import Kind, Question, answer, as_good, asked, who_is_next
 from schedviz.web.view.picture import NODES, PODS, Picture
 from simulator.decision import Decision, UnderWay
 from simulator.scheduler.attempt_record import record
@@ -136,6 +136,12 @@ def test_slips_about_victims_are_told_apart() -> None:
     assert slip("victims", {"default/low", "default/other"}, decision, there) == "several-nodes"
     assert slip("victims", {"default/other"}, decision, there) == "other-node"
     assert slip("victims", set(), decision, there) == "nobody"
+    twins = [on("n1", "a", "4"), on("n2", "b", "4")]
+    decision, there = decide([a_node("n1"), a_node("n2")], twins, a_pod("web", "2", priority=100))
+    assert decision.preemption
+    assert {*decision.preemption.tied} == {"n1", "n2"}
+    assert grade("victims", frozenset({"default/a"}), decision, there).right
+    assert grade("victims", frozenset({"default/b"}), decision, there).right
     decision, there = decide([a_node("n1")], pods[2:3], a_pod("web", "4", priority=100))
     assert answer("victims", decision) == frozenset()
     assert slip("victims", {"default/peer"}, decision, there) == "no-help"
@@ -174,7 +180,8 @@ def test_only_the_decisions_own_answer_is_right(seed: int) -> None:
         assert grade(kind, truth, decision, there).right
         for _ in range(10):
             guess = frozenset(each for each in choices if draw.random() < 0.4)
-            assert grade(kind, guess, decision, there).right == (guess == truth)
+            right = guess in as_good(decision) if kind == "victims" else guess == truth
+            assert grade(kind, guess, decision, there).right == right
     if decision.selected:
         for name in names:
             told = grade("winner", frozenset({name}), decision, there)

@@ -9,7 +9,7 @@ from schedviz.web.view.picture import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
 from simulator.trace import LaneEntry
 
-from .question import Kind, answer, victims
+from .question import Kind, answer, as_good, victims
 
 Slip = Literal[
     "",
@@ -67,7 +67,7 @@ def grade(kind: Kind, picks: frozenset[str], decision: Decision, world: World) -
         return nodes_slip(wrong - truth, wrong & truth, decision, world) if wrong else Grade(True)
     if kind == "winner":
         return Grade(True) if picks <= truth else winner_slip(min(picks), decision)
-    return Grade(True) if picks == truth else victims_slip(picks, truth, decision, world)
+    return Grade(True) if picks in as_good(decision) else victims_slip(picks, truth, decision, world)
 
 
 def next_slip(pick: str, decision: Decision, world: World) -> Grade:

@@ -88,3 +88,14 @@ def victims(decision: Decision) -> list[Victim]:
     found = decision.preemption
     chosen = [each for each in found.candidates if each.node == found.chosen] if found else []
     return chosen[0].victims if chosen else []
+
+
+def as_good(decision: Decision) -> list[frozenset[str]]:
+    """The victims of every candidate that the rules leave standing: among them the seed draws."""
+    found = decision.preemption
+    if found is None or not found.chosen:
+        return [frozenset()]
+    nodes = {found.chosen, *found.tied}
+    return [
+        frozenset(victim.pod for victim in each.victims) for each in found.candidates if each.node in nodes
+    ]
