@@ -78,6 +78,13 @@ def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() 
     assert slip("next", {"default/held"}, decision, there) == "gated"
     assert who_is_next({"default/held": lanes[5], "default/stuck": lanes[4]}, 3) is None
 
+    crowd = [waits(f"pod-{number}", "activeQ", number) for number in range(150)]
+    question = who_is_next({entry.pod: entry for entry in crowd}, 3)
+    assert question
+    assert len(question.choices) == 100
+    assert "default/pod-149" in question.choices
+    assert "default/pod-0" not in question.choices
+
 
 def test_slips_about_the_filters_are_told_apart() -> None:
     limited = on("free", "greedy", "1")

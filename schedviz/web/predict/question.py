@@ -1,18 +1,22 @@
 """What can be asked where a sandbox stands: who is next, which nodes pass, which wins, who is evicted."""
 
 from collections.abc import Mapping
+from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
 
 from schedviz.web.view.picture import Picture
+from schedviz.web.view.queue import sort_key
 from simulator.decision import Decision, UnderWay, Victim
 from simulator.trace import LaneEntry
 
 Kind = Literal["next", "nodes", "winner", "victims"]
 
-CHOICES_AT_MOST: Final = 40
-"""Things to choose from: more is no question but a search. So many names fit in a cookie, too."""
+CHOICES_AT_MOST: Final = 100
+"""Things to choose from: more is no question but a search."""
+LANES: Final = ("activeQ", "backoffQ", "unschedulable", "gated")
+"""What a pod may be thought to come from next."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -50,10 +54,14 @@ def asked(picture: Picture, last_cycle: int) -> Question | None:
 
 def who_is_next(lanes: Mapping[str, LaneEntry], cycle: int) -> Question | None:
     """None where fewer than two pods may be thought of, or none can come."""
-    waiting = {pod: entry.lane for pod, entry in lanes.items() if entry.lane not in ("inFlight", "waiting")}
-    if len(waiting) < 2 or not {"activeQ", "backoffQ"} & {*waiting.values()}:
+    waiting = [entry for entry in lanes.values() if entry.lane in LANES]
+    if len(waiting) < 2 or not any(entry.lane in ("activeQ", "backoffQ") for entry in waiting):
         return None
-    return Question("next", cycle, "", tuple(sorted(waiting)))
+    # Of a long queue the head is among them, and what stands near it.
+    nearest = nsmallest(
+        CHOICES_AT_MOST, waiting, key=lambda entry: (LANES.index(entry.lane), sort_key(entry))
+    )
+    return Question("next", cycle, "", tuple(sorted(entry.pod for entry in nearest)))
 
 
 def of_a_cycle(picture: Picture, under_way: UnderWay, so_far: Decision) -> Question | None:

@@ -99,6 +99,8 @@ def fingerprint(sandbox: Sandbox, room: Room, mine: Mine) -> str:
     """Of all that the panel shows, at the cost of a few reads."""
     clock, under_way = sandbox.clock(), sandbox.under_way()
     held, last = room.state()
+    if not clock.paused:
+        return f"runs.{held[:4]}"
     _, _, cycle = sandbox.progress()
     where = f"{under_way.cycle}{under_way.point}" if under_way else ""
     # Who still chooses is not disturbed by others' guesses.
