@@ -25,12 +25,6 @@ def sentence(text: str) -> str:
     return text if text.endswith(".") else ""
 
 
-@register.inclusion_tag("parts/idea.html")
-def idea(name: str) -> dict[str, ideas.Idea]:
-    """The way from what shows an idea to its page."""
-    return {"idea": ideas.told(ideas.ideas()[name])}
-
-
 @register.filter
 def named(text: str) -> SafeString:
     """Prose in which objects' names stand in backticks: as code."""
