@@ -48,7 +48,7 @@ class Driver:
         """Monotonic seconds of the end of the last slice; None in one, and before the first."""
 
     def slice(self, name: str, asked: int) -> None:
-        """Run a slice that was asked for at ``asked`` (ms, as :meth:`Due.mark` gives it).
+        """Run a slice that was asked for at ``asked`` (µs, as :meth:`Due.mark` gives it).
 
         1. Leave it if one began since: that one saw all that this one was asked for.
         2. Take the lease, or leave it to who holds it.

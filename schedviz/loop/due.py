@@ -1,9 +1,10 @@
 """When each sandbox wants its next slice. It stands in Redis, as messages of a broker get lost with their
 worker.
 
-A sorted set holds sandbox -> milliseconds (by Redis's clock, so that it is one clock). Whoever sends a
-slice's message moves the entry RETRY_SECONDS ahead instead of taking it away: only a slice that ended does
-that. So a message lost on any way is sent again.
+A sorted set holds sandbox -> microseconds, by Redis's clock, so that it is one clock; no two scripts run in
+the same one, so what is asked for after a slice began is never taken for earlier. Whoever sends a slice's
+message moves the entry RETRY_SECONDS ahead instead of taking it away: only a slice that ended does that. So
+a message lost on any way is sent again.
 """
 
 from typing import cast
@@ -26,7 +27,7 @@ they do wait for seconds, and sent again and again they would be most of its wor
 CLAIM_BATCH = 50
 """Sandboxes claimed at once; the rest stays for other workers, or for the next turn 50 ms later."""
 
-_NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
+_NOW = "local t = redis.call('TIME') local now = t[1] * 1000000 + t[2]\n"
 
 _MARK = _NOW + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return now"
 
@@ -69,16 +70,16 @@ class Due:
         self._settle = redis.register_script(_SETTLE)
 
     def mark(self, name: str) -> int:
-        """A slice of the sandbox is asked for now; the time of that, in ms."""
-        return cast("int", self._mark([KEY], [name, _ms(RETRY_SECONDS)]))
+        """A slice of the sandbox is asked for now; the time of that, in µs."""
+        return cast("int", self._mark([KEY], [name, _us(RETRY_SECONDS)]))
 
     def begin(self, name: str) -> int:
-        """A slice of the sandbox begins now, and its message waits no longer; the time of that, in ms."""
-        return cast("int", self._begin([KEY, waiting_key(name)], [name, _ms(RETRY_SECONDS)]))
+        """A slice of the sandbox begins now, and its message waits no longer; the time of that, in µs."""
+        return cast("int", self._begin([KEY, waiting_key(name)], [name, _us(RETRY_SECONDS)]))
 
     def claim(self) -> tuple[int, list[str]]:
-        """Take the sandboxes whose time has come, to send their messages; with the time of that, in ms."""
-        now, names = cast("tuple[int, list[bytes]]", self._claim([KEY], [CLAIM_BATCH, _ms(RETRY_SECONDS)]))
+        """Take the sandboxes whose time has come, to send their messages; with the time of that, in µs."""
+        now, names = cast("tuple[int, list[bytes]]", self._claim([KEY], [CLAIM_BATCH, _us(RETRY_SECONDS)]))
         return now, [name.decode() for name in names]
 
     def settle(self, name: str, began: int, delay: float | None) -> bool:
@@ -87,8 +88,8 @@ class Due:
         meantime."""
         args: list[str | int] = [
             name,
-            began + _ms(RETRY_SECONDS),
-            "" if delay is None else max(0, _ms(delay)),
+            began + _us(RETRY_SECONDS),
+            "" if delay is None else max(0, _us(delay)),
         ]
         return bool(self._settle([KEY], args))
 
@@ -96,5 +97,5 @@ class Due:
         self._redis.zrem(KEY, name)
 
 
-def _ms(seconds: float) -> int:
-    return round(seconds * 1000)
+def _us(seconds: float) -> int:
+    return round(seconds * 1_000_000)

@@ -120,7 +120,7 @@ def run(driver: Driver, store: Store, sandbox: Sandbox) -> None:
 def due_in(store: Store, sandbox: Sandbox) -> float | None:
     """Seconds until the sandbox's next slice is asked for."""
     at = store.redis.zscore(KEY, sandbox.name)
-    return None if at is None else at / 1000 - time.time()
+    return None if at is None else at / 1_000_000 - time.time()
 
 
 def told(sandbox: Sandbox) -> list[Event]:

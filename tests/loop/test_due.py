@@ -65,3 +65,10 @@ def test_each_wake_is_claimed_by_one_only_and_the_oldest_first(due: Due) -> None
         thread.join()
     assert len(claimed) == len(everyone)
     assert set(claimed) == everyone
+
+
+def test_what_is_asked_for_just_after_a_slice_began_is_not_taken_for_seen(due: Due) -> None:
+    for _ in range(200):
+        began = due.begin("a")
+        assert due.mark("a") > began
+        assert not due.settle("a", began, None)
