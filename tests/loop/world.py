@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from schedviz.api import write
+from schedviz.loop import driver as driver_module
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
@@ -85,15 +86,19 @@ class World:
     def take_over(self) -> None:
         """The worker is gone without a word; another one is there."""
         name = next(self._workers) if self._workers else f"{self.sandbox.name}-{uuid.uuid4().hex[:8]}"
-        presence = Presence(self.store, name)
-        presence.beat()
-        self.driver = Driver(self.store, Wakes(self.store), presence, self.make)
+        self.presence = Presence(self.store, name)
+        self.presence.beat()
+        self.driver = Driver(self.store, Wakes(self.store), self.presence, self.make)
         lease = self.sandbox.lease()
         if lease:
             Presence(self.store, lease.holder).leave()
 
     def slice(self) -> None:
-        self.driver.slice(self.sandbox.name, Wakes(self.store).due.mark(self.sandbox.name))
+        """As long as it takes: a slice that is cut on a slow machine would be another story."""
+        self.presence.beat()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(driver_module, "SLICE_SECONDS", 60)
+            self.driver.slice(self.sandbox.name, Wakes(self.store).due.mark(self.sandbox.name))
 
     def let_time_pass(self, seconds: float) -> None:
         sim = self.sandbox.clock().sim
