@@ -89,7 +89,7 @@ def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number
     assert read(f"{url}/readyz") == "[+]redis ok\n[+]worker ok\n"
     eventually(lambda: '"Nominated"' in read(f"{url}/s/demo/trace?after=0"), "a preemption")
     before = read(f"{url}/s/demo/trace?after=0").splitlines()
-    # Guardian, Redis, web, two workers, thinker; Redis may have a child of its own while it rewrites its file.
+    # Guardian, Redis, web, two workers, thinker; Redis may have a child while it rewrites its file.
     eventually(lambda: len(children(first)) == 6, "the whole family and nobody else")
     family = children(first)
 
