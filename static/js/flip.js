@@ -12,6 +12,7 @@ function layer() {
     flight = document.createElement("div");
     flight.id = "flight";
     flight.inert = true; // twins are pictures: not read, and out of the keyboard's way
+    flight.ariaHidden = "true";
     document.body.append(flight);
   }
   return flight;
@@ -93,6 +94,7 @@ function fly({ element, rect, old, dx, dy }) {
   const twin = element.cloneNode(true);
   twin.dataset.flies = element.dataset.uid;
   twin.removeAttribute("data-uid");
+  for (const named of [twin, ...twin.querySelectorAll("[id]")]) named.removeAttribute("id");
   Object.assign(twin.style, { left: `${rect.left}px`, top: `${rect.top}px`, width: `${rect.width}px`, height: `${rect.height}px` });
   layer().append(twin);
   const from = `translate(${dx}px, ${dy}px) scale(${Math.min(1.4, Math.max(0.6, old.rect.width / rect.width))})`;

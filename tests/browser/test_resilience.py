@@ -87,12 +87,15 @@ def test_pods_fly_only_where_motion_is_welcome(
     page.goto(f"/s/{sandbox_name}/")
     expect(page.locator("#connection")).to_have_text("live")
     page.evaluate(
-        "() => { window.flown = 0; const animate = Element.prototype.animate;"
-        "Element.prototype.animate = function (...how) { window.flown++; return animate.apply(this, how); } }"
+        "() => { window.flown = 0; window.read = 0; const animate = Element.prototype.animate;"
+        "Element.prototype.animate = function (...how) { window.flown++;"
+        "if (this.closest('#flight:not([aria-hidden=true])')) window.read++;"
+        "return animate.apply(this, how); } }"
     )
     write.create(sandbox, [pod(f"p{number}", "500m") for number in range(5)])
     expect(page.locator(".node .pod.running")).to_have_count(5)
     assert (page.evaluate("window.flown") > 0) == (motion == "no-preference")
+    assert page.evaluate("window.read") == 0, "a twin is there for the eyes only"
     expect(page.locator("#flight > *")).to_have_count(0)
     context.close()
     store.delete(sandbox_name)
