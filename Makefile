@@ -1,7 +1,7 @@
 # The commands of the project; `make up` and `make test` are all that a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-# The tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
+# Most tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: up test bench smooth pictures messages install install-dev lint types lock clean
@@ -37,7 +37,8 @@ types: .venv/dev
 
 test: lint types
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest $(PROCESSES)
+	$(BIN)/pytest -m "not alone" $(PROCESSES)
+	$(BIN)/pytest -m alone
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench

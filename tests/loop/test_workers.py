@@ -5,12 +5,16 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+import pytest
+
 from schedviz.api.write import create
 from schedviz.store import Sandbox
 from simulator.trace import Bound, LeaderElected
 from tests.loop.conftest import Arena, bound, node, pod, until_bound
 from tests.loop.test_recording import assert_told_again
 from tests.waiting import eventually
+
+pytestmark = pytest.mark.alone
 
 TAKEOVER_SECONDS = 5.0
 """Within these another worker must have gone on."""

@@ -11,6 +11,8 @@ import pytest
 from tests.processes import ROOT, Process
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.alone
+
 RUN = """
 import sys
 from pathlib import Path

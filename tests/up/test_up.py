@@ -19,6 +19,8 @@ from tests.conftest import answers
 from tests.processes import ROOT, Process
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.alone
+
 START_SECONDS = 40.0
 """For all processes on a busy machine; four seconds on an idle one."""
 
@@ -57,17 +59,29 @@ def url_of(process: Process) -> str:
 def children(process: Process) -> list[psutil.Process]:
     """Those that run; what has ended stays in the table for up to a second."""
     family = psutil.Process(process.popen.pid).children(recursive=True)
-    return [child for child in family if child.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in family if runs(child)]
+
+
+def runs(process: psutil.Process) -> bool:
+    return process.is_running() and words_of(process) != ""
+
+
+def words_of(process: psutil.Process) -> str:
+    """Its command line, which what has ended has not."""
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return ""
 
 
 def assert_gone(processes: list[psutil.Process]) -> None:
     assert processes
     _, left = psutil.wait_procs(processes, timeout=15)
-    assert [" ".join(process.cmdline()) for process in left] == []
+    assert [words_of(process) for process in left] == []
 
 
 def child(process: Process, words: str) -> psutil.Process:
-    return next(c for c in children(process) if words in " ".join(c.cmdline()))
+    return next(c for c in children(process) if words in words_of(c))
 
 
 def read(url: str) -> str:
@@ -111,7 +125,7 @@ def test_killed_it_leaves_nothing_and_a_dead_worker_is_replaced(up: Up) -> None:
     worker = child(process, "worker-1")
     worker.kill()
     eventually(lambda: "exited: worker-1 (terminated by SIGKILL; not expected)" in process.output)
-    eventually(lambda: any("worker-1" in " ".join(c.cmdline()) for c in children(process)))
+    eventually(lambda: any("worker-1" in words_of(c) for c in children(process)))
     family = children(process)
     process.popen.kill()
     assert_gone(family)
