@@ -7,6 +7,7 @@ COPY manage.py ./
 COPY simulator simulator
 COPY schedviz schedviz
 COPY templates templates
+COPY locale locale
 COPY static static
 
 RUN useradd --create-home schedviz

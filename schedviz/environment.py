@@ -1,6 +1,7 @@
-"""Values from the environment, by type. A wrong one ends the process with one line, wherever it was started.
+"""Reads settings from environment variables, by type. A wrong value ends the process with a message of one
+line.
 
-Every value that is asked for is noted in KNOWN: a test holds docs/SETTINGS.md against it.
+Every setting that is read is recorded in KNOWN; a test compares docs/SETTINGS.md with it.
 """
 
 import os
@@ -12,7 +13,7 @@ KNOWN: dict[str, str] = {}
 
 
 def given(name: str) -> bool:
-    """Whether the setting has a value; an empty one is none."""
+    """Whether the variable is set and not empty."""
     return bool(os.environ.get(name))
 
 
@@ -21,8 +22,8 @@ def text(name: str, default: str) -> str:
     return os.environ.get(name) or default
 
 
-def words(name: str, default: str) -> list[str]:
-    """Words with commas between them."""
+def comma_separated(name: str, default: str) -> list[str]:
+    """A comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
@@ -34,7 +35,7 @@ def number(name: str, default: int, least: int, most: int) -> int:
 
 
 def matching(name: str, default: str, pattern: str, what: str) -> str:
-    """A text of a certain form; ``what`` says in words which."""
+    """A text that matches ``pattern``; ``what`` describes the form in the error message."""
     value = text(name, default)
     if not re.fullmatch(pattern, value):
         refuse(name, what)
@@ -42,7 +43,7 @@ def matching(name: str, default: str, pattern: str, what: str) -> str:
 
 
 def directory(name: str, default: Path, shown: str) -> Path:
-    """An absolute path. ``shown`` stands for the default in the documentation, where it depends on the
+    """An absolute path. ``shown``: the default as the documentation shows it, as it depends on the
     machine."""
     value = Path(text(name, str(default))).expanduser()
     KNOWN[name] = shown

@@ -7,6 +7,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from schedviz import environment
+from schedviz.logs import is_fault, without_traceback
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -16,23 +17,27 @@ REDIS_URL = environment.matching(
     r"(rediss?|unix)://.+",
     "a URL such as redis://127.0.0.1:6379/0",
 )
-"""The store, the broker and the channel layer. `manage.py up` sets it for its children to its embedded Redis,
-unless it was given."""
+"""The Redis of the store, the broker and the channel layer. Without this setting, `manage.py up` starts an
+embedded Redis and sets it for the processes that it starts."""
 
-# What `manage.py up` starts.
+# Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000, 1, 65535)
-# Two: when one dies the other takes over at once, and the machine of a workshop has two cores.
+# Two: when one dies the other takes over, and a small machine has two cores.
 WORKERS = environment.number("WORKERS", 2, 1, 64)
-EXTENDER_HOSTS = environment.words("EXTENDER_HOSTS", "")
+# The maxmemory of the embedded Redis and of the one in containers. At this limit Redis refuses writes, and
+# pages say so; without a limit the kernel would kill a process when the machine has no memory left. 200
+# sandboxes with full archives (bounds.py) need 1.6 GB, and a start reads 2 GB in time (embedded_redis.py).
+REDIS_MEMORY_MB = environment.number("REDIS_MEMORY_MB", 2048, 64, 1_000_000)
+EXTENDER_HOSTS = environment.comma_separated("EXTENDER_HOSTS", "")
 DATA_DIR = environment.directory("DATA_DIR", user_data_path("schedviz"), "the user's data directory")
 
 DEBUG = False
-# Nothing outlives a restart that this key signs (there are no logins): a fresh one each start is the safe
-# default. Several web processes must share one.
+# There are no logins, so nothing that this key signs must survive a restart: a random key is the safe
+# default. Several web processes must have the same key.
 SECRET_KEY = environment.text("SECRET_KEY", "") or secrets.token_urlsafe(50)
-ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
-CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS", "")
+ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
 INSTALLED_APPS = [
     "channels",
@@ -51,10 +56,12 @@ MIDDLEWARE = [
     "schedviz.web.middleware.ContentSecurityPolicy",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "schedviz.web.middleware.BodyTooLarge",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "schedviz.web.middleware.RedisAway",
+    "schedviz.web.middleware.RedisTrouble",
+    "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",
 ]
 
@@ -79,18 +86,18 @@ DATABASES: dict[str, object] = {}
 
 CHANNEL_LAYERS = {
     "default": {
-        # Pub/sub: a doorbell may be lost (the streams in the store are the truth), but it rings in 0.2 ms,
-        # not 5.
+        # Pub/sub may lose a doorbell, which does no harm (schedviz/loop/doorbell.py), but takes 0.2 ms per
+        # message; the core layer takes 5 ms.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "schedviz:layer"},
     },
 }
 
 LANGUAGE_CODE = "en"
-# By the names that stand on the button: the top bar has little room.
+# The names on the language button: the top bar has little room.
 LANGUAGES = [("en", "EN"), ("zh-hans", "中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-# The browser's language is asked for, unless somebody chose one: a choice is remembered for a year.
+# The Accept-Language header counts unless the user chose a language; the cookie keeps the choice for a year.
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
@@ -100,23 +107,38 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# No collect step before the first start: whitenoise serves each app's files from where they lie.
+# WhiteNoise serves the files from the apps' directories, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
-# Faults are said on the terminal. That an answer was 404, or 503 while all starts, is no fault.
+# Errors are logged to the terminal. A response of 404, or of 503 while Redis starts, is not an error.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "faults": {"()": "django.utils.log.CallbackFilter", "callback": lambda record: bool(record.exc_info)},
+        "faults": {"()": "django.utils.log.CallbackFilter", "callback": is_fault},
+        "without_traceback": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": without_traceback,
+        },
+        "repeated": {"()": "schedviz.logs.Repeated"},
     },
     "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["without_traceback"],
+        },
+    },
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {"django.request": {"filters": ["faults"]}},
+    "loggers": {
+        "django.request": {"filters": ["faults"]},
+        "celery.worker.consumer.consumer": {"filters": ["repeated"]},
+    },
 }
 
-# A manifest may hold many documents; the guard in simulator.apiserver turns larger input away with its own
-# message.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+# Bytes of a form without its files: half a megabyte of text (the manifests of a comparison), in which one
+# character takes up to nine bytes when it is URL-encoded. schedviz/body_limit.py applies it to whole
+# requests.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 << 20

@@ -1,4 +1,4 @@
-"""``python -m simulator COMMAND``: the simulator from the command line."""
+"""``python -m simulator COMMAND``: the command line of the simulator."""
 
 import argparse
 import sys
@@ -9,8 +9,8 @@ from simulator import commands
 
 
 def main(arguments: list[str]) -> int:
-    """Each command is a module of simulator.commands with ``add_arguments(parser)`` and ``run(options)``,
-    which returns the exit status."""
+    """Run a command, and return its exit status. A command is a module of simulator.commands with the
+    functions ``add_arguments(parser)`` and ``run(options)``."""
     parser = argparse.ArgumentParser(prog="python -m simulator", description=__doc__)
     choices = parser.add_subparsers(dest="command", required=True)
     names = sorted(module.name for module in iter_modules(commands.__path__))

@@ -10,13 +10,25 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from simulator.kernel.clock import SECOND, Micros
+from simulator.kernel.containment import Refusal
+
+__all__ = [
+    "SECOND",
+    "ApiError",
+    "ApiServer",
+    "ApiServerLost",
+    "Change",
+    "Manifest",
+    "Micros",
+    "Reason",
+    "WatchEvent",
+    "bare",
+    "versioned",
+]
+
 Manifest = dict[str, Any]
 """A Kubernetes object as plain JSON data. Treated as immutable once committed: change a copy."""
-
-Micros = int
-"""Simulated time: microseconds since the Unix epoch."""
-
-SECOND: Micros = 1_000_000
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -50,7 +62,7 @@ Reason = Literal["NotFound", "AlreadyExists", "Conflict", "TooManyRequests"]
 """Why a write was refused: the API's Status reason."""
 
 
-class ApiError(Exception):
+class ApiError(Refusal):
     """A write was refused; nothing of the commit was stored. TooManyRequests: there is no room for what it
     would have created."""
 
@@ -59,6 +71,16 @@ class ApiError(Exception):
         self.reason = reason
         self.resource = resource
         self.key = key
+
+
+class ApiServerLost(BaseException):
+    """The API server gave no answer, or will take nothing more from this simulation (its lease is over):
+    ``error`` says what. It ends the simulation, so that no component may catch it: as the errors that end a
+    process it is no Exception. :meth:`simulator.simulation.Simulation.step` raises ``error``."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def versioned(manifest: Manifest, version: int) -> Manifest:

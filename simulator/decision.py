@@ -1,24 +1,35 @@
-"""What one scheduling attempt decided, whole: the record behind the cycle panel, receipts and ``decide``.
+"""The record of one scheduling attempt, for display: the cycle panel, receipts, ``explain`` and ``decide``.
+The scheduler does not read it (see :mod:`simulator.scheduler.schedule_result`).
 
-Columns, not objects: per-node facts are lists in the order of ``nodes``; per-feasible-node facts are lists in
-the order of ``feasible`` (indices into ``nodes``). A record of 5,000 nodes stays in the tens of kilobytes.
+What there is of every node is a column in the order of ``nodes``, what there is of every feasible node a
+column in the order of ``feasible``. :mod:`simulator.decision_columns` has the columns, and how Decisions are
+encoded and decoded. At 5,000 nodes a stored Decision has some 20 to 40 kB.
 """
 
 from typing import Literal
 
 import msgspec
 
+from simulator.decision_columns import (
+    UNSTORED,
+    UNSTORED_NAMES,
+    IntColumn,
+    NodeNames,
+    SumColumn,
+    TiedNames,
+)
+
 Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip", "Pending", "Wait"]
 
 
-class Failure(msgspec.Struct, frozen=True):
-    """A distinct verdict: many nodes share one."""
+class Failure(msgspec.Struct, frozen=True, gc=False):
+    """The status of all nodes that were rejected for the same reasons."""
 
     plugin: str
     code: Code
     reasons: list[str]
     by_pre_filter: bool = False
-    """True for nodes left out by a PreFilter result: no filter ran there."""
+    """The nodes are excluded by a PreFilter result: no Filter plugin was run."""
 
 
 class PreFilter(msgspec.Struct, frozen=True):
@@ -31,9 +42,9 @@ class PreFilter(msgspec.Struct, frozen=True):
 
 
 class ScoreInput(msgspec.Struct, frozen=True):
-    """What a plugin scored nodes by, in the order of the decision's ``explained``: one resource, what would
-    be requested of it with the pod on, and what there is of it; or the images, by their bytes, with their
-    number as the weight."""
+    """An input of a plugin's scores, in the order of the decision's ``explained``: one resource, the amount
+    that would be requested with the pod on the node, and the allocatable amount; or the bytes of the images,
+    with the number of images as the weight."""
 
     resource: str
     weight: int
@@ -67,27 +78,32 @@ class PluginScores(msgspec.Struct, frozen=True):
 
     plugin: str
     weight: int
-    raw: list[int]
-    normalized: list[int]
-    weighted: list[int]
+    raw: IntColumn
+    normalized: IntColumn
+    weighted: IntColumn = UNSTORED
+    """``normalized`` times ``weight``; need not be given."""
     strategy: str = ""
     """LeastAllocated, MostAllocated or RequestedToCapacityRatio, of NodeResourcesFit."""
     shape: tuple[tuple[int, int], ...] = ()
     """RequestedToCapacityRatio's: utilization in percent, and score from 0 to 10."""
     inputs: list[ScoreInput] = []
-    """Empty for plugins whose raw score is itself a count, or was not counted out."""
+    """Empty for plugins whose raw score is a sum of ``terms``."""
     terms: list[ScoreTerm] = []
-    """What a count adds up from."""
+    """The terms of a raw score that is a sum."""
+
+    def __post_init__(self) -> None:
+        if self.weighted is UNSTORED:
+            msgspec.structs.force_setattr(self, "weighted", SumColumn((self.normalized, self.weight)))
 
 
-class Victim(msgspec.Struct, frozen=True):
+class Victim(msgspec.Struct, frozen=True, gc=False):
     pod: str
     priority: int
     violates_pdb: bool
     start_time: str
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A node that preemption could free, with the figures that the tie-break rules compare."""
 
     node: str
@@ -101,30 +117,34 @@ class Candidate(msgspec.Struct, frozen=True):
     """Earliest start time among the victims of the highest priority."""
     cleared_nominations: list[str]
     spared: list[Victim] = []
-    """Pods of lower priority that could stay, most important first."""
+    """Pods of lower priority that need not be evicted, most important first."""
     tried: list[str] = []
-    """Victims and spared, in the order in which they were put back. Both kept for some candidates only."""
+    """The keys of victims and spared pods in the order of the reprieve. Both fields are empty for most
+    candidates: see simulator/preemption/record.py."""
 
 
 class Preemption(msgspec.Struct, frozen=True):
     eligible: bool
-    ineligible_reason: str
-    candidates: list[Candidate]
-    non_candidates: dict[str, Failure]
-    tied: list[str]
-    """Nodes that all rules leave standing; the choice among them is drawn by the seed."""
-    chosen: str
+    """Whether the pod may preempt others."""
+    ineligible_reason: str = ""
+    candidates: list[Candidate] = []
+    non_candidates: dict[str, Failure] = {}
+    """Why the other nodes of the dry run are no candidates, by their names."""
+    tied: list[str] = []
+    """The candidates that are left after all tie-break rules; one of them is drawn by the seed."""
+    chosen: str = ""
     """The nominated node; empty when preemption found none."""
-    rule: int
-    """Which tie-break rule decided, 1 to 6 (6 = drawn by the seed); 0 when there was nothing to compare."""
-    code: Code
-    plugin: str
-    message: str
+    rule: int = 0
+    """The tie-break rule that decided, 1 to 6 (6 = drawn by the seed); 0 when there was one candidate."""
+    code: Code = "Success"
+    """The status of PostFilter: of all its plugins together, as are ``plugin`` and ``message``."""
+    plugin: str = ""
+    message: str = ""
 
 
 class TwoPasses(msgspec.Struct, frozen=True):
-    """A node that was filtered twice, because pods of equal or higher priority are nominated to it: it must
-    take the pod with them and without them."""
+    """A node that is filtered twice because it has nominated pods of equal or higher priority: the pod must
+    pass with these pods on the node and without them."""
 
     node: str
     nominated: list[str]
@@ -144,19 +164,21 @@ class Decision(msgspec.Struct, frozen=True):
     priority: int
     requests: dict[str, int]
     """Resource to amount: cpu in millicores, the rest in units."""
-    nodes: list[str]
+    nodes: NodeNames
     pre_filter: PreFilter | None
     filter_plugins: list[str]
-    """The filter plugins that ran, in order."""
-    verdicts: list[int]
-    """Per node: 0 passes, k > 0 failed by ``failures[k - 1]``, -1 was not looked at."""
+    """The Filter plugins that were run, in order."""
+    verdicts: IntColumn
+    """A node each: 0 = passed, k > 0 = rejected with ``failures[k - 1]``, -1 = not evaluated."""
     failures: list[Failure]
-    feasible: list[int]
+    feasible: IntColumn
+    """The feasible nodes: their indices in ``nodes``."""
     scores: list[PluginScores]
     pre_score_skipped: list[str]
-    totals: list[int]
-    tied: list[str]
-    """Nodes that share the top total."""
+    totals: IntColumn
+    """The sum of the weighted scores: with scores, UNSTORED when a Decision is made."""
+    tied: NodeNames
+    """Nodes that share the top total; UNSTORED_NAMES when a Decision is made."""
     selected: str
     """The chosen node; empty when the pod fits nowhere."""
     nominated_shortcut: bool
@@ -168,7 +190,14 @@ class Decision(msgspec.Struct, frozen=True):
     """Empty while the attempt is under way."""
     two_passes: list[TwoPasses] = []
     explained: list[int] = []
-    """The best nodes, best first, for which the scores' inputs are kept: places in ``feasible``."""
+    """The best nodes, best first, of which ``scores`` has the inputs: their indices in ``feasible``."""
+
+    def __post_init__(self) -> None:
+        if self.totals is UNSTORED:
+            totals = SumColumn(*((scores.normalized, scores.weight) for scores in self.scores))
+            msgspec.structs.force_setattr(self, "totals", totals)
+        if self.tied is UNSTORED_NAMES:
+            msgspec.structs.force_setattr(self, "tied", TiedNames(self.nodes, self.feasible, self.totals))
 
 
 class UnderWay(msgspec.Struct, frozen=True):

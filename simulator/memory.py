@@ -1,4 +1,4 @@
-"""An API server in memory: for tests and the command line."""
+"""An API server in memory, for tests and the command line."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,10 @@ from simulator.api import ApiError, Change, Manifest, WatchEvent, versioned
 
 
 class MemoryApi:
-    """Objects by resource and key, and the log of everything that was written.
+    """Objects by resource and key, and the watch events that were not taken yet.
 
-    ``log`` holds the watch events not yet taken; whoever drives the simulation takes them, so that it does
-    not grow."""
+    The caller that runs the simulation must take the events regularly, because their number is not
+    bounded."""
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Manifest]] = {}
@@ -23,7 +23,7 @@ class MemoryApi:
         return [self._write(change) for change in changes]
 
     def take_events(self) -> list[WatchEvent]:
-        """What was written since last asked."""
+        """Return the watch events since the last call, and remove them."""
         events, self._log = self._log, []
         return events
 

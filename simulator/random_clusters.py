@@ -1,5 +1,6 @@
-"""Random clusters, and random pods that mostly do not fit them: for the benchmark of what-if, and for tests.
-The same random.Random gives the same manifests."""
+"""Random clusters, and random pods most of which do not fit: for the benchmark of what-if, and for tests.
+
+A random.Random with the same seed gives the same manifests."""
 
 from collections.abc import Iterator
 from random import Random
@@ -11,30 +12,30 @@ ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 ZONES = ("a", "b", "c")
 SIZES = (("4", "16Gi"), ("8", "32Gi"), ("16", "64Gi"))
 CLASSES = {"low": 10, "middle": 100, "high": 1000}
-POLITE = {"priorityClassName": "polite", "priority": 500, "preemptionPolicy": "Never"}
+NON_PREEMPTING = {"priorityClassName": "polite", "priority": 500, "preemptionPolicy": "Never"}
 APPS = tuple(f"app-{i}" for i in range(12))
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 STARTED = "2025-01-01T00:{:02}:00Z"
 
 
-class Mixture(NamedTuple):
-    """How full nodes are (share of their cpu), and how often a node or a pod has something that stands in the
-    way."""
+class ClusterMixture(NamedTuple):
+    """Parameters of random clusters: ``full`` is the range of the requested share of a node's cpu, ``odd``
+    the probability that a node or a pod has a property that makes it harder to place the pod."""
 
     full: tuple[float, float] = (0.6, 1.0)
     odd: float = 0.25
 
 
-USUAL = Mixture()
-NOMINATED = 2
-"""Pods, on average, that wait for their victims to go."""
+USUAL_MIXTURE = ClusterMixture()
+NOMINATED_PODS = 2
+"""Mean number of nominated pods in a cluster."""
 
 
-def cluster(random: Random, nodes: int, mixture: Mixture = USUAL) -> Iterator[Manifest]:
-    """Nodes, pods on them and pods nominated to them, PriorityClasses and PodDisruptionBudgets."""
+def random_cluster(random: Random, nodes: int, mixture: ClusterMixture = USUAL_MIXTURE) -> Iterator[Manifest]:
+    """Yield nodes, bound and nominated pods, PriorityClasses and PodDisruptionBudgets."""
     for name, value in CLASSES.items():
         yield _object("scheduling.k8s.io/v1", "PriorityClass", name, value=value)
-    polite = _object("scheduling.k8s.io/v1", "PriorityClass", "polite", value=POLITE["priority"])
+    polite = _object("scheduling.k8s.io/v1", "PriorityClass", "polite", value=NON_PREEMPTING["priority"])
     yield polite | {"preemptionPolicy": "Never"}
     for app in APPS[:3]:
         spec = {"selector": {"matchLabels": {"app": app}}, "minAvailable": 1}
@@ -42,25 +43,25 @@ def cluster(random: Random, nodes: int, mixture: Mixture = USUAL) -> Iterator[Ma
         yield _object("policy/v1", "PodDisruptionBudget", app, "default", spec=spec, status=status)
     number = 0
     for i in range(nodes):
-        node = _node(random, f"node-{i}", mixture.odd)
+        node = _random_node(random, f"node-{i}", mixture.odd)
         yield node
         left = int(node["status"]["allocatable"]["cpu"]) * 1000 * random.uniform(*mixture.full)
         while left >= 500:
             cpu = min(random.choice((500, 1000, 2000)), int(left) // 100 * 100)
             left -= cpu
-            pod = _pod(random, f"pod-{number}", cpu, mixture.odd / 3)
+            pod = _random_pod(random, f"pod-{number}", cpu, mixture.odd / 3)
             pod["spec"]["nodeName"] = node["metadata"]["name"]
             pod["status"] = {"phase": "Running", "startTime": STARTED.format(number % 60)}
             yield pod
             number += 1
-        if random.random() < NOMINATED / nodes:
-            hopeful = _pod(random, f"nominated-{i}", 1000, 0)
-            yield hopeful | {"status": {"phase": "Pending", "nominatedNodeName": node["metadata"]["name"]}}
+        if random.random() < NOMINATED_PODS / nodes:
+            nominated = _random_pod(random, f"nominated-{i}", 1000, 0)
+            yield nominated | {"status": {"phase": "Pending", "nominatedNodeName": node["metadata"]["name"]}}
 
 
-def pending(random: Random, name: str, mixture: Mixture = USUAL) -> Manifest:
-    """A pod that asks for much, and has demands."""
-    pod = _pod(random, name, random.choice((500, 1000, 2000, 4000, 9000, 20000)), mixture.odd)
+def random_pending_pod(random: Random, name: str, mixture: ClusterMixture = USUAL_MIXTURE) -> Manifest:
+    """Return a pending pod with large requests, and often with constraints."""
+    pod = _random_pod(random, name, random.choice((500, 1000, 2000, 4000, 9000, 20000)), mixture.odd)
     spec = pod["spec"]
     odd = mixture.odd
     if random.random() < odd:
@@ -85,13 +86,13 @@ def pending(random: Random, name: str, mixture: Mixture = USUAL) -> Manifest:
             }
         ]
     if random.random() < odd / 2:
-        spec |= POLITE
+        spec |= NON_PREEMPTING
     if random.random() < odd / 4:
         spec["schedulingGates"] = [{"name": "example.com/wait"}]
     return pod
 
 
-def _node(random: Random, name: str, odd: float) -> Manifest:
+def _random_node(random: Random, name: str, odd: float) -> Manifest:
     cpu, memory = random.choice(SIZES)
     labels = {HOSTNAME: name, ZONE: random.choice(ZONES)}
     if random.random() < 0.3:
@@ -110,7 +111,7 @@ def _node(random: Random, name: str, odd: float) -> Manifest:
     return node | {"status": {"allocatable": amounts, "capacity": amounts}}
 
 
-def _pod(random: Random, name: str, cpu: int, odd: float) -> Manifest:
+def _random_pod(random: Random, name: str, cpu: int, odd: float) -> Manifest:
     app = random.choice(APPS)
     memory = random.choice(("256Mi", "1Gi", "2Gi"))
     container: Manifest = {

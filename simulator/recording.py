@@ -1,12 +1,12 @@
-"""What a Simulation was given and what became of it, kept so that the same can be told again.
+"""Recording of the inputs and outputs of a Simulation, so that it can be replayed (:mod:`simulator.replay`).
 
-A *term* is one leader's: it begins with a list of everything and ends when the leader does, by whatever
-cause. Each commit of a term is one :class:`Entry` of the journal: all that was put into the Simulation since
-the commit before. Whoever drives a Simulation by a :class:`Term` gets the entries for nothing;
-:mod:`simulator.replay` drives one by the entries.
+A *term* is the time of one leader. It begins with a list of all objects and ends when the leader ends, for
+any reason. Each commit of a term is one :class:`Entry` of the journal. It contains all inputs of the
+Simulation since the previous commit. :class:`LeaderTerm` passes the inputs to a Simulation and collects the
+entries.
 
-A recording is a file of records, one a line, as they were stored: what was written up to an entry's version
-stands before the entry.
+A recording is a file with one record a line, in the order in which they were stored: all writes up to an
+entry's version are before the entry.
 """
 
 from collections.abc import Sequence
@@ -20,66 +20,70 @@ from simulator.simulation import Options
 from simulator.trace import AnyEvent, Event, LaneEntry, SchedulerConfigured, SchedulerError
 
 MAX_INPUTS = 100
-"""Inputs that may wait for a commit of the Simulation's own. Where little happens there is one a slice: what
-changes nothing that anybody sees need not be stored at once, nor be remembered for ever."""
+"""Maximum number of inputs that are kept until the next commit. Inputs without any output are not stored at
+once; but their number must be bounded, because a slice without output adds one."""
 
 
-class Listed(msgspec.Struct, frozen=True, tag="listed", array_like=True):
-    """Everything that there was at ``version``, taken in at ``now``."""
-
-    version: int
-    now: Micros
-
-
-class Observed(msgspec.Struct, frozen=True, tag="observed", array_like=True):
-    """The watch log from where the term was up to ``version``, taken in at ``now``."""
+class ListInput(msgspec.Struct, frozen=True, tag="listed", array_like=True):
+    """The Simulation received a list of all objects at ``version``, at the time ``now``."""
 
     version: int
     now: Micros
 
 
-class Stepped(msgspec.Struct, tag="stepped", array_like=True):
-    """So many steps that did something. ``now`` is when they were allowed, not when they happened."""
+class WatchInput(msgspec.Struct, frozen=True, tag="observed", array_like=True):
+    """The Simulation received the watch events up to ``version``, at the time ``now``."""
+
+    version: int
+    now: Micros
+
+
+class StepInput(msgspec.Struct, tag="stepped", array_like=True):
+    """The Simulation made ``count`` steps. ``now`` is the argument of the steps; their own time may be
+    earlier."""
 
     now: Micros
     by_point: bool
     count: int
 
 
-class Refused(msgspec.Struct, frozen=True, tag="refused", array_like=True):
-    """A commit of the Simulation's, by the step before or by what was taken in."""
+class RefusedInput(msgspec.Struct, frozen=True, tag="refused", array_like=True):
+    """A commit of the Simulation was refused, during the previous input."""
 
     reason: Reason
     resource: str
     key: str
 
 
-Input = Listed | Observed | Stepped | Refused
+TermInput = ListInput | WatchInput | StepInput | RefusedInput
 
 
-class Began(msgspec.Struct, frozen=True):
+class TermStart(msgspec.Struct, frozen=True):
+    """The beginning of a term."""
+
     options: Options
-    told: list[AnyEvent]
-    """What the leader itself says: that it was elected, and of the cycle that was lost."""
+    events: list[AnyEvent] = msgspec.field(name="told")
+    """The leader's own trace events: its election, and the cycle that its predecessor did not finish."""
 
 
 class Entry(msgspec.Struct, frozen=True, tag=True, tag_field="kind", omit_defaults=True):
-    """One commit of the loop. All but the last three is known before it is stored."""
+    """One commit of the loop. The last three fields are set when it is stored."""
 
     now: Micros
-    """How far simulated time had come."""
-    began: Began | None = None
-    """In the first of a term."""
-    inputs: list[Input] = []
-    """Since the entry before, in order."""
+    """The simulated time of the commit."""
+    began: TermStart | None = None
+    """Set in the first entry of a term."""
+    inputs: list[TermInput] = []
+    """The inputs since the previous entry, in order."""
     changes: int = 0
-    """Objects that it wrote; their versions are the last so many up to ``version``."""
+    """Number of objects that the commit wrote. They have the last versions up to ``version``."""
     lanes: dict[str, LaneEntry | None] = {}
-    """The places in the queue that changed; in the first entry of a term, all there are."""
+    """The changed positions in the queue by pod; None = the pod is no longer queued. The first entry of a
+    term contains all positions."""
     ended: SchedulerError | SchedulerConfigured | None = None
-    """The term ended by this fault, or by another configuration, and there is nothing else in the entry."""
+    """The error or the new configuration that ended the term. Such an entry contains nothing else."""
     version: int = 0
-    """Of the last write of anybody, after the commit."""
+    """The version of the last write, by any client, after the commit."""
     seq: int = 0
     """The number of the last trace event."""
     cycle: int = 0
@@ -89,22 +93,22 @@ class Entry(msgspec.Struct, frozen=True, tag=True, tag_field="kind", omit_defaul
 class Recording(
     msgspec.Struct, frozen=True, tag=True, tag_field="kind", rename={"api_version": "apiVersion"}
 ):
-    """The first line of the file."""
+    """The first line of a recording."""
 
     sandbox: str
     api_version: Literal["schedviz/v1"] = "schedviz/v1"
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag=True, tag_field="kind"):
-    """All objects at ``version``, from which on every write is recorded: so many lines that follow. The
-    second line."""
+    """The second line of a recording: the next ``objects`` lines are all objects at ``version``. All later
+    writes are recorded."""
 
     version: int
     objects: int
 
 
 class Write(msgspec.Struct, frozen=True, tag=True, tag_field="kind"):
-    """A watch event, or an object of a snapshot. ``object`` is without its resourceVersion, ``version``."""
+    """A watch event, or an object of a snapshot. ``object`` has no resourceVersion; it is ``version``."""
 
     version: int
     type: Literal["ADDED", "MODIFIED", "DELETED"]
@@ -113,17 +117,18 @@ class Write(msgspec.Struct, frozen=True, tag=True, tag_field="kind"):
     object: Manifest
 
     def event(self) -> WatchEvent:
+        """Return the watch event, whose object has its resourceVersion."""
         manifest = versioned(self.object, self.version)
         return WatchEvent(self.type, self.resource, self.key, manifest, self.version)
 
 
 Record = Recording | Snapshot | Write | Entry
-decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
-"""Of one line."""
+record_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
+"""Decodes one line of a recording."""
 
 
-class Recorded(Protocol):
-    """What is needed of :class:`simulator.simulation.Simulation`."""
+class RecordableSimulation(Protocol):
+    """The part of the interface of :class:`simulator.simulation.Simulation` that is recorded."""
 
     def observe(self, events: Sequence[WatchEvent]) -> None: ...
     def relist(self, listed: Sequence[WatchEvent], version: int) -> None: ...
@@ -135,38 +140,38 @@ class Recorded(Protocol):
     def take_lanes(self) -> dict[str, LaneEntry | None]: ...
 
 
-class Term:
-    """A Simulation with all that has gone into it and come out of it since the last commit."""
+class LeaderTerm:
+    """One term of a Simulation, with its inputs and outputs since the last commit."""
 
-    def __init__(self, simulation: Recorded, began: Began) -> None:
+    def __init__(self, simulation: RecordableSimulation, began: TermStart) -> None:
         self._simulation = simulation
-        self._began: Began | None = began
-        self._inputs: list[Input] = []
-        self.trace: list[Event] = [*began.told]
+        self._began: TermStart | None = began
+        self._inputs: list[TermInput] = []
+        self.trace: list[Event] = [*began.events]
         self.decisions: list[Decision] = []
         self.lanes: dict[str, LaneEntry | None] = {}
 
-    # What goes in
+    # Inputs
 
     def relist(self, listed: Sequence[WatchEvent], version: int, now: Micros) -> None:
-        self._inputs.append(Listed(version, now))
+        self._inputs.append(ListInput(version, now))
         self._simulation.relist(listed, version)
         self._take_in(now)
 
     def observe(self, events: Sequence[WatchEvent], now: Micros) -> None:
-        """The log, from where the term was."""
-        self._inputs.append(Observed(events[-1].version, now))
+        """Pass the next watch events to the Simulation."""
+        self._inputs.append(WatchInput(events[-1].version, now))
         self._simulation.observe(events)
         self._take_in(now)
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
         """See :meth:`simulator.simulation.Simulation.step`."""
-        # It is noted first, as it may commit.
+        # Record the step before it is made, because it may commit.
         last = self._inputs[-1] if self._inputs else None
-        if isinstance(last, Stepped) and last.now == now and last.by_point == by_point:
+        if isinstance(last, StepInput) and last.now == now and last.by_point == by_point:
             last.count += 1
         else:
-            last = Stepped(now, by_point, 1)
+            last = StepInput(now, by_point, 1)
             self._inputs.append(last)
         if self._simulation.step(now, by_point=by_point):
             return True
@@ -176,16 +181,16 @@ class Term:
         return False
 
     def refused(self, error: ApiError) -> None:
-        """A commit was. Some of what is collected would have been true only with this write: the Simulation
-        knows which."""
-        self._inputs.append(Refused(error.reason, error.resource, error.key))
+        """Record that a commit was refused. Collected trace events are returned to the Simulation, which
+        drops those that depend on the refused write."""
+        self._inputs.append(RefusedInput(error.reason, error.resource, error.key))
         self._simulation.give_back_trace(self.trace)
         self.trace = []
 
-    # What comes out
+    # Outputs
 
     def collect(self) -> list[Decision]:
-        """What the Simulation has to say, to be stored with the next commit; the decisions that are new."""
+        """Take the Simulation's outputs, to be stored with the next commit, and return the new decisions."""
         self.trace += self._simulation.take_trace()
         decisions = self._simulation.take_decisions()
         self.decisions += decisions
@@ -194,20 +199,21 @@ class Term:
 
     @property
     def worth_storing(self) -> bool:
-        """Whether something is collected, or much was put in that led to nothing."""
+        """Whether outputs are collected, or MAX_INPUTS inputs."""
         return bool(self.trace or self.decisions or self.lanes) or len(self._inputs) >= MAX_INPUTS
 
     def entry(self, changes: int, now: Micros) -> Entry:
-        """The journal's, for a commit of so many changes with all that is collected."""
+        """Return the journal entry for a commit of ``changes`` objects with the collected outputs."""
         return Entry(now=now, began=self._began, inputs=self._inputs, changes=changes, lanes=self.lanes)
 
     def stored(self) -> None:
-        """That commit was stored."""
+        """Clear inputs and outputs, after the commit was stored."""
         self._began = None
         self._inputs = []
         self.trace, self.decisions, self.lanes = [], [], {}
 
     def _take_in(self, now: Micros) -> None:
-        """Before any other work, and without any: a paused Simulation takes them in too."""
+        """Let the Simulation process the received events. This needs no step, so a paused Simulation does it
+        too."""
         while self._simulation.take_in(now):
             pass

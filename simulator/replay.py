@@ -1,4 +1,5 @@
-"""A recording told again: a Simulation is given the same, and its commits are answered as they were."""
+"""Replay of a recording: a Simulation receives the recorded inputs, and its commits get the recorded
+results."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,16 +10,16 @@ from simulator.api import ApiError, Change, WatchEvent, bare
 from simulator.config import ConfigError
 from simulator.decision import Decision
 from simulator.recording import (
-    Began,
     Entry,
-    Input,
-    Listed,
-    Observed,
+    LeaderTerm,
+    ListInput,
     Record,
-    Refused,
+    RefusedInput,
     Snapshot,
-    Stepped,
-    Term,
+    StepInput,
+    TermInput,
+    TermStart,
+    WatchInput,
     Write,
 )
 from simulator.simulation import Simulation
@@ -26,57 +27,60 @@ from simulator.trace import Event
 
 
 class RecordingError(ValueError):
-    """It is no whole recording, or not one of this simulator's. One line for people."""
+    """The recording is incomplete, or not from this version of the simulator. The message is one line for
+    users."""
 
 
-class Diverged(RecordingError):
-    """The Simulation did something else than was recorded."""
+class ReplayDiverged(RecordingError):
+    """The Simulation's output differs from the recorded one."""
 
 
-class Stored(NamedTuple):
-    """A commit, told again."""
+class ReplayedCommit(NamedTuple):
+    """A replayed commit."""
 
     entry: Entry
     trace: list[tuple[int, Event]]
-    """With their numbers."""
+    """The trace events with their numbers."""
     decisions: list[Decision]
 
 
-class _CutOff(Exception):
+class _TermEnded(Exception):
     """The term ended before this commit was stored."""
 
 
 class Replay:
-    """Takes the records one by one as it comes to them: memory is needed for the cluster, not for its
-    history. It is the :class:`simulator.api.ApiServer` of its Simulation."""
+    """Replays records. They are read one by one, so that only the cluster and not its history is kept in
+    memory.
+
+    It is the :class:`simulator.api.ApiServer` of its Simulation."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self._items = self._read(iter(records))
-        self._ahead: Began | Input | Entry | None = None
-        self._term: Term | None = None
+        self._items = self._items_of(iter(records))
+        self._peeked: TermStart | TermInput | Entry | None = None
+        self._term: LeaderTerm | None = None
         self._objects: dict[tuple[str, str], WatchEvent] = {}
-        """As they were at ``_seen``, each as its addition."""
+        """All objects at the version ``_seen``, as ADDED events."""
         self._seen = 0
         self._log: dict[int, Write] = {}
-        """What was written since."""
+        """The writes after ``_seen`` by version."""
         self._seq: int | None = None
-        self._done: list[Stored] = []
+        self._replayed: list[ReplayedCommit] = []
 
-    def run(self) -> Iterator[Stored]:
-        """Commit by commit. Raises RecordingError."""
-        while (item := self._next()) is not None:
+    def run(self) -> Iterator[ReplayedCommit]:
+        """Replay commit by commit. Raises RecordingError."""
+        while (item := self._next_item()) is not None:
             try:
-                self._do(item)
+                self._process(item)
             except RecordingError:
                 raise
-            except _CutOff:
+            except _TermEnded:
                 self._term = None
             except Exception as fault:
-                # A fault of the Simulation's was one the first time, too: it ended the term.
+                # An error of the Simulation also occurred in the recorded run, and ended the term there.
                 self._term = None
                 if not self._term_is_over():
-                    raise Diverged(f"the simulation failed: {type(fault).__name__}: {fault}") from fault
-            done, self._done = self._done, []
+                    raise ReplayDiverged(f"the simulation failed: {type(fault).__name__}: {fault}") from fault
+            done, self._replayed = self._replayed, []
             yield from done
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
@@ -84,29 +88,29 @@ class Replay:
         assert self._term, "only a Simulation commits"
         self._term.collect()
         if self._term_is_over():
-            raise _CutOff
-        item = self._next()
-        if isinstance(item, Refused):
+            raise _TermEnded
+        item = self._next_item()
+        if isinstance(item, RefusedInput):
             error = ApiError(item.reason, item.resource, item.key)
             self._term.refused(error)
             raise error
         if not isinstance(item, Entry) or item.changes != len(changes):
-            raise Diverged(f"a commit of {len(changes)} objects was not recorded")
+            raise ReplayDiverged(f"the simulation committed {len(changes)} objects, which is not recorded")
         versions = range(item.version - len(changes) + 1, item.version + 1)
         for change, version in zip(changes, versions, strict=True):
             self._check_write(change, version)
-        self._stored(self._term, item)
+        self._check_and_append(self._term, item)
         return [*versions]
 
-    # The records
+    # Reading records
 
-    def _read(self, records: Iterator[Record]) -> Iterator[Began | Input | Entry]:
+    def _items_of(self, records: Iterator[Record]) -> Iterator[TermStart | TermInput | Entry]:
         for record in records:
             match record:
                 case Write():
                     self._log[record.version] = record
                 case Snapshot():
-                    events = [_written(records) for _ in range(record.objects)]
+                    events = [_next_write(records) for _ in range(record.objects)]
                     self._objects = {(event.resource, event.key): event for event in events}
                     self._seen = record.version
                 case Entry():
@@ -115,69 +119,70 @@ class Replay:
                     yield from record.inputs
                     yield record
 
-    def _next(self) -> Began | Input | Entry | None:
-        item = self._peek()
-        self._ahead = None
+    def _next_item(self) -> TermStart | TermInput | Entry | None:
+        item = self._peek_item()
+        self._peeked = None
         return item
 
-    def _peek(self) -> Began | Input | Entry | None:
-        if self._ahead is None:
-            self._ahead = next(self._items, None)
-        return self._ahead
+    def _peek_item(self) -> TermStart | TermInput | Entry | None:
+        if self._peeked is None:
+            self._peeked = next(self._items, None)
+        return self._peeked
 
     def _term_is_over(self) -> bool:
-        item = self._peek()
-        return item is None or isinstance(item, Began) or (isinstance(item, Entry) and bool(item.ended))
+        item = self._peek_item()
+        return item is None or isinstance(item, TermStart) or (isinstance(item, Entry) and bool(item.ended))
 
-    # What they say
+    # Processing items
 
-    def _do(self, item: Began | Input | Entry) -> None:
-        if isinstance(item, Began):
+    def _process(self, item: TermStart | TermInput | Entry) -> None:
+        if isinstance(item, TermStart):
             try:
-                self._term = Term(Simulation(self, item.options), item)
+                self._term = LeaderTerm(Simulation(self, item.options), item)
             except ConfigError as error:
-                # Extenders' answers are not recorded: without a transport they are an error, too.
-                raise RecordingError(f"its configuration is of no use here: {error}") from None
+                # Responses of extenders are not recorded, so a configuration with extenders is refused here
+                # too.
+                raise RecordingError(f"the configuration cannot be used: {error}") from None
             return
         if isinstance(item, Entry) and item.ended:
             self._term = None
-            self._told(item, [item.ended], [])
+            self._append_commit(item, [item.ended], [])
             return
         if self._term is None:
-            raise RecordingError("it does not begin with a leader's election")
+            raise RecordingError("the recording does not begin with the start of a term")
         match item:
-            case Listed(version, now):
-                self._term.relist(self._list(version), version, now)
-            case Observed(version, now):
-                self._term.observe(self._read_on(version), now)
-            case Stepped(now, by_point, count):
+            case ListInput(version, now):
+                self._term.relist(self._objects_at(version), version, now)
+            case WatchInput(version, now):
+                self._term.observe(self._advance_to(version), now)
+            case StepInput(now, by_point, count):
                 for _ in range(count):
                     if not self._term.step(now, by_point=by_point):
-                        raise Diverged(f"nothing was due at {now}")
+                        raise ReplayDiverged(f"a recorded step did not occur at {now}")
             case Entry():
                 if item.changes:
-                    raise Diverged(f"there was no commit of {item.changes} objects")
+                    raise ReplayDiverged(f"the recorded commit of {item.changes} objects did not occur")
                 self._term.collect()
-                self._stored(self._term, item)
-            case Refused():
-                raise Diverged("there was no commit to be refused")
+                self._check_and_append(self._term, item)
+            case RefusedInput():
+                raise ReplayDiverged("the recorded refusal of a commit did not occur")
 
-    def _stored(self, term: Term, entry: Entry) -> None:
+    def _check_and_append(self, term: LeaderTerm, entry: Entry) -> None:
         if term.entry(entry.changes, entry.now) != replace(entry, version=0, seq=0, cycle=0):
-            raise Diverged(f"the commit with trace event {entry.seq} was another one")
-        self._told(entry, term.trace, term.decisions)
+            raise ReplayDiverged(f"the commit with trace event {entry.seq} differs")
+        self._append_commit(entry, term.trace, term.decisions)
         term.stored()
 
-    def _told(self, entry: Entry, trace: Sequence[Event], decisions: list[Decision]) -> None:
+    def _append_commit(self, entry: Entry, trace: Sequence[Event], decisions: list[Decision]) -> None:
         first = entry.seq - len(trace) + 1
         if self._seq is not None and first != self._seq + 1:
-            raise Diverged(f"{len(trace)} trace events up to {entry.seq}, after {self._seq}")
+            raise ReplayDiverged(f"{len(trace)} trace events end at {entry.seq}, after {self._seq}")
         self._seq = entry.seq
-        self._done.append(Stored(entry, [*enumerate(trace, start=first)], decisions))
+        self._replayed.append(ReplayedCommit(entry, [*enumerate(trace, start=first)], decisions))
 
-    # What was written
+    # Writes
 
-    def _read_on(self, version: int) -> list[WatchEvent]:
+    def _advance_to(self, version: int) -> list[WatchEvent]:
         events = []
         for number in range(self._seen + 1, version + 1):
             write = self._log.pop(number, None)
@@ -192,23 +197,23 @@ class Replay:
         self._seen = max(self._seen, version)
         return events
 
-    def _list(self, version: int) -> list[WatchEvent]:
-        """Everything at a version, oldest first."""
-        self._read_on(version)
+    def _objects_at(self, version: int) -> list[WatchEvent]:
+        """Return all objects at a version as ADDED events, in the order of their versions."""
+        self._advance_to(version)
         return sorted(self._objects.values(), key=lambda event: event.version)
 
     def _check_write(self, change: Change, version: int) -> None:
         write = self._log.get(version)
         if write is None or (write.resource, write.key) != (change.resource, change.key):
-            raise Diverged(f"write {version} was not of {change.resource} {change.key!r}")
+            raise ReplayDiverged(f"write {version} differs: not of {change.resource} {change.key!r}")
         if (write.type == "DELETED") != (change.object is None):
-            raise Diverged(f"write {version} was a deletion, or was none")
+            raise ReplayDiverged(f"write {version} differs: deletion or not")
         if change.object is not None and bare(change.object) != write.object:
-            raise Diverged(f"write {version} made another {change.resource} {change.key!r}")
+            raise ReplayDiverged(f"write {version} differs in the object {change.resource} {change.key!r}")
 
 
-def _written(records: Iterator[Record]) -> WatchEvent:
+def _next_write(records: Iterator[Record]) -> WatchEvent:
     record = next(records, None)
     if not isinstance(record, Write):
-        raise RecordingError("a snapshot is cut off")
+        raise RecordingError("the snapshot is incomplete")
     return record.event()

@@ -1,26 +1,26 @@
-"""Scenarios: a file of manifests, some of them with a time at which they arrive.
+"""Scenarios: files of manifests, each of which may have a time at which the object is created.
 
-The first document says what it is (``apiVersion: schedviz/v1``, ``kind: Scenario``); the others are plain
-manifests. One with ``at``, and perhaps ``every`` and ``until``, goes into the scenario's Timetable, which is
-one more manifest."""
+The first document describes the scenario (``apiVersion: schedviz/v1``, ``kind: Scenario``). The others are
+manifests. One with ``at``, and optionally ``every`` and ``until``, becomes an entry of the scenario's
+Timetable, which is added as one more manifest."""
 
 from typing import Any
 
 import msgspec
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.manifest import documents
+from simulator.apiserver.manifest import parse_documents
 from simulator.objects import durations
 from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
 
 API_VERSION = "schedviz/v1"
-TIMES = ("at", "every", "until")
+TIME_FIELDS = ("at", "every", "until")
 DEFAULT_PACE: Micros = 400_000
-"""Slow enough to watch each pod on its way."""
+"""The default duration of a scheduling cycle, slow enough to watch each pod."""
 
 
 class ScenarioError(ValueError):
-    """The file is not a scenario. One line for people."""
+    """The file is not a valid scenario. The message is one line for users."""
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -33,12 +33,12 @@ class Scenario(msgspec.Struct, frozen=True):
     """A KubeSchedulerConfiguration; None = the default one."""
     queue: QueueVersion
     manifests: list[Manifest]
-    """What there is from the start, the Timetable last."""
+    """The objects that exist at the start; the Timetable is the last one."""
 
 
-def load(text: str) -> Scenario:
-    """Read a scenario file. Raises ScenarioError, or ManifestError where it is not even YAML."""
-    found = documents(text)
+def load_scenario(text: str) -> Scenario:
+    """Parse a scenario. Raises ScenarioError, or ManifestError if the text is not YAML."""
+    found = parse_documents(text)
     if not found or found[0].get("kind") != "Scenario" or found[0].get("apiVersion") != API_VERSION:
         raise ScenarioError(f"the first document must be of kind Scenario, apiVersion {API_VERSION}")
     name, spec = found[0].get("metadata", {}).get("name"), found[0].get("spec", {})
@@ -46,16 +46,16 @@ def load(text: str) -> Scenario:
         raise ScenarioError("metadata.name: the scenario needs a name")
     seed = spec.get("seed", 0)
     if not isinstance(seed, int):
-        raise ScenarioError("spec.seed: a whole number is wanted")
+        raise ScenarioError("spec.seed: must be an integer")
     queue = spec.get("queue", TODAY)
     if queue not in QUEUES:
-        raise ScenarioError(f"spec.queue: one of {', '.join(QUEUES)} is wanted")
+        raise ScenarioError(f"spec.queue: must be one of {', '.join(QUEUES)}")
     manifests, entries = [], []
     for number, document in enumerate(found[1:], start=2):
-        times = {field: document[field] for field in TIMES if field in document}
-        manifest = {field: value for field, value in document.items() if field not in TIMES}
+        times = {field: document[field] for field in TIME_FIELDS if field in document}
+        manifest = {field: value for field, value in document.items() if field not in TIME_FIELDS}
         _check_times(number, times)
-        if durations.parse(times.get("at", "0")) or "every" in times:
+        if durations.parse_duration(times.get("at", "0")) or "every" in times:
             entries.append({"at": "0s", **times, "object": manifest})
         else:
             manifests.append(manifest)
@@ -66,7 +66,7 @@ def load(text: str) -> Scenario:
         title=str(spec.get("title") or name),
         summary=str(spec.get("summary") or ""),
         seed=seed,
-        pace=durations.parse(spec["pace"]) if "pace" in spec else DEFAULT_PACE,
+        pace=durations.parse_duration(spec["pace"]) if "pace" in spec else DEFAULT_PACE,
         config=spec.get("config"),
         queue=queue,
         manifests=manifests,
@@ -76,7 +76,7 @@ def load(text: str) -> Scenario:
 def _check_times(number: int, times: dict[str, Any]) -> None:
     for field, text in times.items():
         try:
-            durations.parse(text)
+            durations.parse_duration(text)
         except ValueError as error:
             raise ScenarioError(f"document {number}, {field}: {error}") from None
 

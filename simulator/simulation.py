@@ -1,60 +1,64 @@
-"""The whole simulated cluster as a state machine: object changes and the time go in, object changes, trace
-events, decisions and the pods' places in the queue come out.
+"""The simulated cluster as a state machine. Its inputs are changes of objects and the time; its outputs are
+changes of objects, trace events, decisions, and the pods' places in the queue.
 
-It never waits and never looks at a clock: :meth:`Simulation.step` does one thing that is due, and
-:meth:`Simulation.next_due` says when the next will be. The same inputs give the same trace, byte for byte.
+It never waits and reads no clock: :meth:`Simulation.step` does one thing that is due, and
+:meth:`Simulation.next_due` says when the next is. The same inputs give the same trace, byte for byte.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Literal
 
 import msgspec
 
-from simulator.api import ApiServer, Manifest, Micros, WatchEvent
-from simulator.config import load
+from simulator.api import ApiServer, ApiServerLost, Manifest, Micros, WatchEvent
+from simulator.client.informer import Pipeline
+from simulator.client.shared_informer import SharedInformer
+from simulator.client.world import World
 from simulator.controllers.manager import ControllerManager
 from simulator.decision import Decision, UnderWay
+from simulator.framework.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
+from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
+from simulator.kernel.environment import Process, Turn
 from simulator.objects.node import Node
-from simulator.objects.node_conditions import heard
 from simulator.objects.pod import Pod
-from simulator.objects.volumes import PVCS
-from simulator.queueing.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
+from simulator.plugins.registry import load
 from simulator.queueing.versions import TODAY, QueueVersion
-from simulator.scheduler.event_recorder import EVENTS
-from simulator.scheduler.extender import Transport
-from simulator.scheduler.points import Point, Points
 from simulator.scheduler.scheduler import Scheduler
+from simulator.scheduler.scheduling_loop import SchedulingLoop
 from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved, WatchRelisted
-from simulator.world.disruption import BUDGETS, DisruptionController
-from simulator.world.informer import Pipeline
-from simulator.world.kubelet import Kubelet
-from simulator.world.pod_gc import PodGarbageCollector
-from simulator.world.timetable import TIMETABLES, TimetableController
-from simulator.world.world import World
-
-OBJECTS_AT_ONCE = 200
-"""Objects popped from the delta FIFO by one step: some 20 ms of work, so that a step stays a small thing."""
 
 
 class Options(msgspec.Struct, frozen=True):
     seed: int = 0
-    """Settles every tie."""
+    """Decides what upstream leaves to chance."""
     pace: Micros = 0
-    """Simulated time that one scheduling cycle takes; 0 = none."""
+    """The simulated time that one scheduling cycle takes."""
     config: Manifest | None = None
     """KubeSchedulerConfiguration; None = the default one."""
     first_cycle: int = 1
-    """The number of the first scheduling cycle: a successor goes on counting."""
+    """The number of the first scheduling cycle; a successor continues the numbers."""
     queue: QueueVersion = TODAY
-    """The scheduler's queue: today's, or an older one."""
+    """The version of the scheduling queue."""
     controllers: bool = True
-    """Whether kubelets, the disruption controller and timetables act; without them the scheduler is alone."""
+    """Whether the controllers of :mod:`simulator.controllers.manager` run, kubelets among them; without them
+    there is only the scheduler."""
+
+
+@contextmanager
+def _losing_the_api_server() -> Iterator[None]:
+    """Raise the error that ended the connection to the API server."""
+    try:
+        yield
+    except ApiServerLost as lost:
+        raise lost.error from None
 
 
 class Simulation:
-    """One cluster. ``api`` is where all components write; they see the outcome, as everybody's writes, only
-    through :meth:`observe`."""
+    """One cluster. All components write to ``api``; they see their own writes, as everybody's, only through
+    :meth:`observe`."""
 
     def __init__(
         self,
@@ -64,43 +68,40 @@ class Simulation:
         transport: Transport | None = None,
     ) -> None:
         """``plugins`` are those that profiles may enable, by name; None = all that are installed. Extenders
-        are called through ``transport``; their answers are inputs like any others, and the trace is the same
-        only if they are.
+        are called through ``transport``; their answers are inputs, too: the trace is the same only if they
+        are.
 
-        Raises ConfigError for a configuration that the scheduler would not start with."""
+        Raises ConfigError for a configuration with which the scheduler would not start."""
         self._world = World(api)
         self._scheduler = Scheduler(
             self._world,
             load(options.config),
             seed=options.seed,
-            pace=options.pace,
-            first_cycle=options.first_cycle,
             plugins=plugins,
             transport=transport,
             queue=options.queue,
         )
+        self._loop = SchedulingLoop(self._scheduler, pace=options.pace, first_cycle=options.first_cycle)
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}
         self._started = False
-        self._cycle: Points | None = None
-        self._point: Point | None = None
+        self._informer = SharedInformer(self._world, self._handlers)
+        self._cycle: Process | None = None
+        """The cycle that stands at a point."""
         self.cycles = 0
         """How many scheduling and binding cycles have begun."""
         self._acting = options.controllers
-        self._kubelet = Kubelet(self._world)
-        self._disruption = DisruptionController(self._world, self._pods)
-        self._pod_gc = PodGarbageCollector(self._world, self._pods)
-        self._timetable = TimetableController(self._world)
-        self._controllers = ControllerManager(self._world)
+        self._controllers = ControllerManager(self._world, self._pods, self._nodes)
 
     def observe(self, events: Iterable[WatchEvent]) -> None:
-        """The watch's events, in order of version; they are taken in by the next steps. What comes before the
-        first step is what was there already."""
+        """Add events of the watch, in order of version; the next steps take them in. Objects that are added
+        before the first step are those of the first list."""
         for event in events:
             self._world.informer.watch(event)
 
     def relist(self, listed: Sequence[WatchEvent], version: int) -> None:
-        """The watch begins, or broke and begins anew: all that there is at ``version``, oldest first."""
+        """The watch begins, or begins again after it broke. ``listed`` are all objects at ``version``, the
+        oldest first."""
         gone = self._world.informer.replace(listed, version)
         self._world.listed(version)
         if self._started:
@@ -109,192 +110,170 @@ class Simulation:
             )
 
     def pipeline(self) -> Pipeline:
-        """What came in by which stage."""
+        """What has passed each stage of the informer."""
         return self._world.informer.pipeline()
 
     def next_due(self) -> Micros | None:
-        """When there is something to do; None = only an event can bring work."""
+        """When there is something to do; None = not before an event comes."""
         if self._world.informer.waiting or self._cycle is not None:
             return self._world.now
-        times = (self._world.agenda.due(), self._scheduler.due())
-        return min((time for time in times if time is not None), default=None)
+        return self._world.agenda.due()
 
     @property
     def now(self) -> Micros:
-        """When the last thing happened."""
+        """The time of the last step."""
         return self._world.now
 
     @property
     def rests(self) -> bool:
-        """Nothing is left to do at this time, but to pop the next pod."""
-        planned = self._world.agenda.due()
-        quiet = self._cycle is None and (planned is None or planned > self._world.now)
-        return quiet and not self._world.informer.waiting and self._scheduler.rests
+        """Whether nothing is left to do at this time except to pop the next pod."""
+        if self._cycle is not None or self._world.informer.waiting:
+            return False
+        first = self._world.agenda.first()
+        return first is None or first.time > self._world.now or first.turn == Turn.NEXT_POD
 
     @property
     def in_cycle(self) -> bool:
-        """Whether a cycle stands between two extension points; only steps by points leave one there."""
+        """Whether a cycle stands at an extension point; only steps with ``by_point`` leave it there."""
         return self._cycle is not None
 
     @property
     def under_way(self) -> UnderWay | None:
-        """Where that cycle stands, with what it knows so far."""
-        if self._point is None:
+        """Where that cycle stands, and what it has found so far."""
+        if self._cycle is None or self._cycle.point is None:
             return None
-        so_far = self._point.so_far
-        return UnderWay(
-            point=self._point.name,
-            cycle=self._point.cycle,
-            pod=self._point.pod,
-            decision=so_far() if so_far else None,
-        )
+        name, cycle, pod, so_far = self._cycle.point
+        return UnderWay(point=name, cycle=cycle, pod=pod, decision=so_far() if so_far else None)
 
     @property
     def nothing_pending(self) -> bool:
-        """No pod is on its way to a node; gated ones have not set out."""
+        """Whether no pod waits to be scheduled, except those that are gated."""
         return not self._world.informer.waiting and self._scheduler.lanes.only_gated
 
     def is_bound(self, pod: str) -> bool:
-        """Whether a pod, ``namespace/name``, has been seen to have a node."""
+        """Whether the informer has shown a pod (``namespace/name``) with a node."""
         return pod in self._pods and bool(self._pods[pod].node_name)
 
     def take_in(self, now: Micros) -> bool:
-        """Take in some of what was observed, and do nothing else; whether there was anything.
+        """Take in some of what was observed, and do nothing else. Return whether there was anything.
 
-        A cycle that is under way works on what it saw when it began, as upstream's does on its snapshot: all
-        that comes meanwhile waits until it is over."""
-        informer = self._world.informer
+        A cycle that stands at a point works on the cluster as it was when the cycle began, as upstream's does
+        on its snapshot: changes wait until it ends."""
+        waiting = self._world.informer.waiting
         if self._cycle is not None:
             return False
-        if not informer.waiting:
+        if waiting:
+            with _losing_the_api_server():
+                self._informer.process(now)
+                self._started = self._started or not self._world.informer.waiting
+                self._loop.set_timers()
+        else:
             self._started = True
-            return False
-        for _ in range(min(OBJECTS_AT_ONCE, informer.waiting)):
-            for event in informer.pop():
-                if not self._world.is_own(event.version):
-                    self._world.now = max(self._world.now, now)
-                self._take_in(event)
-        self._started = self._started or not informer.waiting
-        self._scheduler.plan()
-        return True
+        return bool(waiting)
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
-        """Do one thing that is due at ``now``; False = nothing is. A cycle is one thing, or
-        with ``by_point`` each of its extension points: the same happens in the same order, and nothing comes
-        between them.
+        """Take in changes, or do the next entry of the agenda that is due at ``now``. Return False if there
+        is neither. The order is described in :mod:`simulator.kernel.environment`.
 
-        It is done at its own time, however late the call: only events from outside happen when they are seen.
-        Exceptions are the API server's (a lost lease, say) or faults of the simulation: it is of no use after
-        one."""
-        if self._cycle is not None:
-            self._go_on(by_point)
-            self._scheduler.plan()
-            return True
+        A cycle is one step; with ``by_point``, each of its extension points is one. The same happens in the
+        same order, and nothing else happens between the points.
+
+        Raises what ended the connection to the API server (a lost lease, say), or EndlessMoment; the
+        simulation cannot be used after that. What a component or a plugin raises is contained."""
         if self.take_in(now):
             return True
-        planned, scheduler = self._world.agenda.due(), self._scheduler.due()
-        due = min((time for time in (planned, scheduler) if time is not None), default=None)
+        with _losing_the_api_server():
+            done = self._go_on(by_point) if self._cycle is not None else self._begin(now, by_point)
+            self._world.current = None
+            self._loop.set_timers()
+            return done
+
+    def _begin(self, now: Micros, by_point: bool) -> bool:
+        """Do the first entry of the agenda; whether it is due."""
+        due = self._world.agenda.due()
         if due is None or due > now:
             return False
-        self._world.now = max(self._world.now, due)
-        if planned is not None and planned <= due:
-            self._cycle = self._world.agenda.run_first()
-        else:
-            self._cycle = self._scheduler.step()
+        self._cycle = self._world.step()
         if self._cycle is not None:
             self.cycles += 1
-            self._go_on(by_point)
-        self._scheduler.plan()
+            if self._cycle.point is None or not by_point:
+                self._go_on(by_point)
         return True
 
-    def _go_on(self, by_point: bool) -> None:
-        """On with the cycle that is under way, to its next extension point or to its end."""
-        assert self._cycle is not None, "a cycle is under way"
-        self._point = next(self._cycle, None)
-        while self._point is not None and not by_point:
-            self._point = next(self._cycle, None)
-        if self._point is None:
-            self._cycle = None
+    def _go_on(self, by_point: bool) -> bool:
+        """Run the cycle to its next point, or to its end or next wait."""
+        while self._cycle is not None:
+            self._cycle = self._cycle.resume()
+            if by_point:
+                break
+        return True
 
     def take_trace(self) -> list[Event]:
-        """The trace since last asked."""
+        """The trace events since the last call."""
         trace, self._world.trace = self._world.trace, []
         return trace
 
     def give_back_trace(self, trace: list[Event]) -> None:
-        """The commit that it was taken for was refused: it is still to be told, but for what that write would
-        have meant."""
+        """Put back the trace that was taken for a commit which was then refused, without the events of that
+        write."""
         self._world.trace[:0] = trace
 
     def take_decisions(self) -> list[Decision]:
-        decisions, self._scheduler.decisions = self._scheduler.decisions, []
-        return decisions
+        """The Decisions since last asked."""
+        return self._scheduler.decisions.take()
+
+    def make_no_decisions(self) -> None:
+        """For who takes none from now on: no Decision is made, and none is kept."""
+        self._scheduler.decisions.wanted = False
+        self._scheduler.decisions.take()
 
     def take_lanes(self) -> dict[str, LaneEntry | None]:
-        """The places in the queue that are new since last asked; None = the pod left the queue."""
+        """The places in the queue that have changed since the last call; None = the pod has left the
+        queue."""
         return self._scheduler.lanes.take()
 
     # The watch
 
-    def _take_in(self, event: WatchEvent) -> None:
-        old = self._world.informer.apply(event)
-        if event.resource == EVENTS:
-            # Nobody acts on those: upstream's informers do not even watch them.
-            self._world.events.changed(event.key, old, None if event.type == "DELETED" else event.object)
-            return
-        if event.resource == "pods":
-            self._pod_changed(event)
-        elif event.resource == "nodes":
-            self._node_changed(event)
-        else:
-            new = None if event.type == "DELETED" else event.object
-            self._scheduler.handlers.object_changed(event.resource, event.key, old, new)
-            if self._acting and event.resource == TIMETABLES:
-                self._timetable.timetable_changed(event.key, new)
-            elif self._acting and event.resource == BUDGETS:
-                self._disruption.budget_changed(event.object)
-            elif self._acting and event.resource == PVCS:
-                self._kubelet.claim_changed(event.key, self._pods.values())
+    def _handlers(
+        self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
+    ) -> Iterator[tuple[str, Callable[[], object]]]:
+        """The components that are informed of a change, in order, each with its handler."""
+        yield "Scheduler informer", self._scheduler_handler(event, old, new, parsed)
         if self._acting:
-            current = None if event.type == "DELETED" else event.object
-            self._controllers.changed(event.resource, event.key, old, current)
-        self._world.observed(event.resource, event.key)
+            for component, changed in self._controllers.handlers(event.resource):
+                yield component, partial(changed, event.resource, event.key, old, new)
 
-    def _pod_changed(self, event: WatchEvent) -> None:
-        old = self._pods.get(event.key)
-        new = None if event.type == "DELETED" else Pod.parse(event.object)
+    def _scheduler_handler(
+        self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
+    ) -> Callable[[], object]:
+        if event.resource == "pods":
+            return self._pod_handler(event.key, parsed if isinstance(parsed, Pod) else None)
+        if event.resource == "nodes":
+            return self._node_handler(event.key, parsed if isinstance(parsed, Node) else None)
+        return partial(self._scheduler.handlers.object_changed, event.resource, event.key, old, new)
+
+    def _pod_handler(self, key: str, new: Pod | None) -> Callable[[], object]:
+        old = self._pods.get(key)
         if new is not None:
-            self._pods[event.key] = new
+            self._pods[key] = new
         else:
-            self._pods.pop(event.key, None)
+            self._pods.pop(key, None)
         if old is not None and new is None:
             self._world.emit(PodRemoved(t=self._world.now, pod=old.key, node=old.node_name))
-        if old is None and new is None:
-            return
-        self._scheduler.pod_changed(old, new)
-        if self._acting:
-            self._kubelet.pod_changed(old, new)
-            self._pod_gc.pod_changed(old, new)
-            self._disruption.pod_changed(old, new)
+        return partial(self._scheduler.pod_changed, old, new)
 
-    def _node_changed(self, event: WatchEvent) -> None:
-        old = self._nodes.get(event.key)
-        if event.type == "DELETED":
-            if old is not None:
-                del self._nodes[event.key]
-                self._node_event(event.key, "deleted")
-                self._scheduler.handlers.node_changed(old, None)
-                if self._acting:
-                    self._pod_gc.node_gone(event.key)
-            return
-        new = self._nodes[event.key] = Node.parse(event.object)
-        if old is None:
-            self._node_event(event.key, "added")
+    def _node_handler(self, key: str, new: Node | None) -> Callable[[], object]:
+        old = self._nodes.get(key)
+        if new is None:
+            del self._nodes[key]
+            self._node_event(key, "deleted")
         else:
-            self._node_event(event.key, "updated", node_scheduling_properties_change(new, old))
-        self._scheduler.handlers.node_changed(old, new)
-        if self._acting and (old is None or heard(old.manifest) != heard(new.manifest)):
-            self._kubelet.node_changed(new.name, self._pods.values())
+            self._nodes[key] = new
+            if old is None:
+                self._node_event(key, "added")
+            else:
+                self._node_event(key, "updated", node_scheduling_properties_change(new, old))
+        return partial(self._scheduler.handlers.node_changed, old, new)
 
     def _node_event(
         self,
@@ -302,7 +281,7 @@ class Simulation:
         change: Literal["added", "updated", "deleted"],
         events: Sequence[ClusterEvent] = (),
     ) -> None:
-        """What was there from the start is no news."""
+        """Emit the event, unless the node belongs to the first list."""
         if self._started:
             labels = [event.label.removeprefix(NODE) for event in events]
             self._world.emit(NodeChanged(t=self._world.now, node=node, change=change, events=labels))

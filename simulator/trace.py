@@ -1,6 +1,6 @@
-"""What happened, as typed events. The trace is append-only; the store numbers its events from 1.
+"""The types of trace events. The trace is append-only; the store numbers its events from 1.
 
-Every event carries ``t``, the simulated time in microseconds. Pods are named ``namespace/name``.
+Every event has ``t``, the simulated time in microseconds. Pods are named ``namespace/name``.
 """
 
 from typing import Literal
@@ -14,30 +14,31 @@ class Event(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
     t: int
 
 
-def numbered(number: int, event: Event) -> bytes:
-    """The line of JSON that says it, with its number."""
+def encode_numbered(number: int, event: Event) -> bytes:
+    """Encode an event with its number as one line of JSON."""
     return msgspec.json.encode({"seq": number, **msgspec.to_builtins(event)}) + b"\n"
 
 
 class LeaderElected(Event, frozen=True, tag=True):
-    """A worker took over the sandbox and rebuilt its queue from the store."""
+    """A worker became the sandbox's leader and rebuilt the queue from the store."""
 
     holder: str
     epoch: int
 
 
 class SchedulerConfigured(Event, frozen=True, tag=True):
-    """The scheduler was given another configuration; it starts anew with it."""
+    """The scheduler was restarted with another configuration."""
 
     fields: list[str]
-    """What is different in it, by path; the first twenty."""
+    """The paths of the fields that differ; the first twenty."""
 
 
 class NodeChanged(Event, frozen=True, tag=True):
     node: str
     change: Literal["added", "updated", "deleted"]
     events: list[str]
-    """The scheduler's labels for an update: UpdateNodeTaint, UpdateNodeAllocatable, ..."""
+    """The labels of the scheduler's cluster events for an update: UpdateNodeTaint, UpdateNodeAllocatable,
+    ..."""
 
 
 class QueueMoved(Event, frozen=True, tag=True):
@@ -47,10 +48,9 @@ class QueueMoved(Event, frozen=True, tag=True):
     source: Lane | Literal[""]
     target: Lane | Literal[""]
     event: str
-    """What caused it, in the scheduler's words: PodAdd, NodeAdd, BackoffComplete, ScheduleAttemptFailure,
-    ..."""
+    """The label of the event that caused it: PodAdd, NodeAdd, BackoffComplete, ScheduleAttemptFailure, ..."""
     plugin: str = ""
-    """The plugin whose queueing hint said so, where one did."""
+    """The plugin whose queueing hint caused it; "" if none did."""
     backoff_until: int | None = None
 
 
@@ -62,22 +62,23 @@ class CycleStarted(Event, frozen=True, tag=True):
 
 
 class WatchRelisted(Event, frozen=True, tag=True):
-    """The watch broke, by hand or as its log did not reach back any more: everything was listed anew."""
+    """The watch ended, because a user broke it or because its events were no longer available. All objects
+    were listed again."""
 
     version: int
     objects: int
     gone: int
-    """Objects that had been known and are no more."""
+    """Number of objects that were deleted in the meantime."""
 
 
 class CycleCutOff(Event, frozen=True, tag=True):
-    """The leader was lost while the cycle stood between two points. Nothing of it was written: the pod is
-    tried again."""
+    """The leader failed while the cycle was between two extension points. Nothing of the cycle was written;
+    the pod is tried again."""
 
     cycle: int
     pod: str
     point: str
-    """The extension point that would have come next."""
+    """The next extension point of the cycle."""
 
 
 class Filtered(Event, frozen=True, tag=True):
@@ -94,11 +95,12 @@ class Scored(Event, frozen=True, tag=True):
     node: str
     total: int
     tied: int
-    """How many nodes shared the top total."""
+    """Number of nodes with the highest total."""
 
 
 class VolumesAwaited(Event, frozen=True, tag=True):
-    """PreBind has asked for the pod's volumes; it is bound to the node when all of these claims are bound."""
+    """PreBind has requested the pod's volumes. The pod is bound to the node when all of these claims are
+    bound."""
 
     cycle: int
     pod: str
@@ -127,7 +129,7 @@ class Unschedulable(Event, frozen=True, tag=True):
 
 
 class SchedulerError(Event, frozen=True, tag=True):
-    """The attempt failed by a fault, not by a verdict; the loop went on."""
+    """The attempt failed because of an error, such as a plugin's status Error. The scheduler continues."""
 
     cycle: int
     pod: str
@@ -146,7 +148,7 @@ class Nominated(Event, frozen=True, tag=True):
 
 
 class VictimDeleted(Event, frozen=True, tag=True):
-    """A victim was marked for deletion; it goes when its grace period is over."""
+    """A victim was marked for deletion. It is deleted when its grace period is over."""
 
     cycle: int
     pod: str
@@ -161,14 +163,14 @@ class PodStarted(Event, frozen=True, tag=True):
 
 
 class PodReady(Event, frozen=True, tag=True):
-    """A running pod became ready later than it started, or is again."""
+    """A running pod became ready after it had started, or became ready again."""
 
     pod: str
     node: str
 
 
 class ContainersFailed(Event, frozen=True, tag=True):
-    """A pod's containers failed; they are started again at ``restart_at``."""
+    """A pod's containers failed. They are restarted at ``restart_at``."""
 
     pod: str
     node: str
@@ -188,8 +190,8 @@ class PodFinished(Event, frozen=True, tag=True):
 
 
 class PodEvicted(Event, frozen=True, tag=True):
-    """A pod has to go because of the state of its node: it is deleted for a taint, or ended for a
-    shortage."""
+    """A pod was evicted because of its node: deleted because of a taint, or terminated because of a lack of
+    resources."""
 
     pod: str
     node: str
@@ -197,32 +199,33 @@ class PodEvicted(Event, frozen=True, tag=True):
 
 
 class PodRemoved(Event, frozen=True, tag=True):
-    """The pod object is gone. ``node`` is empty where it never had one."""
+    """The pod object was deleted. ``node`` is empty if the pod had no node."""
 
     pod: str
     node: str
 
 
 class CreateRefused(Event, frozen=True, tag=True):
-    """A timetable's entry could not be created: admission refused it, or the name was taken."""
+    """The object of a timetable's entry could not be created: admission refused it, or the name already
+    exists."""
 
     timetable: str
     entry: int
-    """Counted from 0."""
+    """The index of the entry, from 0."""
     message: str
 
 
 class ObjectsCreated(Event, frozen=True, tag=True):
-    """A controller made objects of one kind."""
+    """A controller created objects of one kind."""
 
     controller: str
-    """Kind and key of the object that it did this for: ``ReplicaSet default/web``."""
+    """Kind and key of the object that was reconciled: ``ReplicaSet default/web``."""
     resource: str
     keys: list[str]
 
 
 class ObjectsDeleted(Event, frozen=True, tag=True):
-    """A controller had objects deleted; pods go when their grace period is over."""
+    """A controller deleted objects. Pods are deleted when their grace period is over."""
 
     controller: str
     resource: str
@@ -231,7 +234,7 @@ class ObjectsDeleted(Event, frozen=True, tag=True):
 
 
 class ReplicaSetScaled(Event, frozen=True, tag=True):
-    """A Deployment changed how many pods one of its ReplicaSets has."""
+    """The Deployment controller changed the number of replicas of a ReplicaSet."""
 
     controller: str
     replica_set: str
@@ -246,35 +249,56 @@ class JobFinished(Event, frozen=True, tag=True):
 
 
 class VolumeBound(Event, frozen=True, tag=True):
-    """A claim got its volume."""
+    """A claim was bound to a volume."""
 
     claim: str
     volume: str
 
 
 class ControllerFailed(Event, frozen=True, tag=True):
-    """What a controller wanted to do was refused. It tries again, ever more slowly, and says no more until
-    it got on."""
+    """A component failed to reconcile one object: the API server refused a write, or the object is not as the
+    component expects. It retries with increasing delays, and reports no further failure until it has
+    succeeded. Everything else continues."""
 
     controller: str
+    """The component and the object: ``ReplicaSet default/web``."""
+    message: str
+
+
+class ControllerPostponed(Event, frozen=True, tag=True):
+    """A component reconciled one object too often at one point in time. It continues at ``until``, so that
+    simulated time can advance."""
+
+    controller: str
+    runs: int
+    """Number of runs at this point in time."""
+    until: int
+
+
+class ObjectUnreadable(Event, frozen=True, tag=True):
+    """A stored object does not fit its schema. All components ignore it until it changes."""
+
+    resource: str
+    key: str
     message: str
 
 
 class LaneEntry(msgspec.Struct, frozen=True):
-    """A pending pod's place in the queue, as the page shows it (not a trace event: the state that moves lead
-    to)."""
+    """The position of a pending pod in the scheduling queue. It is not a trace event, but the state that
+    results from the QueueMoved events."""
 
     pod: str
     uid: str
     lane: Lane
     priority: int
     since: int
-    """Simulated microseconds at which it came into this lane."""
+    """Simulated time in microseconds at which the pod entered this lane."""
     queued: int
-    """The queue's own timestamp, which orders pods of equal priority."""
+    """The queue's timestamp of the pod, by which pods of equal priority are ordered."""
     attempts: int
     place: int = 0
-    """Its place in the line of a queue that knows no priority: the smallest is next. 0 in the others."""
+    """The position in a queue without priorities, where the smallest is popped next; 0 in all other
+    queues."""
     backoff_until: int | None = None
     message: str = ""
     plugins: list[str] = []
@@ -282,7 +306,7 @@ class LaneEntry(msgspec.Struct, frozen=True):
     gate: str = ""
     nominated_node: str = ""
     wait_until: int | None = None
-    """When the wait on Permit ends, by the first of its plugins' timeouts; None in other lanes."""
+    """When the first timeout of a Permit plugin ends; None in other lanes."""
 
 
 AnyEvent = (
@@ -316,4 +340,6 @@ AnyEvent = (
     | JobFinished
     | VolumeBound
     | ControllerFailed
+    | ControllerPostponed
+    | ObjectUnreadable
 )

@@ -1,5 +1,5 @@
-"""The workloads by which throughput is measured: those of upstream's scheduler_perf
-(test/integration/scheduler_perf) in a form that needs no API server."""
+"""Workloads for measuring throughput: those of upstream's scheduler_perf (test/integration/scheduler_perf),
+in a form that needs no API server."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -10,9 +10,9 @@ ZONES = 3
 
 
 class Workload(NamedTuple):
-    """``initial(nodes)`` pods are put on the nodes in turn before the clock starts, then up to
-    ``measured(nodes)`` pods are scheduled. ``preempts``: each of them takes an attempt that ends in a
-    nomination, and another one that uses it."""
+    """A workload: ``initial(nodes)`` pods are added to the nodes in turn before the measurement, then up to
+    ``measured(nodes)`` pods are scheduled. ``preempts``: each pod needs one attempt that nominates a node and
+    one that uses the nomination."""
 
     initial: Callable[[int], int]
     initial_pod: Callable[[int], Manifest]
@@ -21,8 +21,8 @@ class Workload(NamedTuple):
     preempts: bool = False
 
 
-def node(i: int) -> Manifest:
-    """4 CPUs, 32 GiB, 110 pods, in one of three zones."""
+def make_node(i: int) -> Manifest:
+    """Return a node with 4 CPUs and 32 GiB for 110 pods, in one of three zones."""
     name = f"node-{i}"
     labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": f"zone-{i % ZONES}"}
     return {
@@ -31,11 +31,11 @@ def node(i: int) -> Manifest:
     }
 
 
-def nodes(count: int) -> Iterator[Manifest]:
-    return (node(i) for i in range(count))
+def make_nodes(count: int) -> Iterator[Manifest]:
+    return (make_node(i) for i in range(count))
 
 
-def plain(name: str, cpu: str = "100m", priority: int = 0, **spec: object) -> Manifest:
+def make_pod(name: str, cpu: str = "100m", priority: int = 0, **spec: object) -> Manifest:
     container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": cpu, "memory": "500Mi"}}}
     return {
         "metadata": {"name": name, "namespace": "default", "uid": name, "labels": {"app": "measured"}},
@@ -48,56 +48,104 @@ SELECTOR = {"matchLabels": {"app": "measured"}}
 BY_HOSTNAME = {"topologyKey": "kubernetes.io/hostname", "labelSelector": SELECTOR}
 
 
-def initial(i: int) -> Manifest:
-    pod = plain(f"initial-{i}")
+def make_initial_pod(i: int) -> Manifest:
+    pod = make_pod(f"initial-{i}")
     pod["metadata"]["labels"] = {"app": "initial"}
     return pod
 
 
-def basic(i: int) -> Manifest:
-    return plain(f"pod-{i}")
+def make_basic_pod(i: int) -> Manifest:
+    return make_pod(f"pod-{i}")
 
 
-def spreading(i: int) -> Manifest:
-    constraint = {
-        "maxSkew": 5,
-        "topologyKey": "topology.kubernetes.io/zone",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": SELECTOR,
-    }
-    return plain(f"pod-{i}", topologySpreadConstraints=[constraint])
+BY_ZONE = {
+    "maxSkew": 5,
+    "topologyKey": "topology.kubernetes.io/zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": SELECTOR,
+}
+NOT_TWO_ON_A_NODE = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [BY_HOSTNAME]}}
 
 
-def preferring(prefix: str) -> Callable[[int], Manifest]:
+def make_spreading_pod(i: int) -> Manifest:
+    return make_pod(f"pod-{i}", topologySpreadConstraints=[BY_ZONE])
+
+
+def affinity_pod_maker(prefix: str) -> Callable[[int], Manifest]:
     term = {"weight": 1, "podAffinityTerm": BY_HOSTNAME}
     affinity = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
-    return lambda i: plain(f"{prefix}-{i}", affinity=affinity)
+    return lambda i: make_pod(f"{prefix}-{i}", affinity=affinity)
 
 
-def excluding(prefix: str) -> Callable[[int], Manifest]:
-    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [BY_HOSTNAME]}}
-    return lambda i: plain(f"{prefix}-{i}", affinity=affinity)
+def anti_affinity_pod_maker(prefix: str) -> Callable[[int], Manifest]:
+    return lambda i: make_pod(f"{prefix}-{i}", affinity=NOT_TWO_ON_A_NODE)
 
 
-def thousand(_: int) -> int:
+HOST_PORT = {"containerPort": 80, "hostPort": 80}
+
+
+def make_low_priority_pod(i: int) -> Manifest:
+    """Return a pod of which four fill a node."""
+    return make_pod(f"low-{i}", cpu="900m")
+
+
+def make_mixed_low_priority_pod(i: int) -> Manifest:
+    """Return a pod of which four fill a node. Every seventh, at most one on a node, has a host port and the
+    label of the measured pods."""
+    pod = make_low_priority_pod(i)
+    if i % 7:
+        pod["metadata"]["labels"] = {"app": "initial"}
+    else:
+        pod["spec"]["containers"][0]["ports"] = [HOST_PORT]
+    return pod
+
+
+def make_high_priority_pod(i: int, cpu: str = "3", **spec: object) -> Manifest:
+    """Return a pod that fits on a node if three pods of low priority are evicted."""
+    return make_pod(f"high-{i}", cpu=cpu, priority=10, **spec)
+
+
+def make_high_priority_pod_with_port(i: int) -> Manifest:
+    pod = make_high_priority_pod(i)
+    pod["spec"]["containers"][0]["ports"] = [HOST_PORT]
+    return pod
+
+
+def make_spreading_high_priority_pod(i: int) -> Manifest:
+    """Return a pod that evicts one pod, so that the number of pods in each zone stays the same."""
+    return make_high_priority_pod(i, cpu="1300m", topologySpreadConstraints=[BY_ZONE])
+
+
+def preemption_workload(low: Callable[[int], Manifest], high: Callable[[int], Manifest]) -> Workload:
+    return Workload(lambda nodes: nodes * 4, low, lambda nodes: min(nodes, 1000), high, preempts=True)
+
+
+def _thousand(_: int) -> int:
     return 1000
 
 
 WORKLOADS = {
-    "basic": Workload(thousand, initial, thousand, basic),
-    "topology-spread": Workload(thousand, initial, thousand, spreading),
-    "preferred-affinity": Workload(thousand, preferring("initial"), thousand, preferring("pod")),
+    "basic": Workload(_thousand, make_initial_pod, _thousand, make_basic_pod),
+    "topology-spread": Workload(_thousand, make_initial_pod, _thousand, make_spreading_pod),
+    "preferred-affinity": Workload(
+        _thousand, affinity_pod_maker("initial"), _thousand, affinity_pod_maker("pod")
+    ),
     "required-anti-affinity": Workload(
-        lambda nodes: nodes // 5, excluding("initial"), lambda nodes: nodes * 4 // 5, excluding("pod")
+        lambda nodes: nodes // 5,
+        anti_affinity_pod_maker("initial"),
+        lambda nodes: nodes * 4 // 5,
+        anti_affinity_pod_maker("pod"),
     ),
-    "preemption": Workload(
-        lambda nodes: nodes * 4,
-        lambda i: plain(f"low-{i}", cpu="900m"),
-        lambda nodes: min(nodes, 1000),
-        lambda i: plain(f"high-{i}", cpu="3", priority=10),
-        preempts=True,
+    "preemption": preemption_workload(make_low_priority_pod, make_high_priority_pod),
+    "preemption-ports": preemption_workload(make_mixed_low_priority_pod, make_high_priority_pod_with_port),
+    "preemption-spreading": preemption_workload(make_low_priority_pod, make_spreading_high_priority_pod),
+    "preemption-anti-affinity": preemption_workload(
+        make_mixed_low_priority_pod, lambda i: make_high_priority_pod(i, affinity=NOT_TWO_ON_A_NODE)
     ),
-    "unschedulable": Workload(thousand, initial, thousand, lambda i: plain(f"pod-{i}", cpu="9")),
+    "unschedulable": Workload(
+        _thousand, make_initial_pod, _thousand, lambda i: make_pod(f"pod-{i}", cpu="9")
+    ),
 }
-"""By the names of the issue's table; upstream's are SchedulingBasic, TopologySpreading,
-SchedulingPreferredPodAffinity, SchedulingPodAntiAffinity, PreemptionBasic and Unschedulable."""
+"""Upstream's names are SchedulingBasic, TopologySpreading, SchedulingPreferredPodAffinity,
+SchedulingPodAntiAffinity, PreemptionBasic and Unschedulable. The workloads with ``preemption-`` are
+schedviz's own: in them, filter plugins count pods during the dry run of preemption."""

@@ -20,7 +20,13 @@ FLAGS = [
     "--disable-sync",
 ]
 
-MISSING = "no Chromium found: install the package chromium (Debian: apt-get install chromium)"
+
+def missing(reason: str = "make test would install one") -> str:
+    """What to say where there is none."""
+    return (
+        f"The tests of the pages need a Chromium ({', '.join(NAMES)}), and there is none: {reason}. "
+        "Install one (Debian: apt-get install chromium), or run the other tests: make test-without-browser"
+    )
 
 
 def find() -> str | None:
@@ -28,29 +34,38 @@ def find() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def required() -> bool:
-    """Whether browser tests may not be skipped."""
-    return os.environ.get("CI", "").lower() in ("1", "true")
+def install() -> str:
+    """Install Debian's package; the reason why that is not possible, empty when it is done.
 
-
-def install() -> str | None:
-    """Install Debian's package, where this user may; the path."""
+    No fonts are installed with it: a bare Debian has none but those that Chromium depends on, and the pages
+    must do with them."""
     apt = shutil.which("apt-get")
-    if os.geteuid() != 0 or apt is None:
-        return None
-    print("Installing Debian's chromium for the browser tests")
-    quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
-    for command in (["update", "-qq"], ["install", "-qq", "--no-install-recommends", "chromium"]):
-        if subprocess.run([apt, *command, "-y"], check=False, **quiet).returncode != 0:
-            return None
-    return find()
+    if apt is None:
+        return "apt-get, which would install it, is not found"
+    if os.geteuid() != 0:
+        return "only root may install it with apt-get"
+    print("Installing Debian's chromium for the tests of the pages", flush=True)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", "chromium"]):
+        ended = subprocess.run(
+            [apt, *command],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if ended.returncode != 0:
+            return f"apt-get {command[0]} failed: {' '.join(ended.stderr.split())}"
+    return "" if find() else "apt-get installed the package chromium, which has no program of these names"
 
 
 def main() -> int:
-    if find() or install():
-        return 0
-    print(MISSING if required() else f"{MISSING}; the browser tests are skipped", file=sys.stderr)
-    return 1 if required() else 0
+    reason = "" if find() else install()
+    if reason:
+        print(missing(reason), file=sys.stderr)
+    return 1 if reason else 0
 
 
 if __name__ == "__main__":

@@ -5,18 +5,18 @@ Processes are started once a session and shared; tests keep apart by sandbox nam
 
 import os
 import re
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from tests import chromium
-from tests.processes import Process
-from tests.waiting import eventually
+from tests.processes import Process, answers
+from tests.waiting import PATIENCE, eventually
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,11 +28,15 @@ os.environ["REDIS_URL"] = f"redis://:{PASSWORD}@127.0.0.1:{PORT}/0"
 os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
 
 from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS  # noqa: E402 (as above)
-from schedviz.loop.presence import WORKERS  # noqa: E402
+from schedviz.loop.leadership import living_workers  # noqa: E402
 from schedviz.store import Meta, Sandbox, Store  # noqa: E402
 from schedviz.up.parts import SERVER  # noqa: E402
 
 PHASE = pytest.StashKey[int]()
+
+# How long an example takes says how busy the machine is.
+hypothesis_settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("any speed")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -93,7 +97,7 @@ def worker(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     """A real Celery worker, on the session's Redis."""
     log = tmp_path_factory.mktemp("worker") / "log"
     process = Process(["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], log)
-    eventually(lambda: process.alive() and store.redis.scard(WORKERS), "the worker lives")
+    eventually(lambda: process.alive() and living_workers(store), "the worker lives")
     yield process
     process.stop()
 
@@ -124,20 +128,11 @@ def stack(server: str, worker: Process) -> str:
     return server
 
 
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=2):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
-
-
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     """A real Chromium."""
     path = chromium.find()
-    if path is None:
-        (pytest.fail if chromium.required() else pytest.skip)(chromium.MISSING)
+    assert path, chromium.missing()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -150,6 +145,7 @@ def browser() -> "Iterator[Browser]":
 def page(browser: "Browser", stack: str) -> "Iterator[Page]":
     """A page of its own session, the size of a projector. An uncaught error in its scripts fails the test."""
     context = browser.new_context(base_url=stack, viewport={"width": 1280, "height": 720}, locale="en")
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -22,9 +22,9 @@ import django
 from django.test import Client
 
 from schedviz.api import write
-from schedviz.api.branch import branch
+from schedviz.api.branch import branch_of_moment
 from schedviz.embedded_redis import EmbeddedRedis, lock
-from schedviz.loop.archivist import Archivist
+from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
@@ -88,17 +88,17 @@ class Measured:
 
 @contextmanager
 def timed_turns(times: list[float], cpu: list[float]) -> Iterator[None]:
-    turn = Archivist.turn
+    slice_ended = ArchiveWriter.slice_ended
 
-    def timed(archivist: Archivist, *arguments: Any) -> None:
+    def timed(writer: ArchiveWriter, *arguments: Any) -> None:
         began, worked = time.perf_counter(), time.process_time()
-        turn(archivist, *arguments)
+        slice_ended(writer, *arguments)
         times.append(time.perf_counter() - began)
         cpu.append(time.process_time() - worked)
 
-    Archivist.turn = timed  # type: ignore[method-assign]  # to be measured
+    ArchiveWriter.slice_ended = timed  # type: ignore[method-assign]  # to be measured
     yield
-    Archivist.turn = turn  # type: ignore[method-assign]
+    ArchiveWriter.slice_ended = slice_ended  # type: ignore[method-assign]
 
 
 def timed(work: Callable[[Sandbox, int], object], sandbox: Sandbox, count: int) -> str:
@@ -152,7 +152,7 @@ def main(large: bool) -> None:
         print("its page:", timed(draw, measured.sandbox, MOMENTS))
 
         def split(sandbox: Sandbox, seq: int) -> None:
-            branch(store, Past(sandbox, seq), f"branch-{seq}")
+            branch_of_moment(store, Past(sandbox, seq), f"branch-{seq}")
 
         if large:
             print("no branch: it would be of more objects than one commit takes")

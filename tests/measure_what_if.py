@@ -20,7 +20,7 @@ from tests.conftest import PASSWORD, PORT, answers  # first: it says where Redis
 from schedviz.api import write
 from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
-from schedviz.loop.presence import WORKERS
+from schedviz.loop.leadership import living_workers
 from schedviz.questions.question import Questions
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.up.parts import SERVER
@@ -71,7 +71,7 @@ def started(stack: ExitStack) -> tuple[Page, Store]:
         ("thinker", ["celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS]),
     ):
         stack.callback(Process(["-m", *command], folder / name).stop)
-    eventually(lambda: store.redis.scard(WORKERS) and answers(f"http://127.0.0.1:{port}/healthz"), "up", 60)
+    eventually(lambda: living_workers(store) and answers(f"http://127.0.0.1:{port}/healthz"), "up", 60)
     playwright = stack.enter_context(sync_playwright())
     browser = playwright.chromium.launch(executable_path=chromium.find(), args=chromium.FLAGS)
     stack.callback(browser.close)

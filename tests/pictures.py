@@ -20,7 +20,7 @@ START_SECONDS = 30.0
 def main() -> int:
     path = chromium.find()
     if path is None:
-        print(chromium.MISSING, file=sys.stderr)
+        print(chromium.missing(), file=sys.stderr)
         return 1
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from schedviz.up import guardian
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,13 +43,23 @@ class Process:
         return True
 
     def send(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
+        """To its whole group; to nobody when it has ended, as its number may mean another by then."""
+        if self.popen.poll() is None:
             os.killpg(self.popen.pid, number)
 
-    def wait(self, seconds: float = 15.0) -> int:
+    def wait(self, seconds: float = PATIENCE) -> int:
         status = self.popen.wait(seconds)
         guardian.forget(self.popen.pid)
         return status
+
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """Within, the process does nothing."""
+        self.send(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.send(signal.SIGCONT)
 
     def kill(self) -> None:
         """As a power cut does it."""
@@ -56,7 +69,16 @@ class Process:
     def stop(self) -> None:
         self.send(signal.SIGTERM)
         try:
-            self.wait(10)
+            self.wait()
         except subprocess.TimeoutExpired:
             self.kill()
             raise
+
+
+def answers(url: str) -> bool:
+    """Whether a server is there."""
+    try:
+        with urllib.request.urlopen(url, timeout=2):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False

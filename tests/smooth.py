@@ -54,7 +54,7 @@ class Run(NamedTuple):
 def main() -> int:
     path = chromium.find()
     if path is None:
-        print(chromium.MISSING, file=sys.stderr)
+        print(chromium.missing(), file=sys.stderr)
         return 1
     port = free_port()
     url = f"http://127.0.0.1:{port}"

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from simulator.config import load
 from simulator.framework.interface import EXTENSION_POINTS, Plugin
+from simulator.objects.pod import Pod
 from simulator.plugins import registry
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt import Attempt
+from simulator.simulation import Options
+from simulator.trace import BindFailed
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
+from tests.simulator.lab import Lab, node, pod
 
 TEXT = (Path(__file__).parent.parent / "docs" / "PLUGINS.md").read_text()
 PLUGINS_CONFIG, EXTENDERS_CONFIG = (
@@ -114,6 +117,50 @@ def test_the_ports_filter_does_what_the_in_tree_one_does_in_preemption_too(
     assert "FreePorts" in search.pre_filter.skipped
 
 
+def test_the_ports_filter_registers_what_frees_a_port(installed: Mapping[str, type[Plugin]]) -> None:
+    registered = profiles(load(PLUGINS_CONFIG))["default-scheduler"].events_to_register()["FreePorts"]
+    assert [each.event.label for each in registered] == ["PodDelete", "NodeAdd"]
+    waiting, same, other = (
+        Pod.parse(with_port(name, port, 0)) for name, port in (("p", 80), ("q", 80), ("r", 81))
+    )
+    assert registered[0].hint(waiting, same, None)
+    assert not registered[0].hint(waiting, other, None)
+
+
+def test_pods_beyond_the_seats_of_the_licence_are_not_bound(installed: Mapping[str, type[Plugin]]) -> None:
+    config = {
+        "profiles": [
+            {
+                "plugins": {"multiPoint": {"enabled": [{"name": "Licence"}]}},
+                "pluginConfig": [{"name": "Licence", "args": {"seats": 1}}],
+            }
+        ]
+    }
+    lab = Lab(Options(config=config), plugins=installed)
+    labels = {"example.com/licence": "yes"}
+    lab.create(
+        node("n1"), *(pod(name) | {"metadata": {"name": name, "labels": labels}} for name in "ab"), pod("c")
+    )
+    lab.run(5)
+    assert [lab.node_of(name) for name in "abc"] == ["n1", "", "n1"]
+    failed = lab.of(BindFailed)[0]
+    assert failed.message == 'running PreBind plugin "Licence": all 1 seats are taken'
+
+
+def test_a_node_is_prepared_before_the_first_pod_with_a_licence(
+    installed: Mapping[str, type[Plugin]],
+) -> None:
+    config = {"profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Prepared"}]}}}]}
+    lab = Lab(Options(config=config), plugins=installed)
+    labels = {"example.com/licence": "yes"}
+    lab.create(node("n1"), pod("a") | {"metadata": {"name": "a", "labels": labels}}, pod("b"))
+    lab.run(2)
+    assert [lab.node_of(name) for name in "ab"] == ["", "n1"]
+    lab.run(1)
+    assert lab.node_of("a") == "n1"
+    assert lab.api.objects["nodes"]["n1"]["metadata"]["labels"]["example.com/prepared"] == "yes"
+
+
 def with_port(name: str, port: int, priority: int, on: str = "") -> dict[str, object]:
     container = {"name": "c", "ports": [{"containerPort": port, "hostPort": port, "protocol": "TCP"}]}
     spec = {"nodeName": on} if on else {}
@@ -125,7 +172,7 @@ def with_port(name: str, port: int, priority: int, on: str = "") -> dict[str, ob
 @pytest.mark.parametrize(
     ("entry", "error"),
     [
-        ("x = my_plugins:default_normalize_score", r"entry point 'x' \(.*\) is no plugin class"),
+        ("x = my_plugins:default_normalize_score", r"entry point 'x' \(.*\) is not a plugin class"),
         ("x = simulator.plugins.node_name:NodeName", "a plugin named 'NodeName' already exists"),
         ("x = my_plugins:Nothing", "Nothing"),
     ],

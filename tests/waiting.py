@@ -6,8 +6,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 15.0
-"""Seconds; long for a busy machine. Nothing that works waits for so long."""
+PATIENCE = 60.0
+"""Seconds until a test takes what it waits for for hung. Whoever waits goes on at once when it comes: no test
+depends on how soon that is."""
 
 
 def eventually(look: Callable[[], T | None], what: str = "", seconds: float = PATIENCE) -> T:

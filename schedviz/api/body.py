@@ -1,25 +1,28 @@
-"""The bodies of requests and answers."""
+"""Reads the bodies and query parameters of API requests, and builds the responses."""
 
 from typing import Any
 
 import msgspec
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 
 from simulator.api import Manifest
 from simulator.apiserver import patch
-from simulator.apiserver.bounds import MAX_BYTES
-from simulator.apiserver.decoding import decode_as
-from simulator.apiserver.manifest import ManifestError, TooLong, documents, json_document
+from simulator.apiserver.decoding import decode_body
+from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents, parse_json_document
+from simulator.apiserver.query import Query, integer_parameter
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import schema_of
+from simulator.apiserver.schema import DELETE_OPTIONS, schema_of
 from simulator.apiserver.status import BadRequest, StatusError, TooLarge, UnsupportedMediaType
+from simulator.apiserver.write_options import check_write_options
 
 JSON = "application/json"
 YAML = ("application/yaml", "text/yaml", "application/x-yaml")
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+
+CREATED: Manifest = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+"""The body of the response to a binding and to an eviction."""
 
 
 def answer(value: object, status: int = 200) -> HttpResponse:
@@ -28,13 +31,15 @@ def answer(value: object, status: int = 200) -> HttpResponse:
 
 def refusal(error: StatusError) -> HttpResponse:
     response = answer(error.status(), error.code)
-    if error.code in (429, 503):
+    if error.retry_after_seconds:
+        response["Retry-After"] = str(error.retry_after_seconds)
+    elif error.code in (429, 503):
         response["Retry-After"] = "1"
     return response
 
 
 def success(resource: Resource, manifest: Manifest) -> Manifest:
-    """The Status that answers where there is no object to show."""
+    """The Status of a successful deletion, whose response shows no object."""
     details = {
         "name": manifest["metadata"].get("name", ""),
         "group": resource.group,
@@ -51,54 +56,54 @@ def success(resource: Resource, manifest: Manifest) -> Manifest:
 
 
 def manifest_of(request: HttpRequest) -> Manifest:
-    """The one manifest of a request. Raises a StatusError."""
+    """Parse the body, which must be one manifest, as JSON or YAML. Raises StatusError."""
     accepted = (JSON, *YAML)
     if content_type(request) not in ("", *accepted):
         raise _unsupported(accepted)
-    found = _parsed(documents, request)
+    found = _parsed(parse_documents, request)
     if len(found) != 1:
         raise BadRequest(f"expected one object in the body, found {len(found)}")
     return dict(found[0])
 
 
 def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Manifest:
-    """The object after the request's patch. Raises a StatusError."""
+    """Apply the patch in the request's body to ``subject``, and return the new object. Raises StatusError."""
     kind = content_type(request)
     if kind not in (MERGE_PATCH, STRATEGIC_MERGE_PATCH, JSON_PATCH):
         raise _unsupported((JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH))
-    change = _parsed(json_document, request)
+    change = _parsed(parse_json_document, request)
     if kind == JSON_PATCH:
-        result = patch.json_patch(subject, change)
+        result = patch.apply_json_patch(subject, change)
     elif not isinstance(change, dict):
         raise BadRequest("the patch must be an object")
     elif kind == MERGE_PATCH:
-        result = patch.merge(subject, change)
+        result = patch.apply_merge_patch(subject, change)
     else:
-        result = patch.strategic(schema_of(resource), subject, change)
+        result = patch.apply_strategic_merge_patch(schema_of(resource), subject, change)
     if not isinstance(result, dict):
         raise BadRequest("the patch leaves no object")
     return result
 
 
 def delete_options(request: HttpRequest) -> Manifest:
-    """The DeleteOptions in the body, or none; a grace period and what becomes of dependents may stand in the
-    query instead."""
+    """The DeleteOptions in the body; without a body those in the query, as upstream
+    (apiserver/pkg/endpoints/handlers/delete.go). Raises StatusError."""
+    if request.body:
+        return decode_body(DELETE_OPTIONS, manifest_of(request))
     options: Manifest = {}
-    if _raw(request):
-        given = manifest_of(request)
-        decoded, causes = decode_as("DeleteOptions", given)
-        if causes:
-            raise BadRequest(f"DeleteOptions: {causes[0]}", causes=causes)
-        options = dict(decoded)
     if "gracePeriodSeconds" in request.GET:
-        options["gracePeriodSeconds"] = whole_number(request, "gracePeriodSeconds", 0)
+        options["gracePeriodSeconds"] = integer_parameter(query(request), "gracePeriodSeconds")
     if "propagationPolicy" in request.GET:
         options["propagationPolicy"] = request.GET["propagationPolicy"]
     return options
 
 
+def query(request: HttpRequest) -> Query:
+    return {name: values[0] for name, values in request.GET.lists() if values}
+
+
 def whole_number(request: HttpRequest, parameter: str, default: int) -> int:
-    """A query parameter that is a number from 0 on. Raises BadRequest."""
+    """A query parameter that is an integer >= 0. Raises BadRequest."""
     text = request.GET.get(parameter, "")
     if not text:
         return default
@@ -107,14 +112,11 @@ def whole_number(request: HttpRequest, parameter: str, default: int) -> int:
     return int(text)
 
 
-def flag(request: HttpRequest, parameter: str) -> bool:
-    return request.GET.get(parameter, "") in ("1", "true", "True")
-
-
 def is_dry_run(request: HttpRequest, options: Manifest | None = None) -> bool:
+    """Whether the request is a dry run, which stores nothing. Raises Invalid for invalid write options in the
+    query."""
     asked = request.GET.getlist("dryRun") or (options or {}).get("dryRun") or []
-    if any(value != "All" for value in asked):
-        raise BadRequest('dryRun: Unsupported value: supported values: "All"')
+    check_write_options(request.method or "", query(request), asked)
     return bool(asked)
 
 
@@ -124,22 +126,11 @@ def content_type(request: HttpRequest) -> str:
 
 def _parsed(parse: Any, request: HttpRequest) -> Any:
     try:
-        return parse(_raw(request))
+        return parse(request.body)
     except TooLong as error:
         raise TooLarge(str(error)) from None
     except ManifestError as error:
         raise BadRequest(str(error)) from None
-
-
-def _raw(request: HttpRequest) -> bytes:
-    length = request.headers.get("Content-Length", "")
-    try:
-        # Before the body is taken into memory.
-        if length.isdecimal() and int(length[:18]) > MAX_BYTES:
-            raise TooLong()
-        return request.body
-    except (TooLong, RequestDataTooBig):
-        raise TooLarge(str(TooLong())) from None
 
 
 def _unsupported(accepted: tuple[str, ...]) -> UnsupportedMediaType:

@@ -1,59 +1,84 @@
-"""A sandbox made of a past moment of another one."""
+"""Creates a branch: a new sandbox with the state of another one, now or at a past moment."""
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
-from schedviz.loop import ring, wake
-from schedviz.store import Clock, LimitReached, Meta, Sandbox, SandboxExists, Store
+from schedviz.api.edits import apply_edits
+from schedviz.api.new_sandbox import new_sandbox
+from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
 from schedviz.store.history import History
 from schedviz.store.model import Origin
 from schedviz.store.past import Past
-from simulator.api import Change
-from simulator.apiserver.status import AlreadyExists, TooManyRequests
+from simulator.api import Change, Manifest
+from simulator.apiserver.status import NotFound
 from simulator.recording import Entry
+from simulator.what_if.edit import Edit
+
+BRANCHES_AT_MOST: Final = 99
+"""Branches of one sandbox that :func:`branch_of_now` can number."""
+STEM_AT_MOST: Final = 59
+"""Characters of the original name that a branch's name keeps: with "-b99" it has 63, the maximum of a DNS
+label."""
+
+Objects = dict[str, dict[str, Manifest]]
+"""Resource -> key -> manifest."""
 
 
-def branch(store: Store, past: Past, name: str) -> Sandbox:
-    """A sandbox that begins as that moment was, paused: its objects, with their uids and times, in the order
-    in which they were written; the queue's places, the clock, the number of the last cycle; what the leader
-    of that moment was configured with.
+def branch_of_moment(store: Store, past: Past, name: str) -> Sandbox:
+    """Create a paused sandbox with the state of a past moment: the objects with their uids and times, created
+    in the order in which they were written; the queue places; the clock; the number of the last cycle; and
+    the options of the leader of that moment.
 
-    Raises AlreadyExists, TooManyRequests (also for more than MAX_CHANGES objects), ValueError for a name that
-    is none.
+    Raises StatusError, ValueError for a name that is not a DNS label.
     """
     mark = past.moment.mark
-    objects = [
-        (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))
-        for resource, collection in past.moment.objects.items()
-        for key, manifest in collection.items()
-    ]
-    objects.sort(key=lambda each: each[0])
-    wall = time.time()
+    wall = store.wall()
     meta = replace(
-        configured(past.sandbox.meta(), past.history, mark.entry),
-        name=name,
+        with_options_at(past.sandbox.meta(), past.history, mark.entry),
         created=wall,
         origin=Origin(past.name, past.seq, mark.now),
     )
     clock = Clock(mark.now, wall, past.sandbox.clock().speed, paused=True)
+    changes = _creations(past.moment.objects)
+    with new_sandbox(store, [name], meta, changes, clock, lanes=past.moment.lanes, after=mark) as made:
+        return made
+
+
+def branch_of_now(store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: str) -> Sandbox:
+    """Create a sandbox with the current objects and the edits, at the same simulated time; it is paused if
+    this one is. Its name is the first free one of ``demo-b1``, ``demo-b2`` and so on.
+
+    The queue places are not copied: its leader queues the pods again. Raises StatusError."""
     try:
-        made = store.create(
-            meta, [change for _, change in objects], clock, lanes=past.moment.lanes, after=mark
-        )
-    except SandboxExists:
-        raise AlreadyExists("sandboxes", name) from None
-    except LimitReached as error:
-        raise TooManyRequests(str(error)) from None
-    wake(name)
-    ring(name)
-    return made
+        objects, _ = sandbox.list_all()
+        meta = sandbox.meta()
+        clock, wall = sandbox.read_clock()
+    except NoSandbox:
+        raise NotFound("sandboxes", sandbox.name) from None
+    meta = replace(meta, title=title, created=wall)
+    clock = Clock(sim=clock.now(wall), wall=wall, speed=clock.speed, paused=clock.paused)
+    stem = meta.name[:STEM_AT_MOST].rstrip("-")
+    names = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
+    with new_sandbox(store, names, meta, _creations(objects), clock) as made:
+        apply_edits(made, edits, ignore_versions=True)
+        return made
 
 
-def configured(meta: Meta, history: History, entry: int) -> Meta:
-    """The description with what the leader that wrote that journal entry was elected with; as it is now where
-    that is not kept."""
+def _creations(objects: Objects) -> list[Change]:
+    """Changes that create the objects, in the order in which they were written."""
+    found = [
+        (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))
+        for resource, collection in objects.items()
+        for key, manifest in collection.items()
+    ]
+    return [change for _, change in sorted(found, key=lambda each: each[0])]
+
+
+def with_options_at(meta: Meta, history: History, entry: int) -> Meta:
+    """``meta`` with the options of the leader that wrote journal entry ``entry``; unchanged if the archive no
+    longer has its election."""
     began = next(elections(history, entry), None)
     if began is None or began.began is None:
         return meta
@@ -62,7 +87,7 @@ def configured(meta: Meta, history: History, entry: int) -> Meta:
 
 
 def elections(history: History, entry: int) -> Iterator[Entry]:
-    """The journal's entries with which leaders began, the last one before a number first."""
+    """The journal entries, up to number ``entry``, with which leaders began; the latest first."""
     for place in reversed(range(len(history.chapters))):
         if history.chapters[place].began.entry < entry:
             yield from reversed(history.elections(place, entry))

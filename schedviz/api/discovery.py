@@ -1,10 +1,10 @@
-"""What kubectl asks first: which groups, versions and resources are there."""
+"""The discovery documents: which API groups, versions and resources a sandbox serves."""
 
 from collections.abc import Iterable
 
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from simulator.apiserver.lookup import all_resources
+from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.resources import BUILT_IN, PODS, Resource
 from simulator.apiserver.status import NoSuchPath
 
@@ -19,7 +19,7 @@ VERSION: Manifest = {
     "compiler": "",
     "platform": "schedviz",
 }
-"""The version whose rules the sandbox follows."""
+"""The body of ``/version``: the Kubernetes version that the simulator models."""
 
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
@@ -53,8 +53,8 @@ def resources(sandbox: Sandbox, name: str, version: str) -> Manifest:
 
 
 def sandbox_resources(sandbox: Sandbox) -> Iterable[Resource]:
-    """Built in, defined, or of a kind that is stored."""
-    return [*BUILT_IN, *all_resources(sandbox)]
+    """The built-in resources, those that a CustomResourceDefinition defines, and those of stored objects."""
+    return [*BUILT_IN, *find_other_resources(sandbox)]
 
 
 def _group(sandbox: Sandbox, name: str) -> Manifest:

@@ -1,7 +1,7 @@
-"""The least of OpenAPI v3 that kubectl asks for before it writes.
+"""The part of the OpenAPI v3 documents that kubectl reads before it writes.
 
-kubectl checks manifests itself unless the document of their group says that PATCH takes ``fieldValidation``:
-then it leaves that to the server, which here is always strict.
+kubectl validates manifests itself, unless the document of their group says that PATCH has the parameter
+``fieldValidation``. Then the server validates them; this one is always strict.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from simulator.apiserver.status import NoSuchPath
 
 
 def index(sandbox: Sandbox) -> Manifest:
-    """``/openapi/v3``: where each group and version is described."""
+    """``/openapi/v3``: the URL of the document of each group and version."""
     roots = {_root(resource) for resource in sandbox_resources(sandbox)}
     return {
         "paths": {

@@ -1,20 +1,23 @@
-"""Kubernetes' REST paths, taken apart.
+"""Parses Kubernetes' REST paths.
 
 /api/v1[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]
 /apis/<group>/<version>[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]
+
+``/watch`` after the version is the deprecated form of a watch request.
 """
 
 from collections.abc import Sequence
 
 import msgspec
 
+from simulator.api import Manifest
 from simulator.apiserver.lookup import Catalogue, find_resource
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import NoSuchPath
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What a path names. ``namespace`` is empty for cluster-scoped resources, and for "in all namespaces"."""
+    """The parts of a path. ``namespace`` is "" for cluster-scoped resources and for all namespaces."""
 
     group: str
     version: str
@@ -22,30 +25,42 @@ class Target(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     subresource: str = ""
+    watch: bool = False
 
     def key(self, resource: Resource) -> str:
         return resource.key(self.namespace, self.name)
 
+    def named(self, item: Manifest) -> "Target":
+        """The target of one object of this collection."""
+        return msgspec.structs.replace(self, name=item["metadata"]["name"])
+
 
 def parse(group: str, version: str, segments: Sequence[str]) -> Target:
-    """The target of the segments after the version. Raises NoSuchPath."""
+    """Parse the segments after the version. Raises NoSuchPath."""
     match [*segments]:
+        case ["watch", *rest] if rest and rest[0] != "watch":
+            found = parse(group, version, rest)
+            if found.subresource:
+                raise NoSuchPath()
+            return msgspec.structs.replace(found, watch=True)
         case ["namespaces"]:
             return Target(group, version, "namespaces")
         case ["namespaces", name]:
             return Target(group, version, "namespaces", name=name)
-        case ["namespaces", name, "status" | "finalize" as subresource]:
-            return Target(group, version, "namespaces", name=name, subresource=subresource)
+        case ["namespaces", name, "status" | "finalize" as part]:
+            return Target(group, version, "namespaces", name=name, subresource=part)
         case ["namespaces", namespace, plural, *rest] if len(rest) <= 2:
-            return Target(group, version, plural, namespace, *rest)
+            name, subresource = [*rest, "", ""][:2]
+            return Target(group, version, plural, namespace, name, subresource)
         case [plural, *rest] if len(rest) <= 2:
-            return Target(group, version, plural, "", *rest)
+            name, subresource = [*rest, "", ""][:2]
+            return Target(group, version, plural, "", name, subresource)
     raise NoSuchPath()
 
 
 def resource_at(catalogue: Catalogue, target: Target) -> Resource | None:
-    """The resource at a target; None where nothing of that name is stored or defined. Raises NoSuchPath for a
-    path that does not go with its scope."""
+    """The resource of a target; None if no resource of that name is stored or defined. Raises NoSuchPath if
+    the path does not match the resource's version or scope."""
     resource = find_resource(catalogue, target.group, target.plural)
     if resource is None:
         return None

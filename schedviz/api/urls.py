@@ -1,14 +1,14 @@
-"""The REST paths of a sandbox, and the server's health."""
+"""The URLs of the API of each sandbox, and of the server's health checks."""
 
 from django.urls import path, re_path
 
-from schedviz.api import views
+from schedviz.api import health, views
 
 urlpatterns = [
-    path("healthz", views.healthz),
-    path("readyz", views.readyz),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
     re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api),
-    # The Python client asks with a slash at the end, kubectl without.
+    # The Python client requests it with a slash at the end, kubectl without.
     re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version),
     re_path(r"^s/(?P<name>[^/]+)/openapi/v3(?P<path>(?:/.*)?)$", views.openapi_v3),
     path("s/<str:name>/trace", views.trace),

@@ -1,8 +1,8 @@
-"""The API of each sandbox under ``/s/<name>/``, and the server's own health.
+"""The API of each sandbox under ``/s/<name>/``.
 
-No cookie and no other credential is looked at: these paths are exempt from Django's CSRF tokens. But a page
-of another site, open in the browser of somebody whose machine runs schedviz, must write nothing:
-:func:`refuse_cross_site`.
+The API reads no cookie and no other credential, so these paths are exempt from Django's CSRF tokens. But a
+page of another site, in a browser on the machine that runs schedviz, must not write to a sandbox:
+:func:`refuse_cross_site` prevents that.
 """
 
 import gzip
@@ -15,18 +15,14 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from schedviz.api import body, discovery, openapi, rest
 from schedviz.api.target import parse
-from schedviz.loop.presence import WORKERS, heartbeat_key
-from schedviz.store import Gone, NoSandbox, Sandbox
+from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
 from schedviz.store.archive import LEVEL
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.default import default_store
-from schedviz.store.recording import record
+from schedviz.store.recording import recording_lines
 from simulator.apiserver.status import (
     Expired,
     MethodNotAllowed,
@@ -35,13 +31,20 @@ from simulator.apiserver.status import (
     ServiceUnavailable,
     StatusError,
 )
-from simulator.trace import Event, numbered
+from simulator.trace import Event, encode_numbered
 
 log = logging.getLogger(__name__)
 
 SAFE_METHODS = ("GET", "HEAD")
 TRACE_BATCH = 1_000
-"""Events read from Redis at once: some 200 kB."""
+"""Events that one command reads from Redis: about 200 kB."""
+
+TROUBLE = {
+    Trouble.AWAY: "the store does not answer; please try again",
+    Trouble.FULL: "the store is out of memory: nothing was stored; please try again later",
+    Trouble.READ_ONLY: "the store takes no writes now: nothing was stored; please try again later",
+}
+"""The messages of a Status. They are not translated, as all messages of the API server."""
 
 View = Callable[..., HttpResponseBase]
 
@@ -51,9 +54,9 @@ class CrossSite(StatusError):
 
 
 def refuse_cross_site(request: HttpRequest) -> None:
-    """Raises CrossSite for a write that a browser says another origin's page asked for.
+    """Raise CrossSite for a write whose headers say that a page of another origin sent it.
 
-    kubectl, curl and the client libraries send neither header."""
+    Browsers set these headers; kubectl, curl and the client libraries do not."""
     if request.method in SAFE_METHODS:
         return
     site = request.headers.get("Sec-Fetch-Site", "")
@@ -63,11 +66,11 @@ def refuse_cross_site(request: HttpRequest) -> None:
 
 
 def statuses(view: View) -> View:
-    """A view whose every refusal is a Kubernetes Status."""
+    """Decorator: turns the exceptions of a view into a response with a Kubernetes Status."""
 
     @csrf_exempt
     @wraps(view)
-    def answering(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
+    def with_status(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
         try:
             refuse_cross_site(request)
             return view(request, *args, **kwargs)
@@ -77,15 +80,18 @@ def statuses(view: View) -> View:
             return body.refusal(NotFound("sandboxes", kwargs.get("name", "")))
         except Gone as error:
             return body.refusal(Expired(str(error)))
-        except (RedisConnectionError, RedisTimeoutError):
-            return body.refusal(ServiceUnavailable("the store does not answer; please try again"))
-        except Exception:
+        except Unreadable as error:
+            return body.refusal(StatusError(str(error)))
+        except Exception as error:
+            trouble = trouble_of(error)
+            if trouble:
+                return body.refusal(ServiceUnavailable(TROUBLE[trouble]))
             log.exception("%s %s", request.method, request.path)
             return body.refusal(
                 StatusError("an error on the server has prevented the request from succeeding")
             )
 
-    return answering
+    return with_status
 
 
 @statuses
@@ -118,50 +124,29 @@ def openapi_v3(request: HttpRequest, name: str, path: str) -> HttpResponse:
 
 @statuses
 def trace(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The trace after a number, as JSON Lines: docs/TRACE.md."""
+    """The trace events after the number ``after``, as JSON Lines: docs/TRACE.md."""
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     sandbox = default_store().sandbox(name)
     after = body.whole_number(request, "after", 0)
-    lines = [numbered(number, event) for number, event in _events(sandbox, after)]
+    lines = [encode_numbered(number, event) for number, event in _events(sandbox, after)]
     return HttpResponse(b"".join(lines), content_type="application/jsonl")
 
 
 @statuses
 def recording(request: HttpRequest, name: str) -> HttpResponseBase:
-    """All that the simulator was given, for it to be told again: docs/HISTORY.md. JSON Lines, gzipped; made
-    whole first, some MB, so that what cannot be had is refused and not cut off."""
+    """The recording of all inputs of the simulator, for replay: docs/HISTORY.md. JSON Lines, gzipped. It is
+    built completely, some MB, before the response starts, so that an error gives a Status and not a truncated
+    file."""
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     packed = BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=LEVEL, mtime=0) as lines:
-        for line in record(default_store().sandbox(name)):
+        for line in recording_lines(default_store().sandbox(name)):
             lines.write(line + b"\n")
     response = HttpResponse(packed.getvalue(), content_type="application/gzip")
     response["Content-Disposition"] = f'attachment; filename="{name}.recording.jsonl.gz"'
     return response
-
-
-def healthz(request: HttpRequest) -> HttpResponse:
-    """This process answers."""
-    return HttpResponse("ok\n", content_type="text/plain")
-
-
-def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether sandboxes run: Redis answers, and some worker is alive."""
-    redis = default_store().redis
-    checks = {"redis": False, "worker": False}
-    try:
-        checks["redis"] = bool(redis.ping())
-        workers = [worker.decode() for worker in redis.smembers(WORKERS)]  # type: ignore[union-attr] # sync client
-        checks["worker"] = any(redis.exists(heartbeat_key(worker)) for worker in workers)
-    except RedisError as error:
-        log.warning("readyz: %s", error)
-    lines = [
-        f"[{'+' if ready else '-'}]{check} {'ok' if ready else 'failed'}" for check, ready in checks.items()
-    ]
-    ready = all(checks.values())
-    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain", status=200 if ready else 503)
 
 
 def _discovery(request: HttpRequest, sandbox: Sandbox, segments: list[str]) -> HttpResponse:
@@ -182,8 +167,8 @@ def _discovery(request: HttpRequest, sandbox: Sandbox, segments: list[str]) -> H
 
 
 def _events(sandbox: Sandbox, after: int) -> Iterator[tuple[int, Event]]:
-    """The trace after a number; after 0, all that is not in the archive yet. Bounded by what the store keeps.
-    Raises Gone."""
+    """The trace events after a number; after 0, all that the stream still has. The store's bounds limit
+    their number. Raises Gone."""
     if after == 0:
         yield from sandbox.trace_tail(TRACE_LENGTH)
         return

@@ -1,16 +1,19 @@
-"""The one write path: form, pasted YAML and REST all come through here. Admission, commit, wake, doorbell.
+"""All writes of users: forms, pasted YAML, commands and the REST API call these functions. Each does
+admission and a commit, then wakes the sandbox and rings the doorbell.
 
-``resource`` is kubectl's group-resource form (``pods``), ``key`` the store's (``namespace/name``). Everything
-raises a :class:`~simulator.apiserver.status.StatusError`, and nothing is stored then.
+``resource`` is ``<plural>`` or ``<plural>.<group>``, as kubectl writes it; ``key`` is the store's
+(``namespace/name``). Every function raises :class:`~simulator.apiserver.status.StatusError`; nothing is
+stored then.
 """
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from django.conf import settings
 from msgspec.structs import replace as replace_fields
 
+from schedviz.api.namespace_deletion import delete_contents
+from schedviz.api.new_sandbox import create_named
 from schedviz.loop import ring, wake
 from schedviz.store import (
     Clock,
@@ -19,14 +22,13 @@ from schedviz.store import (
     Meta,
     NoSandbox,
     Sandbox,
-    SandboxExists,
     Store,
 )
-from simulator.api import SECOND, ApiError, Change, Manifest, Micros
+from simulator.api import SECOND, ApiError, Manifest, bare
 from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.deletion import Propagation, admit_delete
+from simulator.apiserver.deletion import Propagation, admit_delete, admit_finalize, last_state
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import (
@@ -39,72 +41,55 @@ from simulator.apiserver.status import (
     NotFound,
     ServiceUnavailable,
     StatusError,
-    TooLarge,
-    TooManyRequests,
 )
 from simulator.apiserver.update import admit_update
-from simulator.config import ConfigError, load
-from simulator.plugins.registry import profiles
+from simulator.config import ConfigError
+from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import SchedulerConfigured
 
 ATTEMPTS = 20
-"""How often a write is decided anew because others were faster. Each time somebody's write got through."""
+"""Maximum number of attempts of a write, which is decided again when another client wrote meanwhile."""
 
-TAKEN_AT_ONCE = 500
-"""Objects of one commit of :func:`take_over`: Redis is busy with them for some 10 ms."""
+
+class Deleted(NamedTuple):
+    """The result of a deletion."""
+
+    object: Manifest
+    """The object as it is now, or its last state."""
+    is_gone: bool
+
 
 Edit = Callable[[Resource, Manifest], Manifest]
-"""From an object as it is to what it is to be."""
+"""Computes the new object from the stored one."""
 
 
 def create_sandbox(
-    store: Store, meta: Meta, documents: Sequence[Manifest] = (), clock: Clock | None = None
+    store: Store,
+    meta: Meta,
+    documents: Sequence[Manifest] = (),
+    clock: Clock | None = None,
+    *,
+    names: Iterable[str] = (),
 ) -> Sandbox:
-    """A new sandbox with what every cluster has and the objects of these manifests, all in one commit. Time
-    starts as :meth:`Store.create` says."""
-    now = int(meta.created or time.time()) * SECOND
-    try:
-        sandbox = store.create(meta, admission.new_cluster(documents, now), clock)
-    except SandboxExists:
-        raise AlreadyExists("sandboxes", meta.name) from None
-    except LimitReached as error:
-        raise TooManyRequests(str(error)) from None
-    _tell(sandbox)
-    return sandbox
-
-
-def take_over(store: Store, meta: Meta, changes: Iterator[Change], clock: Clock) -> Sandbox:
-    """A new sandbox with objects that :mod:`simulator.apiserver.imported` has cleaned: another API server has
-    admitted them, and they keep what it gave them. In many commits; what cannot be stored whole is deleted
-    again. Raises a StatusError, ValueError for a name that is none."""
-    try:
-        sandbox = store.create(meta, [*islice(changes, TAKEN_AT_ONCE)], clock)
-    except SandboxExists:
-        raise AlreadyExists("sandboxes", meta.name) from None
-    except LimitReached as error:
-        raise TooManyRequests(str(error)) from None
-    try:
-        while batch := [*islice(changes, TAKEN_AT_ONCE)]:
-            sandbox.commit(batch)
-    except LimitReached as error:
-        store.delete(meta.name)
-        raise TooLarge(str(error)) from None
-    except BaseException:
-        store.delete(meta.name)
-        raise
-    _tell(sandbox)
+    """Create a sandbox with the objects that every cluster has and the objects of these manifests, in one
+    commit. Its name is the first free one of ``names``, or that of ``meta``. ``clock``: see
+    :meth:`Store.create`."""
+    now = int(meta.created or store.wall()) * SECOND
+    changes = admission.new_cluster(documents, now)
+    sandbox = create_named(store, names or [meta.name], meta, changes, clock)
+    _notify(sandbox)
     return sandbox
 
 
 def configure(
     sandbox: Sandbox, configuration: Manifest, fields: Sequence[str], *, dry_run: bool = False
 ) -> None:
-    """Give the sandbox's scheduler another KubeSchedulerConfiguration, with which it starts anew. ``fields``:
-    what is different in it, for the trace.
+    """Set the KubeSchedulerConfiguration of the sandbox, with which a new leader begins. ``fields``: the
+    changed fields, for the trace.
 
-    Raises Invalid, with the paths of what the scheduler would not start with."""
+    Raises Invalid, with the paths of the invalid fields."""
     try:
         profiles(load(configuration), transport=HttpTransport(settings.EXTENDER_HOSTS))
     except ConfigError as error:
@@ -116,25 +101,23 @@ def configure(
         return
     try:
         _, last, _ = sandbox.progress()
-        now = max(last, simulated_time(sandbox))
-        said = SchedulerConfigured(t=now, fields=[*fields])
+        now = max(last, sandbox.now())
+        event = SchedulerConfigured(t=now, fields=[*fields])
         meta = replace_fields(sandbox.meta(), config=configuration)
-        sandbox.commit([], meta=meta, trace=[said], journal=Entry(now=now, ended=said))
+        sandbox.commit([], meta=meta, trace=[event], journal=Entry(now=now, ended=event))
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
-    _tell(sandbox)
+    _notify(sandbox)
 
 
 def create(
     sandbox: Sandbox, documents: Sequence[Manifest], *, namespace: str = "default", dry_run: bool = False
 ) -> list[Manifest]:
-    """Create the objects of these manifests, all or none; they as they were stored."""
+    """Create the objects of these manifests, all or none, and return them as they were stored."""
 
     def decide() -> Admission:
         source = f"{sandbox.name}/{sandbox.version()}"
-        return admission.admit(
-            documents, sandbox, simulated_time(sandbox), source=source, namespace=namespace
-        )
+        return admission.admit(documents, sandbox, sandbox.now(), source=source, namespace=namespace)
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
@@ -150,13 +133,15 @@ def replace(
     subresource: str = "",
     dry_run: bool = False,
 ) -> Manifest:
-    """Put a manifest in the place of an object; where it names a resourceVersion, only of that version."""
+    """Replace an object by a manifest; if this has a resourceVersion, the object must have the same."""
     return edit(sandbox, resource, key, lambda _, __: manifest, subresource=subresource, dry_run=dry_run)
 
 
 def patch(sandbox: Sandbox, resource: str, key: str, changes: Manifest, *, dry_run: bool = False) -> Manifest:
     """Apply a JSON merge patch (RFC 7386) to an object."""
-    return edit(sandbox, resource, key, lambda _, old: patches.merge(old, changes), dry_run=dry_run)
+    return edit(
+        sandbox, resource, key, lambda _, old: patches.apply_merge_patch(old, changes), dry_run=dry_run
+    )
 
 
 def edit(
@@ -169,9 +154,9 @@ def edit(
     whole: bool = False,
     dry_run: bool = False,
 ) -> Manifest:
-    """Change an object by a function; it is called again with the newer object when somebody was faster.
+    """Change an object by a function, which is called again with the newer object after a conflict.
 
-    ``whole``: its status too, which otherwise is written through the subresource only."""
+    ``whole``: change the status, too; otherwise only the ``status`` subresource changes it."""
     kind = _resource(sandbox, resource)
     last: list[Manifest] = []
 
@@ -188,16 +173,16 @@ def edit(
 def _with_status(
     kind: Resource, old: Manifest, new: Manifest, sandbox: Sandbox, admitted: Admission
 ) -> Admission:
-    """An update with that of the status on top of it, in one change."""
-    halfway = admitted.changes[0].object if admitted.changes else old
-    if halfway is None:
-        return admitted  # its last finalizer went
-    on_top = admit_update(kind, halfway, new, sandbox, subresource="status")
-    if not on_top.changes:
+    """Merge an admitted update and the update of the status into one change."""
+    updated = admitted.changes[0].object if admitted.changes else old
+    if updated is None:
+        return admitted  # the update removed the last finalizer and so deletes the object
+    status = admit_update(kind, updated, new, sandbox, subresource="status")
+    if not status.changes:
         return admitted
-    expected = (admitted.changes or on_top.changes)[0].expected
+    expected = (admitted.changes or status.changes)[0].expected
     return Admission(
-        [replace_fields(on_top.changes[0], expected=expected)], {**on_top.unchanged, **admitted.unchanged}
+        [replace_fields(status.changes[0], expected=expected)], {**status.unchanged, **admitted.unchanged}
     )
 
 
@@ -211,46 +196,99 @@ def delete(
     uid: str = "",
     version: str = "",
     dry_run: bool = False,
-) -> Manifest:
-    """Delete an object: a bound pod is marked and goes when its grace period is over, all else at once, or
-    when its dependents have been seen to.
+) -> Deleted:
+    """Delete an object. A bound pod gets a deletionTimestamp and is removed after its grace period. A
+    namespace is deleted with all objects in it. Other objects are removed at once, or, with foreground or
+    orphan propagation, when the garbage collector has handled their dependents.
 
-    ``uid``, ``version``: what the object must have, where given. The object as it is now, or was last."""
+    ``uid``, ``version``: preconditions; "" = none."""
     kind = _resource(sandbox, resource)
-    last: list[Manifest] = []
+    tried: list[tuple[Manifest, Admission]] = []
 
     def decide() -> Admission:
         old = _existing(sandbox, kind, key)
-        last[:] = [old]
         _check_preconditions(kind, old["metadata"], uid, version)
-        change = admit_delete(
-            kind, old, simulated_time(sandbox), grace_seconds=grace_seconds, propagation=propagation
-        )
-        changes = [change] if change else []
-        if kind == NAMESPACES and change and change.object is None:
-            changes += _contents(sandbox, key)
-        return Admission(changes, {})
+        now = sandbox.now()
+        change = admit_delete(kind, old, now, grace_seconds=grace_seconds, propagation=propagation)
+        if change is None:
+            admitted = Admission([], {})
+        elif change.object is not None:
+            admitted = Admission([change], {})
+        else:
+            shown = last_state(kind, old, now)
+            admitted = Admission([change], {}, last=shown if dry_run else bare(shown))
+        tried[:] = [(old, admitted)]
+        return admitted
 
     written = _write(sandbox, decide, dry_run=dry_run, again=("Conflict", "NotFound"))
-    return (written or last)[0]
+    ((old, admitted),) = tried
+    if kind == NAMESPACES and not dry_run:
+        _finalize_namespace(sandbox, key)
+    return Deleted(written[0] if written else old, is_gone=admitted.last is not None)
+
+
+def _finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
+    """Delete the objects in a terminating namespace, then the namespace."""
+
+    def decide() -> Admission:
+        old = sandbox.get(NAMESPACES.id, namespace)
+        change = admit_finalize(old) if old else None
+        return Admission([change] if change else [], {})
+
+    try:
+        delete_contents(sandbox, namespace)
+    except NoSandbox:
+        raise NotFound("sandboxes", sandbox.name) from None
+    _write(sandbox, decide, dry_run=False, again=("Conflict", "NotFound"))
+
+
+def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> Manifest:
+    """Delete a pod that is not bound, and create another one in its place, in one commit. Raises Conflict if
+    the pod is bound by now, or is not removed at once."""
+    kind = _resource(sandbox, resource)
+
+    def decide() -> Admission:
+        old = _existing(sandbox, kind, key)
+        name, now = old["metadata"]["name"], sandbox.now()
+        if old["spec"].get("nodeName"):
+            raise Conflict(resource, name, f"it is bound to node {old['spec']['nodeName']}")
+        deleted = admit_delete(kind, old, now)
+        if deleted is None or deleted.object is not None:
+            raise Conflict(resource, name, "it has finalizers, so it cannot be removed at once")
+        source = f"{sandbox.name}/{sandbox.version()}"
+        created = admission.admit([manifest], sandbox, now, source=source, namespace=key.rpartition("/")[0])
+        return Admission([deleted, *created.changes], created.unchanged)
+
+    return _write(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
 
 
 def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False) -> None:
-    """The ``binding`` subresource of a pod."""
+    """Bind a pod to a node, as a POST to its ``binding`` subresource."""
 
     def decide() -> Admission:
         pod = _existing(sandbox, PODS, key)
-        return Admission([subresources.admit_binding(pod, binding, simulated_time(sandbox))], {})
+        return Admission([subresources.admit_binding(pod, binding, sandbox.now())], {})
 
     _write(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
 
-def evict(sandbox: Sandbox, key: str, *, grace_seconds: int | None = None, dry_run: bool = False) -> None:
-    """The ``eviction`` subresource of a pod: a deletion that asks the disruption budgets first."""
+def evict(
+    sandbox: Sandbox,
+    key: str,
+    *,
+    grace_seconds: int | None = None,
+    uid: str = "",
+    version: str = "",
+    dry_run: bool = False,
+) -> None:
+    """Evict a pod, as a POST to its ``eviction`` subresource: delete it if its disruption budgets allow it.
+
+    ``uid``, ``version``: preconditions; "" = none."""
 
     def decide() -> Admission:
         pod = _existing(sandbox, PODS, key)
-        return subresources.admit_eviction(pod, sandbox, simulated_time(sandbox), grace_seconds=grace_seconds)
+        _check_preconditions(PODS, pod["metadata"], uid, version)
+        return subresources.admit_eviction(pod, sandbox, sandbox.now(), grace_seconds=grace_seconds)
 
     _write(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
@@ -258,15 +296,15 @@ def evict(sandbox: Sandbox, key: str, *, grace_seconds: int | None = None, dry_r
 def _write(
     sandbox: Sandbox, decide: Callable[[], Admission], *, dry_run: bool, again: tuple[str, ...]
 ) -> list[Manifest]:
-    """Commit what was decided; decide anew when a collection changed meanwhile, or for a reason in
-    ``again``."""
+    """Call ``decide`` and commit its result; repeat both if a collection changed meanwhile, or if the commit
+    was refused for a reason in ``again``."""
     for attempt in range(ATTEMPTS):
         try:
             admitted = decide()
             if not admitted.changes:
                 return []
             if dry_run:
-                return [_rehearsed(sandbox, change) for change in admitted.changes]
+                return _dry_run_result(sandbox, admitted)
             versions = sandbox.commit(admitted.changes, unchanged=admitted.unchanged)
         except CollectionChanged:
             continue
@@ -276,50 +314,57 @@ def _write(
             raise Forbidden("sandboxes", sandbox.name, str(error)) from None
         except ApiError as error:
             if error.reason not in again or attempt == ATTEMPTS - 1:
-                raise _refused(error) from None
+                raise _status_error(sandbox, error) from None
             continue
-        _tell(sandbox)
-        return [
-            _versioned(change, version) for change, version in zip(admitted.changes, versions, strict=True)
-        ]
+        _notify(sandbox)
+        return _written(admitted, versions)
     raise ServiceUnavailable("too many writes at the same time; please try again")
 
 
-def _rehearsed(sandbox: Sandbox, change: Change) -> Manifest:
-    """What a dry run answers."""
-    if change.expected == 0 and sandbox.get(change.resource, change.key):
-        raise AlreadyExists(change.resource, change.key.rpartition("/")[2])
-    return change.object or {"metadata": {}}
+def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
+    """The objects that a dry run returns. Raises AlreadyExists."""
+    for change in admitted.changes:
+        if change.expected == 0 and sandbox.get(change.resource, change.key):
+            raise _already_exists(sandbox, change.resource, change.key)
+    return [admitted.last] if admitted.last else [c.object for c in admitted.changes if c.object]
 
 
-def _versioned(change: Change, version: int) -> Manifest:
-    written = change.object or {"metadata": {}}
-    return {**written, "metadata": {**written["metadata"], "resourceVersion": str(version)}}
+def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
+    """The objects as they were stored; for a removed object its last state."""
+    if admitted.last:
+        metadata = {"resourceVersion": str(versions[0])} | admitted.last["metadata"]
+        return [{**admitted.last, "metadata": metadata}]
+    return [
+        {**change.object, "metadata": {**change.object["metadata"], "resourceVersion": str(version)}}
+        for change, version in zip(admitted.changes, versions, strict=True)
+        if change.object
+    ]
 
 
-def _refused(error: ApiError) -> StatusError:
+def _status_error(sandbox: Sandbox, error: ApiError) -> StatusError:
+    """The StatusError for a precondition that failed in the store."""
     name = error.key.rpartition("/")[2]
     match error.reason:
         case "NotFound":
             return NotFound(error.resource, name)
         case "AlreadyExists":
-            return AlreadyExists(error.resource, name)
+            return _already_exists(sandbox, error.resource, error.key)
         case "Conflict":
             return Conflict(error.resource, name)
         case "TooManyRequests":
-            raise AssertionError(
-                "the store says LimitReached; only the loop tells its components so"
-            ) from error
+            raise AssertionError("the store raises LimitReached; only the loop raises this") from error
 
 
-def _tell(sandbox: Sandbox) -> None:
+def _already_exists(sandbox: Sandbox, resource: str, key: str) -> AlreadyExists:
+    """The error; its message says if the existing object is being deleted."""
+    found = sandbox.get(resource, key) or {"metadata": {}}
+    prefix = "object is being deleted: " if "deletionTimestamp" in found["metadata"] else ""
+    return AlreadyExists(resource, key.rpartition("/")[2], prefix)
+
+
+def _notify(sandbox: Sandbox) -> None:
     wake(sandbox.name)
     ring(sandbox.name)
-
-
-def simulated_time(sandbox: Sandbox) -> Micros:
-    """Now, in the sandbox."""
-    return sandbox.clock().now(time.time())
 
 
 def _resource(sandbox: Sandbox, resource: str) -> Resource:
@@ -338,18 +383,14 @@ def _existing(sandbox: Sandbox, resource: Resource, key: str) -> Manifest:
 
 
 def _check_preconditions(resource: Resource, metadata: Manifest, uid: str, version: str) -> None:
-    for field, known, wanted in (("UID", "uid", uid), ("ResourceVersion", "resourceVersion", version)):
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    for field, known, wanted, guess in (
+        ("UID", "uid", uid, "deleted and then recreated"),
+        ("ResourceVersion", "resourceVersion", version, "modified"),
+    ):
         if wanted and wanted != metadata[known]:
-            detail = f"the {field} in the precondition ({wanted}) does not match the {field} in record "
-            raise Conflict(resource.id, metadata["name"], detail + f"({metadata[known]})")
-
-
-def _contents(sandbox: Sandbox, namespace: str) -> list[Change]:
-    """The end of everything in a namespace, which goes with it."""
-    objects, _ = sandbox.list_all()
-    return [
-        Change(resource, key, None, int(manifest["metadata"]["resourceVersion"]))
-        for resource, collection in objects.items()
-        for key, manifest in collection.items()
-        if key.startswith(f"{namespace}/")
-    ]
+            detail = (
+                f"the {field} in the precondition ({wanted}) does not match the {field} in record "
+                f"({metadata[known]}). The object might have been {guess}"
+            )
+            raise Conflict(kind, metadata["name"], detail)

@@ -1,16 +1,19 @@
 """What is to be compared, how far it is, and what came of it."""
 
 import secrets
-import time
+from contextlib import suppress
 from typing import Final, Literal, cast
 
 import msgspec
+from redis.exceptions import RedisError
 
 from schedviz.celery import QUESTIONS_QUEUE, app
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
+from schedviz.store.places import Places
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
+from simulator.decision_columns import decision_decoder, stored_encoder
 from simulator.queueing.versions import QueueVersion
 
 TASK: Final = "schedviz.comparisons.turn"
@@ -34,7 +37,7 @@ MAX_BYTES: Final = 4_000_000
 """Of one result: two decisions on 5,000 nodes are a tenth of it."""
 
 ACTIVE: Final = f"{PREFIX}:comparisons:active"
-"""Sorted set: those in line or under way, by when they are given up (seconds since the Unix epoch)."""
+"""Those in line or under way: see :class:`Places`."""
 KEPT: Final = f"{PREFIX}:comparisons:kept"
 """Sorted set: those that ended, by when."""
 
@@ -87,42 +90,46 @@ class TooManyComparisons(Exception):
 class Orders:
     def __init__(self, store: Store) -> None:
         self._redis = store.redis
+        self._wall = store.wall
+        self._places = Places(store, ACTIVE, AT_ONCE)
 
     def ask(self, wish: Wish) -> Order:
-        """Put it in line. Raises TooManyComparisons, and kombu's OperationalError where Redis is away."""
-        self._redis.zremrangebyscore(ACTIVE, 0, time.time())
-        if self._redis.zcard(ACTIVE) >= AT_ONCE:
-            raise TooManyComparisons
+        """Put it in line. Raises TooManyComparisons, and kombu's OperationalError where Redis does not
+        serve; then it is in no line."""
         order = Order(secrets.token_hex(8), wish)
-        self.tell(order)
-        app.send_task(TASK, (order.id,), queue=QUESTIONS_QUEUE, expires=LINE_SECONDS)
+        if not self._places.take(order.id, LINE_SECONDS):
+            raise TooManyComparisons
+        try:
+            self.tell(order)
+            app.send_task(TASK, (order.id,), queue=QUESTIONS_QUEUE, expires=LINE_SECONDS)
+        except BaseException:
+            with suppress(RedisError):
+                self._forget(order.id)
+            raise
         return order
 
     def read(self, number: str) -> Order | None:
         """None where nobody asked, or long ago."""
         stored = cast("bytes | None", self._redis.get(_key(number)))
-        return msgspec.json.decode(stored, type=Order) if stored is not None else None
+        return decision_decoder(Order).decode(stored) if stored is not None else None
 
     def tell(self, order: Order) -> None:
         """What is known of it now; until the next word, or for a day."""
-        data = msgspec.json.encode(order)
+        data = stored_encoder.encode(order)
         if len(data) > MAX_BYTES:
             order = msgspec.structs.replace(
                 order, state="failed", result=None, trouble="the result is too large"
             )
-            data = msgspec.json.encode(order)
-        now = time.time()
+            data = stored_encoder.encode(order)
+        now = self._wall()
         seconds = {"waiting": LINE_SECONDS, "under-way": SILENT_SECONDS}.get(order.state, KEPT_SECONDS)
-        with self._redis.pipeline(transaction=True) as pipe:
-            pipe.set(_key(order.id), data, ex=seconds)
-            if order.finished:
-                pipe.zrem(ACTIVE, order.id)
-                pipe.zadd(KEPT, {order.id: now})
-            else:
-                pipe.zadd(ACTIVE, {order.id: now + seconds})
-            pipe.execute()
+        self._redis.set(_key(order.id), data, ex=seconds)
         if order.finished:
+            self._places.leave(order.id)
+            self._redis.zadd(KEPT, {order.id: now})
             self._drop_oldest(now)
+        else:
+            self._places.take(order.id, seconds)
 
     def stop(self, order: Order) -> None:
         """Who works on it sees this at the end of the turn, and tells what was found until then."""
@@ -135,8 +142,12 @@ class Orders:
         self._redis.zremrangebyscore(KEPT, 0, now - KEPT_SECONDS)
         oldest = cast("list[bytes]", self._redis.zrange(KEPT, 0, -KEPT_AT_MOST - 1))
         for each in oldest:
-            self._redis.delete(_key(each.decode()))
-            self._redis.zrem(KEPT, each)
+            self._forget(each.decode())
+
+    def _forget(self, number: str) -> None:
+        self._redis.delete(_key(number))
+        self._redis.zrem(ACTIVE, number)
+        self._redis.zrem(KEPT, number)
 
 
 def _key(number: str) -> str:

@@ -12,9 +12,9 @@ from schedviz.comparisons.order import Half, Order, Orders, Wish
 from schedviz.store import Store
 from simulator.api import SECOND
 from simulator.commands.run import START
-from simulator.compare.comparing import Comparing, Side
-from simulator.compare.workload import Workload, of_objects, of_scenario
-from simulator.scenario import load
+from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.workload import ComparedWorkload, workload_of_objects, workload_of_scenario
+from simulator.scenario import load_scenario
 from simulator.scheduler.extender_http import HttpTransport
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class _Running:
         transport = HttpTransport(settings.EXTENDER_HOSTS)
         duration = wish.seconds * SECOND
         workload = _workload(store, wish)
-        self.comparing = Comparing(workload, _side(wish.a), _side(wish.b), duration, transport)
+        self.comparing = ComparisonRun(workload, _side(wish.a), _side(wish.b), duration, transport)
         self.seconds = 0.0
         self._progress: Iterator[float] = self.comparing.run()
 
@@ -87,13 +87,13 @@ class _Running:
         return done
 
 
-def _workload(store: Store, wish: Wish) -> Workload:
+def _workload(store: Store, wish: Wish) -> ComparedWorkload:
     if wish.source != "sandbox":
-        return of_scenario(load(wish.text), START)
+        return workload_of_scenario(load_scenario(wish.text), START)
     sandbox = store.sandbox(wish.name)
     objects, _ = sandbox.list_all()
     _, _, cycle = sandbox.progress()
-    return of_objects(objects, sandbox.clock().now(time.time()), sandbox.meta().pace, cycle + 1)
+    return workload_of_objects(objects, sandbox.now(), sandbox.meta().pace, cycle + 1)
 
 
 def _side(half: Half) -> Side:

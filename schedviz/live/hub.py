@@ -1,45 +1,43 @@
-"""One hub for each sandbox that somebody watches in this process: it follows the store and feeds the viewers.
+"""One hub for each sandbox that somebody watches in this process: it draws what its cache takes in, for the
+viewers.
 
-The store's streams are the truth; the channel layer's doorbell tells at once of what no stream carries
-(the clock), and as a bell may be lost, the hub also looks by itself every POLL_SECONDS.
+The cache is the only source: a frame asks Redis for nothing, and shows one revision.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
-from typing import Final
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final
 
-from channels.layers import get_channel_layer
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from schedviz.cache.caches import caches_of
+from schedviz.live.lifecycle import Lifecycle
+from schedviz.live.probe import Probe
 from schedviz.live.slot import Slot
-from schedviz.loop.doorbell import group
-from schedviz.store import NoSandbox, Store
-from schedviz.store.aio import Bundle, ended, follow
-from schedviz.web.stage import WARM, Stage, away, too_many_looks
+from schedviz.store import NoSandbox, Store, Trouble
+from schedviz.store.wall import Wall
+from schedviz.web.stage import Drawn, Stage, stage_of, store_trouble, too_many_looks
 from schedviz.web.view.parts import Parts
 from schedviz.web.view.screen import DEFAULT, Look
 
 log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 0.05
-"""At most 20 frames a second: more is not seen, and each costs every viewer a repaint."""
+"""At most 20 frames a second: people see no more, and each has every browser paint anew."""
 DRAW_SHARE: Final = 0.25
 """Of one core, for one sandbox: a frame that took 100 ms to draw is followed by 300 ms of rest."""
-POLL_SECONDS: Final = 1.0
+CHECK_SECONDS: Final = 1.0
+"""Between two looks at what no change tells: viewers that lag, and whether the store takes writes."""
 LAG_SECONDS: Final = 10.0
-"""A viewer that has not taken a frame for so long is told to come back later (1013)."""
-LINGER_SECONDS: Final = 5.0
-"""How long a hub outlives its last viewer: a reload comes back to a warm hub."""
+"""A viewer that has not taken a frame for so long is disconnected, to connect again later (1013)."""
 RETRY_SECONDS: Final = 0.5
-VIEWERS_AT_MOST: Final = 1000
-"""Of this process; each may hold a whole page in its slot. Others are told to try again later."""
 
 LOOKS_AT_MOST: Final = 24
-"""Filters and groupings that are drawn for one sandbox. Each filter looks at every object, 50 ms of 50,000;
-in a room where all type at once, those who come later are told to wait."""
+"""Filters and groupings that are drawn for one sandbox at the same time. Each filter looks at every object,
+which takes 50 ms for 50,000; further viewers see a message, and the page without their filter."""
 
 TRY_AGAIN_LATER: Final = 1013
 GONE: Final = 4404
@@ -51,48 +49,65 @@ AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 class Viewer:
     """A connected page: its slot, how to close it, and what it chose to see."""
 
-    def __init__(self, language: str, close: Callable[[int], Awaitable[None]], look: Look = DEFAULT) -> None:
+    def __init__(
+        self, language: str, close: Callable[[int], Coroutine[Any, Any, None]], look: Look = DEFAULT
+    ) -> None:
         self.language = language
         self.look = look
         self.slot = Slot()
         self.close = close
-        self.gone = False
 
 
 class Hub:
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, probe: Probe | None = None) -> None:
+        """probe: the process's, where it has one."""
         self.name = name
         self._store = store
+        self._probe = probe or Probe(store)
+        self._caches = caches_of(store)
+        self._cache = self._caches.follow(name)
+        self._down = False
+        """The store does not answer."""
+        self._shown: Trouble | None = None
+        """The trouble that the pages show."""
         self._stage: Stage | None = None
-        self._viewers: set[Viewer] = set()
+        self._loads = 0
+        """How often the stage had read all anew when it was last drawn."""
         self._newcomers: set[Viewer] = set()
+        """Those whose next frame is the whole page."""
         self._asking: set[Viewer] = set()
         """Those with a new filter."""
-        self._inbox: list[Bundle] = []
         self._rung = asyncio.Event()
-        self._leaving: asyncio.TimerHandle | None = None
-        self._expired = False
+        self._last_frame: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
         self._task = asyncio.create_task(self._run(), name=f"hub of {name}")
+        self._life = Lifecycle[Viewer](expired=self._task.cancel)
 
     @property
-    def done(self) -> bool:
-        """Nobody may join any more."""
-        return self._expired or self._task.done()
+    def ended(self) -> bool:
+        """Nobody can join any more."""
+        return self._life.state == "ended"
 
     @property
     def viewers(self) -> int:
-        return len(self._viewers | self._newcomers)
+        return len(self._life.members)
+
+    @property
+    def wall(self) -> Wall | None:
+        """The wall time; None where Redis never answered."""
+        return self._probe.wall
 
     def join(self, viewer: Viewer) -> None:
-        """The viewer's first frame is the whole page."""
-        if self._leaving:
-            self._leaving.cancel()
+        """The viewer's first frame is the whole page. Raises :class:`schedviz.live.lifecycle.Ended`."""
         viewer.look = self._granted(viewer, viewer.look)
+        self._life.join(viewer)
         self._newcomers.add(viewer)
         self.ring()
 
     def look(self, viewer: Viewer, look: Look) -> None:
         """The viewer wants to see it so from now on. Other groups are another page, and come whole."""
+        if viewer not in self._life.members:
+            return  # its connection is being closed
         look = self._granted(viewer, look)
         (self._asking if look.group == viewer.look.group else self._newcomers).add(viewer)
         viewer.look = look
@@ -100,77 +115,62 @@ class Hub:
 
     def _granted(self, viewer: Viewer, look: Look) -> Look:
         """The look, or the default one where too many are being drawn."""
-        known = {each.look for each in self._viewers | self._newcomers if each is not viewer} | {DEFAULT}
+        known = {each.look for each in self._life.members if each is not viewer} | {DEFAULT}
         if look in known or len(known) < LOOKS_AT_MOST:
             return look
         viewer.slot.put(too_many_looks(viewer.language))
         return DEFAULT
 
     def leave(self, viewer: Viewer) -> None:
-        viewer.gone = True
+        """The viewer gets no more frames. Nothing changes where it has left before, or was closed."""
         self._asking.discard(viewer)
-        self._viewers.discard(viewer)
         self._newcomers.discard(viewer)
-        if not self._viewers and not self._newcomers:
-            self._leaving = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._expire)
-
-    def _expire(self) -> None:
-        self._expired = True
-        self._task.cancel()
+        self._life.leave(viewer)
 
     async def stop(self) -> None:
+        self._life.end()
         self._task.cancel()
-        await asyncio.wait([self._task])
+        await asyncio.wait([self._task, *self._closing])
 
     def ring(self) -> None:
         """There may be something new."""
         self._rung.set()
 
     async def _run(self) -> None:
-        """Recipe: load; follow the streams; draw a frame when something came; begin again after a fault."""
-        helpers = [asyncio.create_task(self._listen()), asyncio.create_task(self._poll())]
+        """Recipe: read the sandbox; draw a frame whenever something changed."""
+        self._cache.listen(self._rung)
+        checks = asyncio.create_task(self._check())
         try:
-            while True:
-                try:
-                    await self._follow()
-                except AWAY:
-                    self._tell_away()
-                    await asyncio.sleep(RETRY_SECONDS)
+            await self._begin()
+            await self._frames()
         except NoSandbox:
-            await self._close_all(GONE)
+            self._close_all(GONE)
         except Exception:
             log.exception("hub of %s", self.name)
-            await self._close_all(TRY_AGAIN_LATER)
+            self._close_all(TRY_AGAIN_LATER)
         finally:
-            await ended(*helpers)
+            self._life.end()
+            if self._stage:
+                self._stage.rest()
+            self._cache.unlisten(self._rung)
+            self._caches.unfollow(self._cache)
+            checks.cancel()
+            await asyncio.wait([checks])
 
-    async def _follow(self) -> None:
-        sandbox = await asyncio.to_thread(self._store.sandbox, self.name)
-        self._stage = Stage(sandbox)
-        version, seq = await asyncio.to_thread(self._stage.load)
-        WARM[self.name] = self._stage
-        self._inbox.clear()
-        self._newcomers |= self._viewers
+    async def _begin(self) -> None:
+        while True:
+            try:
+                await asyncio.to_thread(self._cache.refresh)
+                break
+            except AWAY:
+                self._down = True
+                self._show_trouble()
+                await asyncio.sleep(RETRY_SECONDS)
+        self._down = False
+        self._stage = stage_of(self._cache)
+        await self._probe.ask(anew=True)
+        self._show_trouble()
         self.ring()
-        tasks = [asyncio.create_task(self._frames()), asyncio.create_task(self._read(version, seq))]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            await ended(*tasks)
-
-    async def _read(self, version: int, seq: int) -> None:
-        """Take in the streams until they must be read anew."""
-        async with aclosing(follow(self._store.redis_url, self.name, version, seq)) as bundles:
-            async for bundle in bundles:
-                if bundle.state == "reset":
-                    return
-                if bundle.state == "down":
-                    self._tell_away()
-                else:
-                    self._inbox.append(bundle)
-                    self.ring()
 
     async def _frames(self) -> None:
         """A frame whenever something may be new, but not too often."""
@@ -179,79 +179,99 @@ class Hub:
             await self._rung.wait()
             self._rung.clear()
             began = clock()
-            with suppress(*AWAY):  # the follower tells, and a reset follows
-                await self._frame()
+            match self._cache.state:
+                case "gone":
+                    raise NoSandbox(self.name)
+                case "failed":
+                    raise RuntimeError("the sandbox cannot be read")
+                case "down":
+                    self._down = True
+                    self._show_trouble()
+                case "current":
+                    await self._came_back()
+                    with suppress(*AWAY):  # the cache says so soon, and when it is over
+                        await self._frame()
             took = clock() - began
             await asyncio.sleep(max(FRAME_SECONDS, took / DRAW_SHARE) - took)
 
+    async def _came_back(self) -> None:
+        if self._down:
+            self._down = False
+            await self._probe.ask(anew=True)
+            self._show_trouble()
+
     async def _frame(self) -> None:
         assert self._stage is not None
-        stage, bundles, self._inbox = self._stage, self._inbox, []
+        stage = self._stage
         newcomers, self._newcomers = self._newcomers, set()
         asking, self._asking = self._asking - newcomers, set()
-        # A viewer may choose another look at any moment: what is drawn is what it has chosen now.
-        chosen = {viewer: viewer.look for viewer in self._viewers | newcomers}
+        # Viewers may come, go, and choose another look at any moment: the frame is for those who are here
+        # now, and of what they have chosen now.
+        chosen = {viewer: viewer.look for viewer in self._life.members}
         looks: dict[str, set[Look]] = {}
         for viewer, look in chosen.items():
             looks.setdefault(viewer.language, set()).add(look)
 
-        def work() -> tuple[dict[str, dict[Look, Parts]], dict[Viewer, Parts]]:
+        def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts]]:
+            if newcomers:
+                self._cache.refresh()  # what a newcomer wrote in another process is in its first frame
             with stage.lock:
-                stage.advance(bundles)
+                is_new = stage.go_on(self._cache)
                 drawn = stage.draw(looks)
-                given = {each: stage.whole(each.language, chosen[each]) for each in newcomers}
-                given |= {each: stage.found(each.language, chosen[each]) for each in asking if each in chosen}
-                return drawn, given
+                is_anew, self._loads = stage.loads != self._loads, stage.loads
+                to_whole = {*chosen} if is_anew else newcomers & chosen.keys()
+                wholes = {each: stage.whole(each.language, chosen[each]) for each in to_whole}
+                finds = {each: stage.found(each.language, chosen[each]) for each in asking & chosen.keys()}
+                return is_new, drawn, wholes, finds
 
         try:
-            drawn, given = await asyncio.to_thread(work)
+            is_new, drawn, wholes, finds = await asyncio.to_thread(work)
         except AWAY:
             # Nothing was drawn: all of it comes with the next frame.
-            self._inbox = bundles + self._inbox
-            self._newcomers |= {viewer for viewer in newcomers if not viewer.gone}
-            self._asking |= {viewer for viewer in asking if not viewer.gone}
-            self.ring()
+            self._newcomers |= newcomers & self._life.members
+            self._asking |= asking & self._life.members
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self.ring)
             raise
-        for viewer in self._viewers - newcomers:
-            parts = drawn[viewer.language][chosen[viewer]] | given.get(viewer, {})
-            if parts:
+        if is_new:
+            # Filters are not applied in each frame: once more when nothing changes any more.
+            if self._last_frame:
+                self._last_frame.cancel()
+            self._last_frame = asyncio.get_running_loop().call_later(CHECK_SECONDS, self.ring)
+        for viewer in chosen.keys() & self._life.members:
+            parts = drawn[viewer.language][chosen[viewer]] | finds.get(viewer, {})
+            if viewer in wholes:
+                viewer.slot.put_whole(wholes[viewer] | store_trouble(viewer.language, self._shown))
+            elif parts:
                 viewer.slot.put(parts)
-        for viewer in newcomers:
-            viewer.slot.put_whole(given[viewer])
-        self._viewers |= {viewer for viewer in newcomers if not viewer.gone}
-        await self._close_laggards()
 
-    async def _close_laggards(self) -> None:
-        for viewer in [viewer for viewer in self._viewers if viewer.slot.lag() > LAG_SECONDS]:
-            self._viewers.discard(viewer)
-            await viewer.close(TRY_AGAIN_LATER)
+    def _close_all(self, code: int) -> None:
+        self._life.end()
+        for viewer in [*self._life.members]:
+            self._close(viewer, code)
 
-    async def _close_all(self, code: int) -> None:
-        for viewer in self._viewers | self._newcomers:
-            await viewer.close(code)
+    def _close(self, viewer: Viewer, code: int) -> None:
+        """Without waiting for it: the connection of one who takes no frames closes slowly."""
+        self.leave(viewer)
+        closing = asyncio.create_task(viewer.close(code))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
-    def _tell_away(self) -> None:
-        """Until the store is back, viewers are newcomers: what comes next is whole."""
-        for viewer in self._viewers | self._newcomers:
-            viewer.slot.put(away(viewer.language))
+    def _show_trouble(self) -> None:
+        """On all pages, where it is another than they show."""
+        trouble = Trouble.AWAY if self._down else self._probe.trouble
+        if trouble != self._shown:
+            self._shown = trouble
+            for viewer in self._life.members:
+                viewer.slot.put(store_trouble(viewer.language, trouble))
 
-    async def _poll(self) -> None:
+    async def _check(self) -> None:
         while True:
-            await asyncio.sleep(POLL_SECONDS)
-            self.ring()
-
-    async def _listen(self) -> None:
-        """The doorbell. A layer whose Redis is away is no fault: the poll goes on."""
-        while True:
-            try:
-                layer = get_channel_layer()
-                channel = await layer.new_channel()
-                await layer.group_add(group(self.name), channel)
-                while True:
-                    await layer.receive(channel)
-                    self.ring()
-            except AWAY:
-                await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
+            await self._probe.ask()
+            self._show_trouble()
+            for viewer in [*self._life.members]:
+                if viewer.slot.lag() > LAG_SECONDS:
+                    self._close(viewer, TRY_AGAIN_LATER)
 
 
 class Hubs:
@@ -259,14 +279,14 @@ class Hubs:
 
     def __init__(self) -> None:
         self._hubs: dict[str, Hub] = {}
+        self._probe: Probe | None = None
 
-    def full(self) -> bool:
-        return sum(hub.viewers for hub in self._hubs.values()) >= VIEWERS_AT_MOST
-
-    def of(self, store: Store, name: str) -> Hub:
-        """The sandbox's hub, made when nobody watched it yet."""
-        for other in [other for other, hub in self._hubs.items() if hub.done]:
+    def join(self, store: Store, name: str, viewer: Viewer) -> Hub:
+        """The sandbox's hub, made where nobody watched it yet; the viewer is connected to it."""
+        for other in [other for other, hub in self._hubs.items() if hub.ended]:
             del self._hubs[other]
-        if name not in self._hubs:
-            self._hubs[name] = Hub(store, name)
-        return self._hubs[name]
+        self._probe = self._probe or Probe(store)
+        hub = self._hubs.get(name) or Hub(store, name, self._probe)
+        self._hubs[name] = hub
+        hub.join(viewer)
+        return hub

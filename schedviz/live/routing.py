@@ -1,7 +1,11 @@
 """Websocket paths."""
 
-from django.urls import path
+from django.urls import path, re_path
 
-from schedviz.live.consumers import LiveConsumer
+from schedviz.live.consumers import LiveConsumer, UnknownPathConsumer
 
-websocket_urlpatterns = [path("s/<slug:name>/live/", LiveConsumer.as_asgi())]
+websocket_urlpatterns = [
+    path("s/<slug:name>/live/", LiveConsumer.as_asgi()),
+    # Channels raises an error for a path that has no route.
+    re_path("", UnknownPathConsumer.as_asgi()),
+]

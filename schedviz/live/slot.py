@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from schedviz.store.wall import Wall
 from schedviz.web.view.parts import Parts, merge
 
 
@@ -15,9 +16,11 @@ class Frame:
         self.seq = seq
         self.parts = parts
 
-    def text(self) -> str:
-        """As it goes over the socket now: parts that htmx swaps by their ids, behind the frame's number."""
-        numbers = f'data-after="{self.after}" data-seq="{self.seq}" data-wall="{time.time():.3f}"'
+    def text(self, wall: Wall | None) -> str:
+        """As it goes over the socket now: parts that htmx swaps by their ids, behind the frame's number and
+        the wall time, where that is known."""
+        now = f"{wall.now():.3f}" if wall else ""
+        numbers = f'data-after="{self.after}" data-seq="{self.seq}" data-wall="{now}"'
         head = f'<div id="frame" hidden hx-swap-oob="true" {numbers}></div>'
         return head + "".join(self.parts.values())
 

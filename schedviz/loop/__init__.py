@@ -1,4 +1,4 @@
-"""The scheduling loop on Celery workers, in slices under a lease. The reader enters at
+"""The scheduling loop on Celery workers, in slices under a lease. Start to read at
 :mod:`schedviz.loop.driver`."""
 
 from schedviz.loop.doorbell import ring

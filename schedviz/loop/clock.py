@@ -1,6 +1,7 @@
-"""Pause, resume, faster, slower, a step, a run until something happens."""
+"""Controls the clock of a sandbox: pause, resume, speed, steps, and runs up to a condition.
 
-import time
+Every function returns the new clock, and wakes the sandbox's loop."""
+
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -12,32 +13,32 @@ from simulator.scheduler.stepping import Unit, Until
 
 MIN_SPEED = 0.1
 MAX_SPEED = 100.0
-"""At 100x a 50 ms frame is 5 simulated seconds: faster, nothing could be seen."""
+"""At 100x a 50 ms frame is 5 simulated seconds; at a greater speed people cannot follow."""
 
 MAX_STEPS = 1000
-"""Steps that may wait to be taken: a lesson's worth of cycles, and seconds of work."""
+"""Pending steps of a sandbox. So many scheduling cycles take some seconds of work."""
 
 
 def pause(sandbox: Sandbox) -> Clock:
-    """Stop time where it is; the new clock, as of all functions here. Steps not yet taken are dropped."""
+    """Stop simulated time. Pending steps are dropped."""
     return _change(sandbox, lambda clock, wall: Clock(clock.now(wall), wall, clock.speed, paused=True))
 
 
 def resume(sandbox: Sandbox) -> Clock:
-    """Simulated time goes on from where it is, whatever it ran for before."""
+    """Let simulated time run on, without a condition."""
     return _change(sandbox, lambda clock, wall: Clock(clock.now(wall), wall, clock.speed))
 
 
 def set_speed(sandbox: Sandbox, speed: float) -> Clock:
-    """Raises ValueError for a speed out of bounds."""
+    """Set the ratio of simulated time to wall time. Raises ValueError for a speed out of bounds."""
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise ValueError(f"the speed must be from {MIN_SPEED:g} to {MAX_SPEED:g}")
     return _change(sandbox, lambda clock, wall: clock.rebased(wall, speed=speed))
 
 
 def step(sandbox: Sandbox, unit: Unit = "point", count: int = 1) -> Clock:
-    """Pause, and take steps from there (see :class:`simulator.scheduler.stepping.Stride`), beside those not
-    yet taken.
+    """Pause, and add ``count`` steps to the pending steps of the same unit (see
+    :class:`simulator.scheduler.stepping.Stride`). Pending steps of another unit are dropped.
 
     Raises ValueError for a count that is not positive, or for more than MAX_STEPS.
     """
@@ -53,7 +54,7 @@ def step(sandbox: Sandbox, unit: Unit = "point", count: int = 1) -> Clock:
 
 
 def run_until(sandbox: Sandbox, condition: str) -> Clock:
-    """Resume, and pause when the condition comes true. Raises ValueError for one that
+    """Resume, and pause when the condition becomes true. Raises ValueError for a condition that
     :class:`simulator.scheduler.stepping.Until` does not know."""
     until = Until(condition).condition
     return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=False), until=until))
@@ -61,9 +62,9 @@ def run_until(sandbox: Sandbox, condition: str) -> Clock:
 
 def _change(sandbox: Sandbox, change: Callable[[Clock, float], Clock]) -> Clock:
     while True:
-        was = sandbox.clock()
-        clock = change(was, time.time())
-        if sandbox.set_clock(clock, was):
+        old, wall = sandbox.read_clock()
+        clock = change(old, wall)
+        if sandbox.set_clock(clock, old):
             wake(sandbox.name)
             ring(sandbox.name)
             return clock

@@ -1,51 +1,70 @@
-"""Telling the web processes that a sandbox changed. A bell may be lost: the streams in the store are the
-truth."""
+"""The doorbell: a channel-layer message to the web processes that a sandbox has changed.
+
+The message may be lost. Web processes read the changes from the streams in the store, also without it."""
 
 import asyncio
 import logging
 import threading
 from functools import cache
+from typing import Final
 
 from channels.layers import get_channel_layer
 
 log = logging.getLogger(__name__)
 
-MESSAGE = {"type": "doorbell"}
+RING_SECONDS: Final = 0.05
+"""The shortest time between two messages for one sandbox: frames are drawn at most 20 times a second."""
+REMEMBERED: Final = 500
+"""Sandboxes whose last message is remembered before the older ones are dropped: as many as there may be."""
 
 
 def group(name: str) -> str:
-    """The channel-layer group of a sandbox's viewers."""
+    """The channel-layer group of the processes that follow a sandbox."""
     return f"sandbox.{name}"
 
 
 def ring(name: str) -> None:
-    """Ring for a sandbox and go on at once. Callable from any thread."""
-    _bell().ring(name)
+    """Send the message for a sandbox, at most one per RING_SECONDS, without waiting for it. May be called
+    from any thread."""
+    _doorbell().ring(name)
 
 
-class Bell:
-    """One event loop in a thread of its own: the channel layer keeps its connections by loop."""
+class Doorbell:
+    """Sends the messages from one event loop in its own thread, as the channel layer keeps one connection per
+    event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._ringing: set[str] = set()
+        """Sandboxes whose message is yet to be sent: it is for what is written until then, too."""
+        self._sent: dict[str, float] = {}
         threading.Thread(target=self._loop.run_forever, name="doorbell", daemon=True).start()
 
     def ring(self, name: str) -> None:
-        # A ring that has not gone out yet will do for this change too: so never more than one waits for each
-        # sandbox.
+        # A message that is not sent yet also covers this change, so at most one waits per sandbox.
         if name not in self._ringing:
             self._ringing.add(name)
             asyncio.run_coroutine_threadsafe(self._send(name), self._loop)
 
     async def _send(self, name: str) -> None:
+        now = self._loop.time()
+        due = self._sent.get(name, now - RING_SECONDS) + RING_SECONDS
+        if due > now:
+            await asyncio.sleep(due - now)
         self._ringing.discard(name)
+        self._note_sent(name)
         try:
-            await get_channel_layer().group_send(group(name), MESSAGE)
-        except Exception as error:  # a doorbell must not stop anything
+            await get_channel_layer().group_send(group(name), {"type": "doorbell", "sandbox": name})
+        except Exception as error:  # a lost message does no harm
             log.debug("doorbell of %s: %s", name, error)
+
+    def _note_sent(self, name: str) -> None:
+        now = self._loop.time()
+        if len(self._sent) >= REMEMBERED:
+            self._sent = {each: at for each, at in self._sent.items() if now - at < RING_SECONDS}
+        self._sent[name] = now
 
 
 @cache
-def _bell() -> Bell:
-    return Bell()
+def _doorbell() -> Doorbell:
+    return Doorbell()

@@ -1,44 +1,55 @@
-"""When each sandbox wants its next slice. It stands in Redis, as messages of a broker get lost with their
-worker.
+"""When the next slice of each sandbox is due. The times are stored in Redis, because a broker loses the
+messages of a worker that dies.
 
-A sorted set holds sandbox -> microseconds, by Redis's clock, so that it is one clock; no two scripts run in
-the same one, so what is asked for after a slice began is never taken for earlier. Whoever sends a slice's
-message moves the entry RETRY_SECONDS ahead instead of taking it away: only a slice that ended does that. So
-a message lost on any way is sent again.
+A sorted set maps sandbox -> microseconds by Redis's clock. Requests and slices are also numbered; the number
+only grows, and decides whether a request came after the beginning of a slice. A process that sends the
+message of a slice moves the entry RETRY_SECONDS ahead; only the end of the slice removes it. So a message
+that is lost is sent again.
 """
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from redis import Redis
 
 from schedviz.store.keys import PREFIX
 
 KEY = f"{PREFIX}:due"
+ORDER_KEY = f"{PREFIX}:due:order"
+"""The last order number. It is at least Redis's time in microseconds, so that a Redis that lost its last
+second of writes still returns greater numbers."""
 
 RETRY_SECONDS = 1.5
-"""After this a slice that was asked for and has not ended is asked for again. With the heartbeat's 2 s it
-makes 3.5 s from a worker's death to its takeover; shorter, and a crowd of waiting sandboxes is sent too many
-messages."""
+"""A slice that has not ended after this time gets another message. With the heartbeat's 2 s, another worker
+takes over 3.5 s after a worker's death. With a shorter time, a busy worker would get too many messages."""
 
 WAITING_SECONDS = 5
-"""A message that waits for longer in the queue of a worker that lives is taken for lost. On a busy worker
-they do wait for seconds, and sent again and again they would be most of its work."""
+"""A message that waits for longer in the queue of a living worker counts as lost. On a busy worker messages
+wait for seconds; without this bound it would mostly process repeated messages."""
 
 CLAIM_BATCH = 50
-"""Sandboxes claimed at once; the rest stays for other workers, or for the next turn 50 ms later."""
+"""Sandboxes that one call claims; other workers, or the next call 50 ms later, claim the rest."""
 
-_NOW = "local t = redis.call('TIME') local now = t[1] * 1000000 + t[2]\n"
+_NOW = """
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+local function next_order()
+  local order = math.max(now, tonumber(redis.call('GET', KEYS[2]) or '0') + 1)
+  redis.call('SET', KEYS[2], string.format('%.0f', order))
+  return order
+end
+"""
 
-_MARK = _NOW + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return now"
+_MARK = _NOW + "redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1]) return {next_order(), now}"
 
-_BEGIN = "redis.call('DEL', KEYS[2])\n" + _MARK
+_BEGIN = "redis.call('DEL', KEYS[3])\n" + _MARK
 
 _CLAIM = (
     _NOW
     + """
 local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+if #names == 0 then return {0, names} end
 for _, name in ipairs(names) do redis.call('ZADD', KEYS[1], now + ARGV[2], name) end
-return {now, names}
+return {next_order(), names}
 """
 )
 
@@ -55,40 +66,69 @@ return 1
 """
 )
 
+_BRING_FORWARD = (
+    _NOW
+    + """
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. string.format('%.0f', now), '+inf')) do
+  redis.call('ZADD', KEYS[1], now, name)
+end
+"""
+)
+
+
+class Asked(NamedTuple):
+    """When a slice was requested, or began."""
+
+    order: int
+    """Greater than all earlier ones, even if Redis's clock was set back."""
+    at: int
+    """Microseconds, by Redis's clock."""
+
 
 def waiting_key(name: str) -> str:
-    """Holds the worker in whose queue a message of the sandbox waits."""
+    """The key whose value is the worker in whose queue a message of the sandbox waits."""
     return f"{PREFIX}:waiting:{name}"
 
 
 class Due:
+    """The sorted set of due times, and the order numbers."""
+
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._mark = redis.register_script(_MARK)
         self._begin = redis.register_script(_BEGIN)
         self._claim = redis.register_script(_CLAIM)
         self._settle = redis.register_script(_SETTLE)
+        self._bring_forward = redis.register_script(_BRING_FORWARD)
 
-    def mark(self, name: str) -> int:
-        """A slice of the sandbox is asked for now; the time of that, in µs."""
-        return cast("int", self._mark([KEY], [name, _us(RETRY_SECONDS)]))
+    def mark(self, name: str) -> Asked:
+        """Request a slice of the sandbox now."""
+        return Asked(*cast("list[int]", self._mark([KEY, ORDER_KEY], [name, _us(RETRY_SECONDS)])))
 
-    def begin(self, name: str) -> int:
-        """A slice of the sandbox begins now, and its message waits no longer; the time of that, in µs."""
-        return cast("int", self._begin([KEY, waiting_key(name)], [name, _us(RETRY_SECONDS)]))
+    def begin(self, name: str) -> Asked:
+        """Note that a slice of the sandbox begins now, and that its message no longer waits."""
+        keys = [KEY, ORDER_KEY, waiting_key(name)]
+        return Asked(*cast("list[int]", self._begin(keys, [name, _us(RETRY_SECONDS)])))
 
     def claim(self) -> tuple[int, list[str]]:
-        """Take the sandboxes whose time has come, to send their messages; with the time of that, in µs."""
-        now, names = cast("tuple[int, list[bytes]]", self._claim([KEY], [CLAIM_BATCH, _us(RETRY_SECONDS)]))
-        return now, [name.decode() for name in names]
+        """The sandboxes that are due, at most CLAIM_BATCH, and the order number of this call. The caller
+        sends their messages."""
+        args = [CLAIM_BATCH, _us(RETRY_SECONDS)]
+        order, names = cast("tuple[int, list[bytes]]", self._claim([KEY, ORDER_KEY], args))
+        return order, [name.decode() for name in names]
 
-    def settle(self, name: str, began: int, delay: float | None) -> bool:
-        """The slice that began at ``began`` (what :meth:`begin` gave) has ended; the next is due in ``delay``
-        seconds, None = only a wake brings one. False, and nothing changes, when it was asked for again in the
-        meantime."""
+    def bring_forward(self) -> None:
+        """Make all sandboxes due now. To be called when the sandboxes' clocks were moved: their due times
+        were computed from the old clocks."""
+        self._bring_forward([KEY])
+
+    def settle(self, name: str, began: Asked, delay: float | None) -> bool:
+        """Note that the slice that began at ``began`` (the result of :meth:`begin`) has ended. The next slice
+        is due in ``delay`` seconds; None = at the next wake. Returns False and changes nothing if another
+        slice was requested meanwhile."""
         args: list[str | int] = [
             name,
-            began + _us(RETRY_SECONDS),
+            began.at + _us(RETRY_SECONDS),
             "" if delay is None else max(0, _us(delay)),
         ]
         return bool(self._settle([KEY], args))

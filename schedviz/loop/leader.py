@@ -1,5 +1,4 @@
-"""One sandbox as its leader holds it: a Simulation in memory, fed by the watch log, writing under the
-lease."""
+"""The leader of one sandbox: a Simulation in memory that reads the watch log and writes under the lease."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -7,27 +6,24 @@ from typing import Literal, Protocol
 
 from msgspec import UNSET
 
-from schedviz.loop.archivist import Archivist
+from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Player
-from schedviz.store import Clock, Gone, Lease, LimitReached, Renewal, Sandbox
+from schedviz.store import Clock, Gone, LimitReached, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent, versioned
+from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
-from simulator.recording import Began, Recorded, Term
+from simulator.recording import LeaderTerm, RecordableSimulation, TermStart
 from simulator.scheduler.stepping import Seen
 from simulator.simulation import Options
 from simulator.trace import AnyEvent, CycleCutOff, LeaderElected
-from simulator.world.informer import Pipeline
 
 EVENTS_AT_ONCE = 1000
-"""Watch events read in one go."""
-
-RING_SECONDS = 0.05
-"""Between two rings of the doorbell within a slice: screens are drawn 20 times a second at most."""
+"""Watch events that one command reads."""
 
 
-class Simulation(Recorded, Seen, Protocol):
-    """What the loop needs of :class:`simulator.simulation.Simulation`."""
+class Simulation(RecordableSimulation, Seen, Protocol):
+    """The part of the interface of :class:`simulator.simulation.Simulation` that the loop uses."""
 
     def pipeline(self) -> Pipeline: ...
     @property
@@ -38,48 +34,50 @@ MakeSimulation = Callable[[ApiServer, Options], Simulation]
 
 
 class Leader:
-    """The state of one led sandbox; it is the :class:`ApiServer` of the Simulation.
+    """Runs the Simulation of one sandbox, and implements :class:`ApiServer` for it.
 
-    All of it can be thrown away at any time: the next leader builds the same from the store. It must be,
-    after any exception: what the Simulation believes and what is stored may differ then.
+    A Leader can be discarded at any time: the next one is built from the store. It must be discarded after
+    any exception, because the Simulation and the store may differ then.
     """
 
-    def __init__(self, sandbox: Sandbox, lease: Lease, make: MakeSimulation) -> None:
-        """List everything, say in the trace who leads, and start from there.
+    def __init__(self, sandbox: Sandbox, renewal: Renewal, make: MakeSimulation) -> None:
+        """List all objects, write the trace event of the election, and create the Simulation.
 
         Raises StaleLease if the sandbox has another leader by now.
         """
         self.sandbox = sandbox
-        self.lease = lease
-        self.clock: Clock = sandbox.clock()
-        """As it was when the last slice ended."""
+        self.lease = lease = renewal.lease
+        self.clock: Clock = renewal.clock
+        """The clock at the end of the last slice."""
         self._stored_seen: int | None = None
-        self._echoes: list[WatchEvent] = []
-        self._log_first = False
+        """The ``seen`` of the last commit; None before the first."""
+        self._own_events: list[WatchEvent] = []
+        """Watch events of the Simulation's own writes, which it has not observed yet."""
+        self._own_in_log = False
+        """Whether it has own writes that must be read from the log, see :meth:`_note_own_writes`."""
         self._breaks, self._broken = 0, False
-        self._rang = 0.0
 
         meta = sandbox.meta()
         _, last, cycle = sandbox.progress()
-        now = max(last, self.clock.now(time.time()))
+        now = max(last, self.clock.now(renewal.wall.now()))
         options = Options(
             seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1, queue=meta.queue
         )
-        told: list[AnyEvent] = [LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch)]
+        events: list[AnyEvent] = [LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch)]
         self._under_way = lost = sandbox.under_way()
         if lost:
-            told.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
+            events.append(CycleCutOff(t=now, cycle=lost.cycle, pod=lost.pod, point=lost.point))
         self._simulation = make(self, options)
-        self._term = Term(self._simulation, Began(options, told))
-        self._archivist = Archivist(sandbox)
+        self._term = LeaderTerm(self._simulation, TermStart(options, events))
+        self._archive_writer = ArchiveWriter(sandbox)
         self._player = Player(self._simulation, self._term.step, self.clock, now)
         self._list()
-        self._take_in_own()
+        self._observe_own_writes()
         self._flush()
 
     def commit(self, changes: Sequence[Change]) -> list[int]:
-        """What the Simulation writes, with the trace that led to it. Raises :class:`simulator.api.ApiError`,
-        for the component that wrote to handle."""
+        """Store a write of the Simulation with the trace events before it, and return the new
+        resourceVersions. Raises :class:`simulator.api.ApiError`, which the writing component handles."""
         self._collect()
         try:
             versions = self._store(changes, under_way=None)
@@ -91,88 +89,89 @@ class Leader:
             full = ApiError("TooManyRequests", last.resource, last.key)
             self._term.refused(full)
             raise full from limit
-        self._echo(changes, versions)
+        self._note_own_writes(changes, versions)
         return versions
 
-    def run(self, renewal: Renewal, wall: float, seconds: float) -> bool:
-        """Let the Simulation come up to the clock, in about so many seconds of work; whether more is due.
+    def run(self, renewal: Renewal, seconds: float) -> bool:
+        """Run the Simulation up to the clock's time, for about ``seconds``; whether more is due.
 
-        What is due comes first, then what others wrote: that happens when it is seen. While time stands still
-        it is the other way round: what others wrote, then the steps that were asked for. Raises Gone when the
-        watch log was trimmed beyond what was seen.
+        While time runs, the work that is due comes before the writes of others, which happen at the time at
+        which they are read. While time is paused, the writes of others come before the requested steps.
+        Raises Gone if Redis lost writes that were read before.
         """
         self.lease = renewal.lease
-        self._player.begin(renewal.clock, wall)
+        self._player.begin(renewal.clock, renewal.wall.now())
         self._broken = self._broken or renewal.breaks > self._breaks
         self._breaks = renewal.breaks
         unread = renewal.version > self._seen or self._broken
         deadline = time.monotonic() + seconds
         more = True
-        while more and time.monotonic() < deadline and not self._archivist.pressing:
+        while more and time.monotonic() < deadline and not self._archive_writer.must_close:
             if self._player.run():
-                self._take_in_own()
+                self._observe_own_writes()
             elif unread and not self._simulation.in_cycle:
-                unread = self._read_on()
-                self._take_in_own()
+                unread = self._read_log()
+                self._observe_own_writes()
             elif self._player.step():
-                self._take_in_own()
+                self._observe_own_writes()
             else:
                 more = False
         self._flush()
-        self._archivist.turn(self.lease)
-        self.clock = self._set_clock(renewal.clock)
+        self._archive_writer.slice_ended(self.lease)
+        self.clock = self._set_clock(renewal.clock, renewal.wall.now())
         return more
 
     @property
     def seen(self) -> int:
-        """How far in the watch log."""
+        """The version up to which the Simulation has observed the watch log."""
         return self._seen
 
     def next_due(self) -> Micros | None:
         return self._simulation.next_due()
 
-    def _set_clock(self, current: Clock) -> Clock:
-        """Note the steps that were taken, or that the run is over; the clock as it is then."""
+    def _set_clock(self, current: Clock, wall: float) -> Clock:
+        """Store the steps that were taken, or that the condition came true; the new clock."""
         while True:
-            clock = self._player.clock(current, time.time())
+            clock = self._player.clock(current, wall)
             if clock is current or self.sandbox.set_clock(clock, current):
                 return clock
-            current = self.sandbox.clock()
+            current, wall = self.sandbox.read_clock()
 
-    def _echo(self, changes: Sequence[Change], versions: Sequence[int]) -> None:
-        """Note the watch events of a write of our own, to save reading them: unless others wrote in between,
-        or it deletes something, whose last state is in the log only."""
+    def _note_own_writes(self, changes: Sequence[Change], versions: Sequence[int]) -> None:
+        """Keep the watch events of a write of the Simulation, so that they need not be read from the log.
+        They must be read if others wrote in between, or if the write deletes an object: only the log has its
+        last state."""
         if (
-            not self._log_first
+            not self._own_in_log
             and versions[0] == self._known() + 1
             and all(change.object for change in changes)
         ):
-            self._echoes += [
+            self._own_events += [
                 _event(change, version) for change, version in zip(changes, versions, strict=True)
             ]
         else:
-            self._log_first = True
+            self._own_in_log = True
 
     def _known(self) -> int:
-        """The version up to which the Simulation has everything, or will have before its next step."""
-        return self._echoes[-1].version if self._echoes else self._seen
+        """The version up to which the Simulation has observed all writes, or will before its next step."""
+        return self._own_events[-1].version if self._own_events else self._seen
 
-    def _take_in_own(self) -> None:
-        """What the Simulation wrote comes back to it before its next step: nobody acts on what is out of
-        date."""
-        while self._echoes or self._log_first:
-            echoes, self._echoes = self._echoes, []
-            if echoes:
-                self._observe(echoes)
+    def _observe_own_writes(self) -> None:
+        """Let the Simulation observe its own writes. Called before its next step, so that no component acts
+        on old objects."""
+        while self._own_events or self._own_in_log:
+            events, self._own_events = self._own_events, []
+            if events:
+                self._observe(events)
             else:
-                self._log_first = False
-                self._read_on()
+                self._own_in_log = False
+                self._read_log()
 
-    def _read_on(self) -> bool:
-        """Take in what is new in the watch log; whether there was anything.
+    def _read_log(self) -> bool:
+        """Let the Simulation observe new entries of the watch log; whether there were any.
 
-        Where the watch was broken, or the log trimmed beyond what was seen, everything is listed anew. Raises
-        Gone where Redis came back without its last second, and what was seen is no more."""
+        Lists all objects again if the watch was broken, or if the log was trimmed beyond what was read.
+        Raises Gone if Redis lost writes that were read before."""
         if self._broken:
             self._broken = False
             self._list()
@@ -190,7 +189,7 @@ class Leader:
 
     def _list(self) -> None:
         collections, self._seen = self.sandbox.list_all()
-        self._archivist.listed(self._seen, collections)
+        self._archive_writer.objects_listed(self._seen, collections)
         listed = [
             WatchEvent("ADDED", resource, key, manifest, int(manifest["metadata"]["resourceVersion"]))
             for resource, objects in collections.items()
@@ -208,11 +207,11 @@ class Leader:
         self._store([], self._simulation.under_way)
 
     def _collect(self) -> None:
-        self._player.saw(self._term.collect())
+        self._player.decided(self._term.collect())
 
     def _store(self, changes: Sequence[Change], under_way: UnderWay | None) -> list[int]:
-        """Commit, with everything collected and the journal of what led to it; without anything to say,
-        nothing is written."""
+        """Commit the changes with the collected trace, decisions and queue places, and their journal entry.
+        Nothing is written if there is nothing new."""
         seen = self._known()
         moved = under_way != self._under_way
         if not (changes or self._term.worth_storing or moved) and seen == self._stored_seen:
@@ -225,21 +224,19 @@ class Leader:
             decisions=term.decisions,
             lanes=term.lanes,
             journal=term.entry(len(changes), self._player.now),
-            # What the last leader left of the queue does not count: the first commit says what there is.
+            # The first commit replaces the queue places of the last leader.
             reset_lanes=self._stored_seen is None,
             now=self._player.now,
             under_way=under_way if moved else UNSET,
             pipeline=self._simulation.pipeline(),
             seen=seen,
         )
-        self._archivist.decided(term.decisions)
+        self._archive_writer.count_decisions(term.decisions)
         term.stored()
         self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1
         self._stored_seen = versions[-1] if own else seen
-        if time.monotonic() - self._rang >= RING_SECONDS:
-            self._rang = time.monotonic()
-            ring(self.sandbox.name)
+        ring(self.sandbox.name)
         return versions
 
 

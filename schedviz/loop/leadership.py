@@ -1,37 +1,31 @@
-"""Who could lead and who does, seen from outside the workers; and how to end a leader's hold, or
-its watch."""
-
-import time
-from typing import cast
+"""Reads and controls leadership from outside the workers: the living workers, the end of a leader's lease,
+and the break of its watch."""
 
 from schedviz.loop.doorbell import ring
-from schedviz.loop.presence import WORKERS, heartbeat_key
 from schedviz.loop.wakes import wake
+from schedviz.processes.heartbeats import Heartbeats
 from schedviz.store import Lease, Sandbox, Store
 
 
 def living_workers(store: Store) -> dict[str, float]:
-    """The workers that are alive, by name, with the wall time of the last heartbeat of each."""
-    names = sorted(name.decode() for name in cast("set[bytes]", store.redis.smembers(WORKERS)))
-    beats = store.redis.mget([heartbeat_key(name) for name in names]) if names else []
-    found = zip(names, cast("list[bytes | None]", beats), strict=True)
-    return {name: float(beat) for name, beat in found if beat is not None}
+    """Name of each living worker -> seconds since its last heartbeat."""
+    return Heartbeats(store.redis, "workers").living()
 
 
-def end_hold(store: Store, sandbox: Sandbox) -> Lease | None:
-    """End the hold of the worker that leads the sandbox; the lease that is over, None where nobody led.
+def end_lease(store: Store, sandbox: Sandbox) -> Lease | None:
+    """End the lease of the worker that leads the sandbox, and return it; None if no worker leads it.
 
-    What that worker still writes is refused, and it forgets all it knew of the sandbox when it notices. The
-    lease goes to the living worker next by name; where there is no other, the same one begins anew. Whoever
-    follows has a new epoch and builds the queue from the store.
+    Later writes of that worker are refused, and it discards its Leader. The next living worker by name gets
+    the lease; if there is no other, the same worker takes it again. The new leader has a new epoch and
+    builds the queue from the store.
     """
     lease = sandbox.lease()
     if lease is None:
         return None
     others = [name for name in living_workers(store) if name != lease.holder]
     if others:
-        heir = next((name for name in others if name > lease.holder), others[0])
-        sandbox.take_lease(heir, time.time(), over=lease)
+        successor = next((name for name in others if name > lease.holder), others[0])
+        sandbox.take_lease(successor, over=lease)
     else:
         sandbox.release_lease(lease)
     wake(sandbox.name)
@@ -40,8 +34,8 @@ def end_hold(store: Store, sandbox: Sandbox) -> Lease | None:
 
 
 def break_watch(sandbox: Sandbox) -> Lease | None:
-    """Break the leader's watch: its reflector lists everything anew. The lease of whom it struck, None where
-    nobody led."""
+    """Break the watch of the leader, so that its reflector lists all objects again. Returns its lease; None
+    if no worker leads the sandbox."""
     lease = sandbox.lease()
     if lease is not None:
         sandbox.break_watch(lease)

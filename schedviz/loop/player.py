@@ -1,5 +1,5 @@
-"""What a sandbox's clock lets its Simulation do: run with the time, up to a condition, or take single steps
-while time stands still."""
+"""Steps a Simulation as the clock of its sandbox allows: with the time, up to a condition, or by single steps
+while time is paused."""
 
 from collections.abc import Callable
 
@@ -10,22 +10,23 @@ from simulator.scheduler.stepping import Seen, Stride, Until
 
 
 class Player:
-    """Between two slices it remembers a step that is not finished."""
+    """Keeps a user's step that is not finished between two slices."""
 
     def __init__(self, simulation: Seen, step: Callable[..., bool], clock: Clock, now: Micros) -> None:
-        """``step`` is the Simulation's, by whichever way."""
+        """step: calls the ``step`` of the Simulation, and returns its result."""
         self._simulation = simulation
         self._step = step
         self._clock = clock
         self.now = now
-        """Simulated time; only where a run stops at its condition does it go back, to when that came true."""
+        """Simulated time. It goes back only when a run stops at its condition, to the time at which that came
+        true."""
         self._stride: Stride | None = None
         self._until: Until | None = None
         self._taken = 0
         self._stopped = False
 
     def begin(self, clock: Clock, wall: float) -> None:
-        """A slice begins, by this clock."""
+        """Begin a slice, with the clock as it was read at the time ``wall``."""
         self._clock = clock
         self.now = max(self.now, clock.now(wall))
         self._taken, self._stopped = 0, False
@@ -36,12 +37,13 @@ class Player:
         elif self._until is None or self._until.condition != clock.until:
             self._until = Until(clock.until)
 
-    def saw(self, decisions: list[Decision]) -> None:
+    def decided(self, decisions: list[Decision]) -> None:
+        """Compare new decisions with the condition of the run."""
         if self._until:
             self._until.saw(decisions)
 
     def run(self) -> bool:
-        """Do one thing that is due while time runs; False = there is none, or the condition holds."""
+        """Make one step of the Simulation if time runs; False = nothing is due, or the condition holds."""
         if self._clock.paused or self._stopped:
             return False
         if self._until and self._until.holds(self._simulation):
@@ -51,7 +53,7 @@ class Player:
         return self._step(self.now)
 
     def step(self) -> bool:
-        """Do one thing of the steps that were asked for while time stands still; False = they are taken."""
+        """Make one step of the Simulation for the user's steps; False = all of them are taken."""
         steps = self._clock.steps
         if not steps or self._taken >= steps.left:
             return False
@@ -67,7 +69,7 @@ class Player:
         return True
 
     def clock(self, current: Clock, wall: float) -> Clock:
-        """The clock after this slice, where it is ``current`` now: somebody may have set it meanwhile."""
+        """The clock after this slice. ``current``: the stored clock, which a user may have set meanwhile."""
         if self._stopped and self._until and current.until == self._until.condition:
             return current.stopped(self.now, wall)
         if self._taken or current.now(wall) < self.now:

@@ -1,105 +1,100 @@
-"""Which workers are alive, and for how long none was.
+"""Which workers are alive, and for how long there was none.
 
-Simulated time passes only while some worker is there: after a night in which the machine was off, a sandbox
-goes on at the second at which it stopped. So workers also note the wall time together, and who finds the note
-old moves the clocks of all sandboxes over the gap before anybody runs a slice.
+Simulated time passes only while at least one worker is alive: after a night in which the machine was off, a
+sandbox continues at the second at which it stopped. Each heartbeat of a worker stores the time. A worker that
+finds an old stored time first moves the clocks of all sandboxes over the gap; no slice runs before that. A
+stored time in the future means that Redis's clock was set back; the clocks are moved back by the difference.
+
+All times are Redis's.
 """
 
-import time
 from typing import cast
 
 from redis import Redis
 from redis.exceptions import LockError
 
-from schedviz.store import NoSandbox, Store
+from schedviz.loop.due import Due
+from schedviz.processes.heartbeats import Heartbeats
+from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.store.keys import PREFIX
 
-WORKERS = f"{PREFIX}:workers"
 ALIVE = f"{PREFIX}:alive"
+"""Key: the time of the last heartbeat of any worker, in seconds since the Unix epoch."""
+
 REBASE_LOCK = f"{PREFIX}:rebase"
 
-BEAT_SECONDS = 0.5
-TTL_SECONDS = 2.0
-"""A worker that has not beaten for this long is dead to the others: four beats, so that a long swap-in is no
-death. It would do no harm: its writes are fenced."""
+SWEEP_LOCK = f"{PREFIX}:sweep"
+"""Key that expires: the worker that made the last sweep (see :mod:`schedviz.loop.sweep`)."""
 
 GAP_SECONDS = 10.0
-"""A worker's restart is made up for, in simulated time; a longer absence of all workers is not."""
+"""If no worker was alive for longer than this, the clocks are moved over the gap. A shorter gap, such as a
+worker's restart, counts as simulated time."""
 
 REBASE_SECONDS = 10
-"""How long one worker may take to move the clocks of 500 sandboxes (a second is plenty) before another does
-it."""
+"""The time after which another worker may move the clocks, if the first one has not finished. The clocks of
+500 sandboxes take less than a second."""
 
-
-def heartbeat_key(worker: str) -> str:
-    return f"{PREFIX}:worker:{worker}"
+# Stores the time and replies with an empty string; if the stored time is too far from now, replies with it
+# and changes nothing.
+_STORE_TIME = """
+local t = redis.call('TIME')
+local noted = redis.call('GET', KEYS[1])
+if noted and math.abs(t[1] + t[2] / 1000000 - tonumber(noted)) > tonumber(ARGV[1]) then return noted end
+redis.call('SET', KEYS[1], string.format('%d.%06d', t[1], t[2]))
+return ''
+"""
 
 
 class Presence:
-    """One worker's own presence, and what it knows of others'."""
+    """The heartbeat of one worker, and the state of the others."""
 
     def __init__(self, store: Store, worker: str) -> None:
         self.worker = worker
+        self.workers = Heartbeats(store.redis, "workers")
         self._store = store
         self._redis: Redis = store.redis
-        self._touched = 0.0
+        self._due = Due(store.redis)
+        self._store_time = store.redis.register_script(_STORE_TIME)
+        self._last_beat = 0.0
 
     def beat(self) -> None:
-        """Say that this worker is alive; move the clocks first if for a while none was."""
-        wall = time.time()
-        noted = cast("bytes | None", self._redis.get(ALIVE))
-        if noted is not None and wall - float(noted) > GAP_SECONDS:
-            self._rebase(float(noted))
-            wall = time.time()
-        with self._redis.pipeline() as pipe:
-            pipe.set(heartbeat_key(self.worker), wall, px=round(TTL_SECONDS * 1000))
-            pipe.sadd(WORKERS, self.worker)
-            pipe.set(ALIVE, wall)
-            pipe.execute()
-        self._touched = wall
+        """Store a heartbeat of this worker; move the clocks first if there was none for GAP_SECONDS."""
+        last = cast("bytes", self._store_time([ALIVE], [GAP_SECONDS]))
+        if not last or self._rebase(last):
+            self._last_beat = self.workers.beat(self.worker)
 
-    def is_current(self) -> bool:
-        """Whether this worker has beaten lately; if not (a laptop that slept), clocks must be moved first."""
-        return 0 <= time.time() - self._touched < GAP_SECONDS
-
-    def leave(self) -> None:
-        """This worker stops: what it leads may be taken over at once."""
-        with self._redis.pipeline() as pipe:
-            pipe.delete(heartbeat_key(self.worker))
-            pipe.srem(WORKERS, self.worker)
-            pipe.execute()
+    def is_current(self, wall: float) -> bool:
+        """Whether this worker's last heartbeat is recent. If not (the machine was asleep), the clocks must be
+        moved before a slice runs."""
+        return abs(wall - self._last_beat) < GAP_SECONDS
 
     def is_alive(self, worker: str) -> bool:
-        return bool(self._redis.exists(heartbeat_key(worker)))
+        return self.workers.is_alive(worker)
 
-    def bury(self) -> list[str]:
-        """Strike the dead off the list of workers; their names."""
-        workers = [worker.decode() for worker in cast("set[bytes]", self._redis.smembers(WORKERS))]
-        dead = [worker for worker in workers if not self.is_alive(worker)]
-        if dead:
-            self._redis.srem(WORKERS, *dead)
-        return dead
-
-    def _rebase(self, last: float) -> None:
-        """Let every sandbox's clock stand still from ``last``, when a worker was last alive, until now."""
+    def _rebase(self, last: bytes) -> bool:
+        """Move every sandbox's clock as if it had been paused from the last heartbeat, at ``last``, until
+        now. False if it took too long: another worker does it then. Moving a clock twice has no effect."""
         try:
             with self._redis.lock(REBASE_LOCK, timeout=REBASE_SECONDS, blocking_timeout=2 * REBASE_SECONDS):
-                if float(cast("bytes", self._redis.get(ALIVE))) != last:
-                    return  # another worker did it while this one waited
-                for meta in self._store.sandboxes():
-                    self._stand_still(meta.name, last)
-                self._redis.set(ALIVE, time.time())
+                if self._redis.get(ALIVE) == last:  # no other worker did it while this one waited
+                    for meta in self._store.sandboxes():
+                        self._move_clock(meta.name, float(last))
+                    # Due times and the sweep's expiry were set by the old clocks.
+                    self._due.bring_forward()
+                    self._redis.delete(SWEEP_LOCK)
+                    self._redis.set(ALIVE, self._store.wall())
         except LockError:
-            return  # took too long: another worker has begun anew, and finds what is done as it is
+            return False
+        return True
 
-    def _stand_still(self, name: str, last: float) -> None:
+    def _move_clock(self, name: str, last: float) -> None:
         try:
             sandbox = self._store.sandbox(name)
             while True:
-                clock = sandbox.clock()
-                # A sandbox made, or a clock set, when no worker was there: its time starts now.
+                clock, wall = sandbox.read_clock()
+                # If the clock was set while no worker was alive, its time starts now.
                 stopped = clock.rebased(max(last, clock.wall))
-                if sandbox.set_clock(stopped.starting(time.time()), clock):
+                if sandbox.set_clock(stopped.starting(wall), clock):
                     return
-        except NoSandbox:
+        except (NoSandbox, Unreadable):
             return

@@ -1,37 +1,43 @@
-"""The worker process: Celery's signals and its one task, tied to the loop."""
+"""The worker process: the Celery task that runs slices, and the signal handlers that start and stop it."""
 
-import os
-import secrets
-import socket
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from celery.signals import celeryd_after_setup, worker_shutdown
 from django.conf import settings
 
-from schedviz.celery import COMMON_QUEUE, app, own_queue
+from schedviz.celery import COMMON_QUEUE, app
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
-from schedviz.loop.pulse import Pulse
+from schedviz.loop.sweep import SWEEP_SECONDS, sweep
 from schedviz.loop.wakes import TASK, Wakes
-from schedviz.store.default import default_store
+from schedviz.processes.guarded import Guarded
+from schedviz.processes.name import process_name
+from schedviz.processes.pulse import Job
+from schedviz.store.default import prepare_default_store
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.simulation import Simulation
 
+POLL_SECONDS: Final = 0.05
+"""The interval of :meth:`Wakes.claim`, and so the greatest delay of a wake: one frame, at 20 a second. Each
+worker claims for all sandboxes; the message goes to the leader of the sandbox."""
+
 
 class Worker:
-    """What makes this process a worker; there is none in processes that only send."""
+    """The objects of a worker process. A process that only sends tasks has none."""
 
     def __init__(self) -> None:
-        # Random at the end: a container that starts again has the host name and the process id that it had
-        # before.
-        self.name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
-        store = default_store()
+        name = process_name()
+        store = prepare_default_store()
         wakes = Wakes(store)
-        presence = Presence(store, self.name)
+        presence = Presence(store, name)
         simulation = partial(Simulation, transport=HttpTransport(settings.EXTENDER_HOSTS))
         self.driver = Driver(store, wakes, presence, simulation)
-        self.pulse = Pulse(store, wakes, presence, self.driver)
+        jobs = [
+            Job(SWEEP_SECONDS, lambda: sweep(store, wakes, name)),
+            Job(POLL_SECONDS, wakes.claim),
+        ]
+        self.process = Guarded(store, "workers", name, presence.beat, jobs)
 
 
 _worker: Worker | None = None
@@ -39,22 +45,20 @@ _worker: Worker | None = None
 
 @celeryd_after_setup.connect
 def join(instance: Any, **_: Any) -> None:
-    """The worker is about to consume: give it its own queue beside the common one, and a pulse."""
+    """Start the worker's jobs before it consumes."""
     global _worker  # noqa: PLW0603 (one worker is one process)
-    if COMMON_QUEUE not in instance.app.amqp.queues.consume_from:
-        return  # it answers questions, and leads nobody
-    _worker = Worker()
-    instance.app.amqp.queues.select_add(own_queue(_worker.name))
-    _worker.pulse.start()
+    if COMMON_QUEUE in instance.app.amqp.queues.consume_from:
+        _worker = Worker()
+        _worker.process.start(instance)
 
 
 @worker_shutdown.connect
 def leave(**_: Any) -> None:
     if _worker:
-        _worker.pulse.stop()
+        _worker.process.stop()
 
 
 @app.task(name=TASK)
-def run_slice(name: str, asked: int) -> None:
+def run_slice(name: str, asked: int | None) -> None:
     assert _worker, "slices run in workers"
     _worker.driver.slice(name, asked)

@@ -1,29 +1,29 @@
-"""Asking for a slice of a sandbox."""
+"""Requests slices: marks a sandbox as due and sends the message of its next slice."""
 
 import logging
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from schedviz.celery import app, own_queue
+from schedviz.celery import COMMON_QUEUE, app, own_queue
 from schedviz.loop.due import WAITING_SECONDS, Due, waiting_key
-from schedviz.loop.presence import heartbeat_key
+from schedviz.processes.heartbeats import Heartbeats
 from schedviz.store import Store
 from schedviz.store.default import default_store
 
 log = logging.getLogger(__name__)
 
 TASK = "schedviz.loop.slice"
-"""The task's name: who only asks for slices need not load what runs them."""
+"""The task's name, so that a process that only sends the task need not import :mod:`schedviz.loop.tasks`."""
 
 
 def wake(name: str) -> None:
-    """Have a worker run a slice of the sandbox now. Call it after every commit of a user's.
+    """Request a slice of the sandbox now. To be called after every commit of a user.
 
-    It never fails: what is committed is committed, and a sweep finds a sandbox that was not woken.
+    Does not raise: the commit is stored, and a sweep finds the sandboxes that were not woken.
     """
     try:
         _wakes().wake(name)
@@ -32,41 +32,46 @@ def wake(name: str) -> None:
 
 
 class Wakes:
+    """Marks sandboxes as due, and sends the messages of their slices."""
+
     def __init__(self, store: Store) -> None:
         self.due = Due(store.redis)
         self._store = store
+        self._workers = Heartbeats(store.redis, "workers")
 
     def wake(self, name: str) -> None:
-        """As above. The wake is marked in the store before its message is sent: a lost message is sent
-        again."""
-        self._send([name], self.due.mark(name))
+        """Request a slice of the sandbox now. The store knows of it before the message is sent, so that a
+        lost message is sent again."""
+        self._send([name], self.due.mark(name).order)
 
     def claim(self) -> None:
-        """Send the messages of the sandboxes whose time has come."""
-        now, names = self.due.claim()
+        """Send the messages of the sandboxes that are due."""
+        order, names = self.due.claim()
         if names:
-            self._send(names, now)
+            self._send(names, order)
 
     def _send(self, names: Sequence[str], asked: int) -> None:
-        """Send a message for each: to the sandbox's leader where one is alive and none waits there already,
-        else to any worker."""
+        """Send one message per sandbox: to the queue of its living leader, or to the common queue.
+
+        At most one message of a sandbox waits in the queue of its leader. It has no order, because it also
+        covers later wakes, which send no message while it waits."""
         holders = self._store.holders(names)
         for name in names:
             if name not in holders:
                 self.due.forget(name)
-        with self._store.redis.pipeline(transaction=False) as pipe:
-            for name, holder in holders.items():
-                pipe.exists(heartbeat_key(holder))
-                pipe.get(waiting_key(name))
-            replies = pipe.execute()
-        for (name, holder), alive, waits_at in zip(holders.items(), replies[::2], replies[1::2], strict=True):
-            if not alive:
+        if not holders:
+            return
+        living = self._workers.living()
+        waiting = cast("list[bytes | None]", self._store.redis.mget([waiting_key(name) for name in holders]))
+        for (name, holder), waits_at in zip(holders.items(), waiting, strict=True):
+            if holder not in living:
                 app.send_task(TASK, (name, asked))
             elif waits_at != holder.encode():
-                # Noted first: the message may be taken at once.
+                # Set before sending: the worker may receive the message at once, and deletes the key then.
                 self._store.redis.set(waiting_key(name), holder, ex=WAITING_SECONDS)
-                queue: Any = own_queue(holder)  # a Queue is taken too, whatever the type stubs say
-                app.send_task(TASK, (name, asked), queue=queue)
+                # Any: the type stubs of Celery do not allow a Queue here, although send_task does.
+                queue: Any = own_queue(COMMON_QUEUE, holder)
+                app.send_task(TASK, (name, None), queue=queue)
 
 
 @cache

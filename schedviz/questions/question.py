@@ -2,15 +2,18 @@
 a while."""
 
 import secrets
+from contextlib import suppress
 from typing import Final, Literal, cast
 
 import msgspec
+from redis.exceptions import RedisError
 
-from schedviz.celery import KEY_PREFIX, QUESTIONS_QUEUE, app
+from schedviz.celery import QUESTIONS_QUEUE, app
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
-from simulator.what_if.answer import Answer, Suggestion
-from simulator.what_if.eviction import Saving
+from schedviz.store.places import Places
+from simulator.what_if.answer import Suggestion, WhatIfAnswer
+from simulator.what_if.eviction import Prevention
 
 TASK: Final = "schedviz.questions.answer"
 
@@ -19,6 +22,9 @@ WAITING_AT_MOST: Final = 50
 
 LINE_SECONDS: Final = 120
 """A question that nobody took up until then is forgotten."""
+
+WAITING: Final = f"{PREFIX}:questions:waiting"
+"""Those in line: see :class:`Places`."""
 
 SILENT_SECONDS: Final = 20
 """Without a word for this long, who works on it has died. Reading 50,000 pods takes some three."""
@@ -54,8 +60,8 @@ class Question(msgspec.Struct, frozen=True):
     """Of the cluster that it is answered for: the resourceVersion of its last write."""
     suggestions: list[Suggestion] = []
     """In the order in which they are found; in the answer they are ranked."""
-    answer: Answer | None = None
-    savings: list[Saving] = []
+    answer: WhatIfAnswer | None = None
+    savings: list[Prevention] = []
     trouble: str = ""
 
     @property
@@ -70,18 +76,27 @@ class TooManyQuestions(Exception):
 class Questions:
     def __init__(self, store: Store) -> None:
         self._redis = store.redis
+        self._places = Places(store, WAITING, WAITING_AT_MOST)
 
     def ask(self, kind: Kind, sandbox: str, pod: str, uid: str, cycle: int = 0) -> Question:
         """Put the question in line; where it is under way already, that one. Raises TooManyQuestions, and
-        kombu's OperationalError where Redis is away."""
+        kombu's OperationalError where Redis does not serve; then it is in no line."""
         known = self.read(kind, sandbox, pod, uid)
         if known is not None and not known.finished:
             return known
-        if self._redis.llen(f"{KEY_PREFIX}{QUESTIONS_QUEUE}") >= WAITING_AT_MOST:
-            raise TooManyQuestions
         question = Question(secrets.token_hex(8), kind, sandbox, pod, uid, cycle)
-        self.tell(question)
-        app.send_task(TASK, (kind, sandbox, pod, question.id), queue=QUESTIONS_QUEUE, expires=LINE_SECONDS)
+        place = _key(kind, sandbox, pod)
+        if not self._places.take(place, LINE_SECONDS):
+            raise TooManyQuestions
+        try:
+            self.tell(question)
+            arguments = (kind, sandbox, pod, question.id)
+            app.send_task(TASK, arguments, queue=QUESTIONS_QUEUE, expires=LINE_SECONDS)
+        except BaseException:
+            with suppress(RedisError):
+                self.forget(question)
+                self._places.leave(place)
+            raise
         return question
 
     def read(self, kind: Kind, sandbox: str, pod: str, uid: str = "") -> Question | None:
@@ -101,7 +116,10 @@ class Questions:
             )
             data = msgspec.json.encode(question)
         seconds = {"waiting": LINE_SECONDS, "under-way": SILENT_SECONDS}.get(question.state, KEPT_SECONDS)
-        self._redis.set(_key(question.kind, question.sandbox, question.pod), data, ex=seconds)
+        key = _key(question.kind, question.sandbox, question.pod)
+        self._redis.set(key, data, ex=seconds)
+        if question.state != "waiting":
+            self._places.leave(key)
 
     def stop(self, question: Question) -> None:
         """Who works on it sees this at the next step, and tells what was found until then."""

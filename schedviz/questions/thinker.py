@@ -12,14 +12,13 @@ from schedviz.questions.question import Question, Questions
 from schedviz.store import Gone, NoSandbox, Sandbox, Store
 from schedviz.store.history import History, Moment
 from simulator.api import Manifest
-from simulator.apiserver.lookup import all_resources
+from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.resources import BUILT_IN, PODS, Resource
-from simulator.config import load
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import CycleStarted
-from simulator.what_if.answer import Answer, Progress, Suggestion
-from simulator.what_if.eviction import savings
+from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.eviction import find_preventions
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 
@@ -83,7 +82,7 @@ def _what_if(sandbox: Sandbox, question: Question) -> Iterator[Question]:
                 )
             case Suggestion():
                 question = replace(question, suggestions=[*question.suggestions, said])
-            case Answer():
+            case WhatIfAnswer():
                 question = replace(question, state="done", answer=said, suggestions=said.suggestions)
         yield question
 
@@ -96,7 +95,7 @@ def _saved(sandbox: Sandbox, question: Question) -> Iterator[Question]:
     if pod is None:
         raise Gone(moment.mark.version)
     yield question
-    for saving in savings(_situation(sandbox, moment.objects, pod, question.cycle), question.pod):
+    for saving in find_preventions(_situation(sandbox, moment.objects, pod, question.cycle), question.pod):
         question = replace(question, savings=[*question.savings, saving])
         yield question
     yield replace(question, state="done")
@@ -124,7 +123,7 @@ def _situation(sandbox: Sandbox, objects: Objects, pod: Manifest, cycle: int) ->
 def _items(sandbox: Sandbox, objects: Objects) -> Iterable[tuple[Resource, Manifest]]:
     known = {resource.id: resource for resource in BUILT_IN}
     if objects.keys() - known.keys():
-        known |= {resource.id: resource for resource in all_resources(sandbox)}
+        known |= {resource.id: resource for resource in find_other_resources(sandbox)}
     for name, collection in objects.items():
         if name in known:
             yield from ((known[name], manifest) for manifest in collection.values())

@@ -8,14 +8,17 @@ from schedviz.store.errors import (
     SandboxExists,
     StaleLease,
     StoreError,
+    Unreadable,
 )
-from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal, Steps
+from schedviz.store.model import Clock, Failure, Lease, Listing, Meta, Renewal, Steps
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.store import Store
+from schedviz.store.trouble import Trouble, trouble_of
 
 __all__ = [
     "Clock",
     "CollectionChanged",
+    "Failure",
     "Gone",
     "Lease",
     "LimitReached",
@@ -29,4 +32,7 @@ __all__ = [
     "Steps",
     "Store",
     "StoreError",
+    "Trouble",
+    "Unreadable",
+    "trouble_of",
 ]

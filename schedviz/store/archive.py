@@ -1,15 +1,16 @@
-"""The past of a sandbox beyond what its streams hold: chapters, one after another.
+"""The archive of a sandbox: its past in chapters, which keep entries after the streams are trimmed.
 
-A chapter has what the streams held between two marks, and perhaps a snapshot: all objects and queue places at
-its beginning. The last chapter is open: all but its snapshot is still in the streams. Pages are packed by
-zlib, whole.
+A chapter has the entries of the streams between two marks, and optionally a snapshot: all objects and queue
+places at its beginning. The last chapter is open: its entries are still in the streams. Each part of a
+chapter is stored as one page, compressed by zlib.
 """
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import msgspec
+from redis import Redis
 
 from schedviz.store import codec
 from schedviz.store.bounds import ARCHIVE_BYTES
@@ -17,16 +18,12 @@ from schedviz.store.codec import Entries
 from schedviz.store.errors import NoSandbox, StaleLease
 from schedviz.store.keys import Keys
 from schedviz.store.model import Lease
+from schedviz.store.scripts import Scripts
 from simulator.api import Micros
 
-if TYPE_CHECKING:
-    from redis import Redis
-
-    from schedviz.store.scripts import Scripts
-
 LEVEL = 6
-"""Of zlib: 1.2 MB of manifests become 68 kB in 8 ms. 1 takes 4 ms and gives 84 kB, 9 takes 24 ms for 66
-kB."""
+"""Compression level of zlib: 1.2 MB of manifests become 68 kB in 8 ms. Level 1: 84 kB in 4 ms; level 9: 66
+kB in 24 ms."""
 
 Stream = Literal["log", "journal", "trace", "decisions"]
 STREAMS: tuple[Stream, ...] = ("log", "journal", "trace", "decisions")
@@ -35,7 +32,7 @@ PAGES: tuple[Page, ...] = ("objects", "lanes", *STREAMS)
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """How far each stream had come, and simulated time."""
+    """The number of the last entry of each stream, and the simulated time, at one moment."""
 
     version: int
     seq: int
@@ -44,7 +41,7 @@ class Mark(msgspec.Struct, frozen=True):
     now: Micros
 
     def of(self, stream: Stream) -> int:
-        """The number of the last entry of a stream."""
+        """The number of the last entry of ``stream``."""
         match stream:
             case "log":
                 return self.version
@@ -60,31 +57,32 @@ class Chapter(msgspec.Struct, frozen=True):
     number: int
     began: Mark
     ended: Mark | None = None
-    """None: it is open."""
+    """None: the chapter is open."""
     snapshot: bool = False
-    """Whether it has one of its beginning."""
+    """Whether it has a snapshot of its beginning."""
     bytes: int = 0
-    """Of its pages."""
+    """The size of all its pages."""
     decisions: int = 0
-    """Of the page of decisions, which is one of them; 0 = there is none."""
+    """The size of its page of decisions; 0 = it has none."""
 
 
 Piece = tuple[str, bytes]
-"""Of a snapshot: a resource, and a part of its objects as HSCAN gives them, packed. Without a resource: of
-the queue's places."""
+"""A part of a snapshot: a resource ("" = queue places), and the compressed reply of one HSCAN of its
+objects."""
 
 
 def pack(reply: bytes) -> bytes:
-    """A page, of a stream as XRANGE gives it."""
+    """Compress a reply of XRANGE or HSCAN, as MessagePack."""
     return zlib.compress(reply, LEVEL)
 
 
 def unpack(page: bytes) -> Entries:
+    """The stream entries of a page."""
     return entries_of(zlib.decompress(page))
 
 
 def entries_of(reply: bytes) -> Entries:
-    """What XRANGE gives, of its MessagePack."""
+    """Decode a reply of XRANGE from MessagePack."""
     return [
         (entry_id.encode(), {name.encode(): data.encode() for name, data in pairs(fields)})
         for entry_id, fields in msgspec.msgpack.decode(reply, type=list[tuple[str, list[str]]])
@@ -92,18 +90,19 @@ def entries_of(reply: bytes) -> Entries:
 
 
 def piece(resource: str, stored: Mapping[str, str]) -> Piece:
-    """Of a snapshot; nothing = it is gone. What is in a later piece counts."""
+    """A piece with these stored texts by key; "" = the object is deleted. Later pieces override earlier
+    ones."""
     flat = [text for pair in stored.items() for text in pair]
     return resource, zlib.compress(msgspec.msgpack.encode(("0", flat)), LEVEL)
 
 
 def bind(pieces: Sequence[Piece]) -> bytes:
-    """The page of a snapshot's pieces."""
+    """The page with the pieces of a snapshot."""
     return msgspec.msgpack.encode(pieces)
 
 
 def stored_in(page: bytes) -> dict[tuple[str, str], bytes]:
-    """What is stored by resource and key, of a snapshot's page."""
+    """(resource, key) -> stored text, from the page of a snapshot."""
     found: dict[tuple[str, str], str] = {}
     for resource, packed in msgspec.msgpack.decode(page, type=list[Piece]):
         _, flat = msgspec.msgpack.decode(zlib.decompress(packed), type=tuple[str, list[str]])
@@ -113,16 +112,16 @@ def stored_in(page: bytes) -> dict[tuple[str, str], bytes]:
 
 
 def pairs(flat: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Redis's names and values that stand one after another, in pairs."""
+    """The (field, value) pairs of a flat reply of Redis."""
     return zip(flat[::2], flat[1::2], strict=True)
 
 
 def within(chapters: Sequence[Chapter], limit: int) -> list[Chapter]:
-    """What stays of chapters (oldest first) where there are so many bytes.
+    """The chapters (oldest first) to keep, so that their pages have at most ``limit`` bytes.
 
-    The decisions of the oldest go first where they take up more than half: they are by far the largest, and
-    nothing else is made of them. Then the oldest chapters; but never the newest snapshot and what follows it,
-    without which no moment could be seen."""
+    If the pages of decisions take more than half of it, the oldest of them are dropped first: they are by far
+    the largest, and moments are restored without them. Then the oldest chapters are dropped, but never the
+    newest snapshot and the chapters after it: without these no moment could be restored."""
     left = limit // 2
     kept: list[Chapter] = []
     for chapter in reversed(chapters):
@@ -136,20 +135,22 @@ def within(chapters: Sequence[Chapter], limit: int) -> list[Chapter]:
 
 
 class Archive:
-    def __init__(self, redis: "Redis", scripts: "Scripts", name: str) -> None:
+    """Reads and writes the chapters of one sandbox."""
+
+    def __init__(self, redis: Redis, scripts: Scripts, name: str) -> None:
         self._redis = redis
         self._scripts = scripts
         self._name = name
         self._keys = Keys.of(name)
 
     def chapters(self) -> list[Chapter]:
-        """All that are kept, oldest first."""
+        """All stored chapters, oldest first."""
         stored = cast("list[bytes]", self._redis.hvals(self._keys.chapters))
         chapters = [msgspec.json.decode(chapter, type=Chapter) for chapter in stored]
         return sorted(chapters, key=lambda chapter: chapter.number)
 
     def page(self, chapter: Chapter, page: Page) -> bytes | None:
-        """None where it was dropped meanwhile."""
+        """A page of a chapter; None if it was dropped meanwhile."""
         return cast("bytes | None", self._redis.hget(self._keys.pages, f"{chapter.number}:{page}"))
 
     def write(
@@ -159,8 +160,11 @@ class Archive:
         pages: Mapping[tuple[int, Page], bytes],
         token: Lease,
     ) -> list[Chapter]:
-        """Store chapters with these pages of theirs, by their numbers, beside the others that are ``kept``,
-        as far as there is room; all that there are then. Raises StaleLease, NoSandbox: then nothing is."""
+        """Store chapters, drop the oldest ones to stay below ARCHIVE_BYTES, and return all stored chapters.
+
+        kept: the chapters that are stored now. written: new and changed chapters. pages: their new pages, by
+        (number of the chapter, page). token: the lease.
+        Raises StaleLease, NoSandbox; nothing is stored then."""
         sized = [
             msgspec.structs.replace(
                 chapter,

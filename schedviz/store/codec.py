@@ -9,12 +9,14 @@ from typing import Literal
 import msgspec
 
 from schedviz.store.bounds import MAX_OBJECT_BYTES
-from schedviz.store.errors import LimitReached
+from schedviz.store.errors import LimitReached, Unreadable
+from schedviz.store.model import Clock, Failure, LogEntry, Meta
 from simulator.api import Manifest, WatchEvent, bare
+from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
+from simulator.decision_columns import decision_decoder, stored_encoder
 from simulator.recording import Entry as JournalEntry
 from simulator.trace import AnyEvent, LaneEntry
-from simulator.world.informer import Pipeline
 
 Entry = tuple[bytes, dict[bytes, bytes]]
 """One entry of a stream: its id and its fields."""
@@ -23,11 +25,14 @@ Entries = list[Entry]
 
 _manifest_decoder = msgspec.json.Decoder(Manifest)
 _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-_decision_decoder = msgspec.json.Decoder(Decision)
-_under_way_decoder = msgspec.json.Decoder(UnderWay)
+_decision_decoder = decision_decoder(Decision)
+_under_way_decoder = decision_decoder(UnderWay)
 _pipeline_decoder = msgspec.json.Decoder(Pipeline)
 _journal_decoder = msgspec.json.Decoder(JournalEntry)
 _lane_decoder = msgspec.json.Decoder(LaneEntry)
+_failure_decoder = msgspec.json.Decoder(Failure)
+_meta_decoder = msgspec.json.Decoder(Meta)
+_clock_decoder = msgspec.json.Decoder(Clock)
 _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
     b"ADDED": "ADDED",
     b"MODIFIED": "MODIFIED",
@@ -36,8 +41,9 @@ _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
 
 
 def encode(record: object) -> str:
-    """A record as JSON; a str, as Redis's MessagePack knows strings but not binary data."""
-    return msgspec.json.encode(record).decode()
+    """A record as JSON, a Decision in its stored form; a str, as Redis's MessagePack knows strings but not
+    binary data."""
+    return stored_encoder.encode(record).decode()
 
 
 def encode_object(manifest: Manifest) -> str:
@@ -66,21 +72,34 @@ def number(entry_id: bytes) -> int:
     return int(entry_id.partition(b"-")[0])
 
 
-def decode_watch_event(entry: Entry) -> WatchEvent:
+def decode_log_entry(entry: Entry) -> LogEntry:
     entry_id, fields = entry
-    version = number(entry_id)
-    return WatchEvent(
-        type=_TYPES[fields[b"type"]],
-        resource=fields[b"resource"].decode(),
-        key=fields[b"key"].decode(),
-        object=with_version(fields[b"object"], version),
-        version=version,
+    return LogEntry(
+        number(entry_id),
+        _TYPES[fields[b"type"]],
+        fields[b"resource"].decode(),
+        fields[b"key"].decode(),
+        fields[b"object"],
     )
+
+
+def watch_event(entry: LogEntry) -> WatchEvent:
+    manifest = with_version(entry.json, entry.version)
+    return WatchEvent(entry.type, entry.resource, entry.key, manifest, entry.version)
+
+
+def decode_watch_event(entry: Entry) -> WatchEvent:
+    return watch_event(decode_log_entry(entry))
 
 
 def decode_trace(entry: Entry) -> tuple[int, AnyEvent]:
     entry_id, fields = entry
     return number(entry_id), _trace_decoder.decode(fields[b"event"])
+
+
+def decode_event(data: str) -> AnyEvent:
+    """A trace event without its number."""
+    return _trace_decoder.decode(data)
 
 
 def decode_decision(entry: Entry) -> Decision:
@@ -103,3 +122,23 @@ def decode_pipeline(data: bytes) -> Pipeline:
 
 def decode_lane(data: bytes) -> LaneEntry:
     return _lane_decoder.decode(data)
+
+
+def decode_failure(data: bytes) -> Failure:
+    return _failure_decoder.decode(data)
+
+
+def decode_meta(name: str, stored: bytes) -> Meta:
+    """The description of a sandbox. Raises Unreadable."""
+    try:
+        return _meta_decoder.decode(stored)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable(name, "description", error) from None
+
+
+def decode_clock(name: str, stored: bytes) -> Clock:
+    """The clock of a sandbox. Raises Unreadable."""
+    try:
+        return _clock_decoder.decode(stored)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable(name, "clock", error) from None

@@ -5,7 +5,8 @@
 --         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
 --         cycle       number of the last scheduling cycle, of a sandbox that is made
 --         meta        of the sandbox from now on: its leader must begin anew
---         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}
+--         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}; an object
+--                                                                             may be in it once, or be deleted and then created
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
 --         under_way   JSON of the cycle that stands between two points, "" = none does any more
@@ -40,9 +41,11 @@ for i, read in ipairs(request.unchanged) do
 end
 
 local old = {}
+local deleted = {}
 local grown = 0
 for i, change in ipairs(request.changes) do
-  local stored = redis.call('HGET', KEYS[change.objects], change.key)
+  local place = change.objects .. ' ' .. change.key
+  local stored = not deleted[place] and redis.call('HGET', KEYS[change.objects], change.key)
   if stored then
     local space = string.find(stored, ' ', 1, true)
     if change.expected == 0 then return {'AlreadyExists', i} end
@@ -50,7 +53,10 @@ for i, change in ipairs(request.changes) do
       return {'Conflict', i}
     end
     old[i] = string.sub(stored, space + 1)
-    if not change.json then grown = grown - 1 end
+    if not change.json then
+      grown = grown - 1
+      deleted[place] = true
+    end
   else
     if change.expected ~= 0 or not change.json then return {'NotFound', i} end
     grown = grown + 1
@@ -77,15 +83,17 @@ end
 
 -- From here on nothing may fail.
 
+local revision = get('revision') + 1
+
 if request.create then
   redis.call('PERSIST', state)
   redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2],
-    'origin', get('version'), 'origin_seq', get('seq'))
+    'origin', get('version'), 'origin_seq', get('seq'), 'created', revision, 'described', revision)
 end
 
 if request.meta then
   -- With a new epoch nothing more can be written by a leader that began with the old one.
-  redis.call('HSET', state, 'meta', request.meta)
+  redis.call('HSET', state, 'meta', request.meta, 'described', revision)
   redis.call('HINCRBY', state, 'epoch', 1)
   redis.call('HDEL', state, 'holder', 'acquired', 'renewed')
   -- Before the first leader there is nobody to begin anew, and nothing to tell.
@@ -144,7 +152,8 @@ for _, lane in ipairs(request.lanes) do
   end
 end
 
-redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'move', move)
+redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'move', move,
+  'revision', revision)
 if request.under_way == '' then
   redis.call('HDEL', state, 'under_way')
 elseif request.under_way then

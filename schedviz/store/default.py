@@ -1,13 +1,48 @@
 """The store that the settings name."""
 
+import logging
+import sys
+import time
 from functools import cache
+from typing import Final
 
 from django.conf import settings
 
+from schedviz.store import schema
 from schedviz.store.store import Store
+from schedviz.store.trouble import trouble_of
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS: Final = 0.25
 
 
 @cache
 def default_store() -> Store:
     """The process's one Store. It is safe to share between threads: its connections are pooled."""
     return Store(settings.REDIS_URL)
+
+
+def prepare_default_store() -> Store:
+    """The same for a process that starts: wait until Redis serves, and migrate what is stored if that is
+    needed. Ends the process with one line where this program cannot read what is stored."""
+    store = default_store()
+    waiting = False
+    while True:
+        try:
+            schema.prepare(store.redis)
+        except schema.WrongSchema as error:
+            # Celery prints no message of a SystemExit.
+            print(f"schedviz: {error}", file=sys.stderr)
+            raise SystemExit(1) from None
+        except Exception as error:
+            if trouble_of(error) is None:
+                # Celery would log any other exception and go on with what is half migrated.
+                log.critical("the data in Redis could not be migrated", exc_info=error)
+                raise SystemExit(1) from error
+            if not waiting:
+                log.warning("waiting for Redis: %s", error)
+                waiting = True
+            time.sleep(RETRY_SECONDS)
+        else:
+            return store

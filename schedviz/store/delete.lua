@@ -8,9 +8,9 @@ local state, versions = KEYS[1], KEYS[2]
 if redis.call('HEXISTS', state, 'meta') == 0 then return 0 end
 if redis.call('HLEN', versions) ~= #KEYS - 10 then return -1 end
 
-local kept = redis.call('HMGET', state, 'version', 'seq', 'epoch', 'move')
+local kept = redis.call('HMGET', state, 'version', 'seq', 'epoch', 'move', 'revision')
 for _, key in ipairs(KEYS) do redis.call('UNLINK', key) end
 redis.call('HSET', state, 'version', kept[1] or 0, 'seq', kept[2] or 0, 'epoch', (kept[3] or 0) + 1,
-  'move', kept[4] or 0)
+  'move', kept[4] or 0, 'revision', (kept[5] or 0) + 1)
 redis.call('EXPIRE', state, ARGV[1])
 return 1

@@ -1,8 +1,8 @@
-"""What the store refuses, besides the API server's own :class:`simulator.api.ApiError`."""
+"""Exceptions of the store, besides :class:`simulator.api.ApiError`."""
 
 
 class StoreError(Exception):
-    """Nothing was stored."""
+    """The base class. Nothing was stored."""
 
 
 class NoSandbox(StoreError):
@@ -15,25 +15,36 @@ class SandboxExists(StoreError):
         super().__init__(f"a sandbox {name!r} exists already")
 
 
-class Gone(StoreError):
-    """The version asked for was trimmed, or was never reached (Redis lost its last second): list anew."""
+class Unreadable(StoreError):
+    """The stored data of a sandbox cannot be decoded; the sandbox can only be deleted."""
 
-    def __init__(self, version: int) -> None:
-        super().__init__(f"too old or unknown resource version: {version}")
+    def __init__(self, name: str, what: str, problem: Exception) -> None:
+        super().__init__(f"the {what} of sandbox {name!r} cannot be read: {problem}")
+        self.name = name
+
+
+class Gone(StoreError):
+    """The requested version was trimmed, or was never reached (Redis lost its last second of writes). The
+    caller must list again."""
+
+    def __init__(self, version: int, oldest: int | None = None) -> None:
+        """oldest: the oldest version that is available, if it is known."""
+        known = f"too old resource version: {version} ({oldest})"
+        super().__init__(known if oldest else f"too old or unknown resource version: {version}")
         self.version = version
 
 
 class StaleLease(StoreError):
-    """Somebody else leads the sandbox now: what this worker believes about it no longer counts."""
+    """Another worker leads the sandbox now; this worker must discard its Leader."""
 
 
 class CollectionChanged(StoreError):
-    """A collection the caller had read was written since: read it again and decide anew."""
+    """A collection was written after the caller had read it. The caller must read it and decide again."""
 
     def __init__(self, resource: str) -> None:
-        super().__init__(f"{resource} changed since they were read")
+        super().__init__(f"{resource} changed after they were read")
         self.resource = resource
 
 
 class LimitReached(StoreError):
-    """A bound of :mod:`schedviz.store.bounds` was met; the message says which."""
+    """A bound of :mod:`schedviz.store.bounds` would be exceeded; the message names it."""

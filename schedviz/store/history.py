@@ -1,12 +1,13 @@
-"""A sandbox as it was: the archive's chapters and, where the last of them ends, the streams."""
+"""Restores past moments of a sandbox from the chapters of its archive and, after the last one, the
+streams."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
 from schedviz.store import codec
-from schedviz.store.archive import Chapter, Mark, Page, Stream, stored_in, unpack
+from schedviz.store.archive import Archive, Chapter, Mark, Page, Stream, stored_in, unpack
 from schedviz.store.codec import Entries
 from schedviz.store.errors import Gone
 from simulator.api import Manifest
@@ -14,57 +15,67 @@ from simulator.decision import Decision
 from simulator.recording import Entry
 from simulator.trace import AnyEvent, LaneEntry
 
-if TYPE_CHECKING:
-    from schedviz.store.sandbox import Sandbox
-
 TAIL = 200
-"""Trace events of a moment, if not asked otherwise: what a page's log shows."""
+"""Trace events of a moment by default: as many as the log of a page shows."""
 
 Numbered = tuple[int, AnyEvent]
 
 
 class Moment(NamedTuple):
-    """A sandbox as it was."""
+    """The state of a sandbox at a past moment."""
 
     mark: Mark
-    """The numbers of the last write, trace event, journal entry and decision until then (0 = none yet), and
-    the simulated time."""
+    """The numbers of the last write, trace event, journal entry and decision (0 = none yet), and the
+    simulated time."""
     objects: dict[str, dict[str, Manifest]]
-    """Resource -> key -> manifest, of the resources that had any."""
+    """Resource -> key -> manifest, without empty resources."""
     lanes: dict[str, LaneEntry]
+    """Pod -> its place in the queue."""
     trace: list[Numbered]
     """The last events, oldest first."""
     decision: Decision | None
-    """The last; None where there was none, or it is not kept."""
+    """The last decision; None = there was none, or it is not stored any more."""
 
 
 class Reach(NamedTuple):
-    """The moments between these can be seen; but for those of which nothing is known, because the watch log
-    was trimmed before anybody could read it."""
+    """The first and the last moment that can be restored. Moments in between are missing if the watch log was
+    trimmed before it was archived."""
 
     first: Mark
     last: Mark
 
 
-class History:
-    """What is kept now; good for one question, as chapters come and go."""
+class HistorySource(Protocol):
+    """The part of the interface of :class:`schedviz.store.sandbox.Sandbox` that History uses."""
 
-    def __init__(self, sandbox: "Sandbox") -> None:
+    archive: Archive
+
+    def origin(self) -> Mark: ...
+    def mark(self) -> Mark: ...
+    def live(self, stream: Stream, after: int, last: int) -> Entries: ...
+
+
+class History:
+    """The chapters and streams as they are now. To be used for one request, as chapters are added and
+    dropped."""
+
+    def __init__(self, sandbox: HistorySource) -> None:
         self._sandbox = sandbox
-        # The chapters first: what one of them lost to the next is still in the streams by the second read.
+        # The chapters are read before the mark, so that what is not in a chapter is still in the streams.
         self.chapters = sandbox.archive.chapters() or [Chapter(0, sandbox.origin(), snapshot=True)]
         self.head = sandbox.mark()
         self._pages: dict[tuple[int, Page], Entries] = {}
 
     def reach(self) -> Reach | None:
-        """None where no moment can be seen."""
+        """The first and the last moment that can be restored; None = there is none."""
         first = next((chapter.began for chapter in self.chapters if chapter.snapshot), None)
         return Reach(first, self.head) if first else None
 
     # Moments
 
     def at_version(self, version: int, tail: int = TAIL) -> Moment:
-        """While that was the last write. Raises Gone where it is too old, or was never reached."""
+        """The moment at which ``version`` was the last write. Raises Gone if it is too old, or was never
+        reached."""
         if version > self.head.version:
             raise Gone(version)
         place = self._place("log", version)
@@ -76,8 +87,8 @@ class History:
         return self._moment(place, replace(mark, version=version), tail)
 
     def at_seq(self, seq: int, tail: int = TAIL) -> Moment:
-        """When that trace event was told: just before the write that it came with, or after it if it was the
-        last to come with it. Raises Gone."""
+        """The moment of the trace event ``seq``. If it is the last event of its commit, the moment is after
+        the commit's writes; otherwise before them. Raises Gone."""
         if seq > self.head.seq:
             raise Gone(seq)
         place = self._place("trace", max(seq - 1, self.chapters[0].began.seq))
@@ -92,10 +103,24 @@ class History:
         moment = self._moment(place, mark, tail)
         return moment._replace(mark=replace(mark, now=moment.trace[-1][1].t)) if moment.trace else moment
 
+    def collection(self, resource: str, version: int) -> list[Manifest]:
+        """The objects of one resource at the moment at which ``version`` was the last write, sorted by key.
+        Raises Gone if it is too old, or was never reached."""
+        if version > self.head.version:
+            raise Gone(version)
+        base = self._base(self._place("log", version), version)
+        stored = self._stored(base, version, resource).get(resource, {})
+        return [codec.with_version(body, written) for _, (written, body) in sorted(stored.items())]
+
+    def _base(self, place: int, version: int) -> int:
+        """The index of the last chapter, up to ``place``, that has a snapshot. Raises Gone."""
+        for each in range(place, -1, -1):
+            if self.chapters[each].snapshot:
+                return each
+        raise Gone(version)
+
     def _moment(self, place: int, mark: Mark, tail: int) -> Moment:
-        base = next((each for each in range(place, -1, -1) if self.chapters[each].snapshot), None)
-        if base is None:
-            raise Gone(mark.version)
+        base = self._base(place, mark.version)
         return Moment(
             mark,
             self._objects(base, mark.version),
@@ -105,43 +130,53 @@ class History:
         )
 
     def _objects(self, base: int, version: int) -> dict[str, dict[str, Manifest]]:
+        return {
+            resource: {
+                key: codec.with_version(body, written) for key, (written, body) in sorted(objects.items())
+            }
+            for resource, objects in sorted(self._stored(base, version).items())
+            if objects
+        }
+
+    def _stored(
+        self, base: int, version: int, only: str | None = None
+    ) -> dict[str, dict[str, tuple[int, bytes]]]:
+        """Resource -> key -> (version of the last write, JSON), from the snapshot of chapter ``base`` and the
+        log after it. only: a resource; None = all."""
         stored: dict[str, dict[str, tuple[int, bytes]]] = {}
         for (resource, key), data in self.snapshot(base, "objects").items():
-            written, _, body = data.partition(b" ")
-            stored.setdefault(resource, {})[key] = int(written), body
+            if only in (None, resource):
+                written, _, body = data.partition(b" ")
+                stored.setdefault(resource, {})[key] = int(written), body
         for number, fields in self.entries("log", base, version):
             resource, key = fields[b"resource"].decode(), fields[b"key"].decode()
+            if only not in (None, resource):
+                continue
             objects = stored.setdefault(resource, {})
             if fields[b"type"] == b"DELETED":
                 objects.pop(key, None)
             else:
                 objects[key] = number, fields[b"object"]
-        return {
-            resource: {
-                key: codec.with_version(body, written) for key, (written, body) in sorted(objects.items())
-            }
-            for resource, objects in sorted(stored.items())
-            if objects
-        }
+        return stored
 
     def _lanes(self, base: int, entry: int) -> dict[str, LaneEntry]:
         lanes = {pod: codec.decode_lane(data) for (_, pod), data in self.snapshot(base, "lanes").items()}
         for number, fields in self.entries("journal", base, entry):
-            said = codec.decode_journal((b"%d-0" % number, fields))
-            if said.began:
+            commit = codec.decode_journal((b"%d-0" % number, fields))
+            if commit.began:
                 lanes = {}
-            for pod, lane in said.lanes.items():
+            for pod, lane in commit.lanes.items():
                 if lane:
                     lanes[pod] = lane
                 else:
                     lanes.pop(pod, None)
         return dict(sorted(lanes.items()))
 
-    # What is behind them
+    # Chapters and streams
 
     def snapshot(self, place: int, page: Page) -> dict[tuple[str, str], bytes]:
-        """The objects, or the places in the queue, at the beginning of a chapter that has them. Raises Gone
-        where it was dropped just now."""
+        """(resource, key) -> stored text: the snapshot of the chapter at index ``place``. Raises Gone if it
+        was dropped meanwhile."""
         chapter = self.chapters[place]
         if chapter.number == 0:
             return {}
@@ -151,14 +186,15 @@ class History:
         return stored_in(data)
 
     def entries(self, stream: Stream, place: int, last: int) -> Iterator[tuple[int, dict[bytes, bytes]]]:
-        """A stream from the beginning of a chapter up to a number. Raises Gone where there is a gap."""
+        """The entries of a stream, with their numbers, from the beginning of a chapter up to ``last``. Raises
+        Gone at a gap."""
         number = self.chapters[place].began.of(stream)
         for chapter in self.chapters[place:]:
             if number >= last:
                 return
             for entry_id, fields in self._page(chapter, stream):
                 following = codec.number(entry_id)
-                if stream == "decisions":  # not every cycle ends with one
+                if stream == "decisions":  # cycles without a decision make gaps in the numbers
                     if following > last:
                         return
                 elif following != number + 1:
@@ -171,7 +207,7 @@ class History:
             raise Gone(number)
 
     def trace(self, after: int, count: int) -> list[Numbered]:
-        """The trace after a number, at most ``count``. Raises Gone."""
+        """The trace events after a number, at most ``count``. Raises Gone."""
         found = []
         for number, fields in self.entries("trace", self._place("trace", after), self.head.seq):
             if number > after:
@@ -181,7 +217,7 @@ class History:
         return found
 
     def decision(self, cycle: int) -> Decision | None:
-        """None where there was none, or it is not kept."""
+        """The decision of a cycle; None = there was none, or it is not stored any more."""
         if not 0 < cycle <= self.head.cycle:
             return None
         try:
@@ -194,28 +230,28 @@ class History:
         return None
 
     def tail(self, seq: int, count: int) -> list[Numbered]:
-        """The last trace events up to a number that are kept, at most so many, oldest first."""
+        """The last stored trace events up to a number, at most ``count``, oldest first."""
         first = max(seq - count, self.chapters[0].began.seq)
         return self.trace(first, seq - first) if seq > first else []
 
     def journal(self, place: int) -> Iterator[Entry]:
-        """The loop's commits, from the beginning of a chapter. Raises Gone where there is a gap."""
+        """The journal entries from the beginning of a chapter on. Raises Gone at a gap."""
         for number, fields in self.entries("journal", place, self.head.entry):
             yield codec.decode_journal((b"%d-0" % number, fields))
 
     def elections(self, place: int, last: int) -> list[Entry]:
-        """The entries of a chapter up to a number with which leaders began. Raises Gone where there is a
+        """The journal entries of a chapter, up to ``last``, with which leaders began. Raises Gone at a
         gap."""
         chapter = self.chapters[place]
         until = min(last, chapter.ended.entry if chapter.ended else self.head.entry)
         return [
             codec.decode_journal((b"%d-0" % number, fields))
             for number, fields in self.entries("journal", place, until)
-            if b'"began":' in fields[b"entry"]  # so that thousands of others need not be decoded
+            if b'"began":' in fields[b"entry"]  # so that the other entries need not be decoded
         ]
 
     def _place(self, stream: Stream, number: int) -> int:
-        """Where the last chapter is that began at that number or before it. Raises Gone."""
+        """The index of the last chapter that began at that number or before it. Raises Gone."""
         began = [place for place, chapter in enumerate(self.chapters) if chapter.began.of(stream) <= number]
         if not began:
             raise Gone(number)

@@ -1,16 +1,29 @@
-"""Where things lie in Redis. All keys of a sandbox share a hash tag: one slot of a Redis Cluster."""
+"""The keys in Redis. All keys of a sandbox have the same hash tag, and so one slot of a Redis Cluster."""
 
 from typing import NamedTuple
 
 PREFIX = "schedviz"
 REGISTRY = f"{PREFIX}:sandboxes"
 """Set of the names of all sandboxes."""
+FAILING = f"{PREFIX}:failing-sandboxes"
+"""Set of the names of the sandboxes whose loop failed and has not run since."""
+
+SCHEMA = f"{PREFIX}:schema"
+"""The version of the layout of everything here: see schema.py."""
+SCHEMA_LOCK = f"{PREFIX}:schema:lock"
+"""Held by the process that migrates."""
+
+PROBE = f"{PREFIX}:probe"
+"""Written to find out whether Redis stores writes."""
 
 
 class Keys(NamedTuple):
+    """The keys of one sandbox."""
+
     state: str
-    """Hash: meta, clock, counters (version, seq, cycle, epoch, objects, entry, move), lease, how far the loop
-    has come; origin and origin_seq: the counters when it was made."""
+    """Hash: meta, clock, counters (revision, version, seq, cycle, epoch, objects, entry, move), the lease,
+    failure, the progress of the loop; origin and origin_seq: version and seq when the sandbox was created;
+    created and described: the revisions at which it was created and its meta was last written."""
     versions: str
     """Hash: resource -> version of the last write in that collection."""
     log: str
@@ -22,13 +35,13 @@ class Keys(NamedTuple):
     lanes: str
     """Hash: pod -> its place in the scheduling queue."""
     journal: str
-    """Stream ``<number>-0``: the loop's commits, with what led to them."""
+    """Stream ``<number>-0``: the loop's commits, with the inputs before each."""
     moves: str
-    """Stream ``<number>-0``: which pods' places in the queue changed."""
+    """Stream ``<number>-0``: the pods whose places in the queue changed."""
     chapters: str
-    """Hash: number -> what is in this chapter of the archive."""
+    """Hash: number -> JSON of a chapter of the archive."""
     pages: str
-    """Hash: ``<chapter>:<page>`` -> packed."""
+    """Hash: ``<chapter>:<page>`` -> compressed page."""
 
     @classmethod
     def of(cls, name: str) -> "Keys":
@@ -36,5 +49,6 @@ class Keys(NamedTuple):
 
 
 def objects_key(name: str, resource: str) -> str:
-    """Hash: object key -> ``<resourceVersion> <JSON>``. One a resource: a list of pods reads no nodes."""
+    """Hash: object key -> ``<resourceVersion> <JSON>``. Each resource has one, so that a list of pods reads
+    no nodes."""
     return f"{PREFIX}:{{{name}}}:objects:{resource}"

@@ -1,49 +1,64 @@
 """The store's own records: a sandbox's description, its clock, its lease."""
 
+from typing import Literal
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from schedviz.store.wall import Wall
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.imported import Report
+from simulator.dumps.imported import ImportReport
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler.stepping import Unit
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """The moment of another sandbox that one was branched from."""
+    """The moment of another sandbox from which a sandbox was branched."""
 
     sandbox: str
     seq: int
-    """Of the trace event that was told last."""
+    """The number of the last trace event at that moment."""
     now: Micros
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """What a sandbox is; only its scheduler's configuration changes once it is made."""
+    """The description of a sandbox. After its creation only ``config`` can change."""
 
     name: str
-    """A DNS label: it is part of URLs and of Redis keys."""
+    """A DNS label, as it is part of URLs and of Redis keys."""
     title: str = ""
     summary: str = ""
     scenario: str = ""
     created: float = 0.0
     """Wall seconds since the Unix epoch."""
     seed: int = 0
-    """Every random choice of the scheduler is drawn from it."""
+    """The seed of all random choices of the scheduler."""
     pace: Micros = 0
-    """Simulated time that one scheduling cycle takes."""
+    """The simulated duration of one scheduling cycle."""
     config: Manifest | None = None
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
     queue: QueueVersion = TODAY
-    """The scheduler's queue: today's, or an older one."""
-    imported: Report | None = None
-    """What was taken over of the cluster that the sandbox was made of, and what was not."""
+    """The version of the scheduling queue."""
+    imported: ImportReport | None = None
+    """For a sandbox that was created from a dump: which objects were imported, and which were not."""
     origin: Origin | None = None
-    """Where it was branched from."""
+    """For a branch: its origin."""
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """The error of a sandbox's loop. Times in wall seconds since the Unix epoch."""
+
+    message: str
+    times: int
+    """Number of consecutive failures."""
+    at: float
+    again: float
+    """When the loop is started again; a write to the sandbox starts it earlier."""
 
 
 class Steps(msgspec.Struct, frozen=True):
-    """What is to be done though time stands still; it moves to what is due, if need be."""
+    """Pending steps of a user, which run while the clock is paused. A step moves simulated time to the next
+    work that is due."""
 
     unit: Unit
     left: int
@@ -54,33 +69,34 @@ class Clock(msgspec.Struct, frozen=True):
 
     sim: Micros
     wall: float
-    """Seconds since the Unix epoch at which the simulated time was ``sim``."""
+    """Seconds since the Unix epoch, by Redis, at which the simulated time was ``sim``."""
     speed: float = 1.0
     paused: bool = False
     steps: Steps | UnsetType = UNSET
     """Only while paused."""
     until: str | UnsetType = UNSET
-    """Only while running: pause when this comes true (see :class:`simulator.scheduler.stepping.Until`)."""
+    """Only while running: the condition that pauses the clock (see
+    :class:`simulator.scheduler.stepping.Until`)."""
 
     def __post_init__(self) -> None:
-        # A clock is compared by its JSON, where 1 and 1.0 differ.
+        # Clocks are compared by their JSON, in which 1 and 1.0 differ.
         for field in ("wall", "speed"):
             msgspec.structs.force_setattr(self, field, float(getattr(self, field)))
 
     def now(self, wall: float) -> Micros:
-        """Simulated time at ``wall``; never before ``sim``, whatever another machine's wall clock says."""
+        """Simulated time at ``wall``; never before ``sim``."""
         if self.paused:
             return self.sim
         return self.sim + max(0, round((wall - self.wall) * self.speed * SECOND))
 
     def wall_at(self, sim: Micros) -> float | None:
-        """When the simulated time will be ``sim``, in wall seconds; None = never, as the clock is paused."""
+        """The wall time at which the simulated time is ``sim``; None = the clock is paused."""
         if self.paused:
             return None
         return self.wall + (sim - self.sim) / SECOND / self.speed
 
     def rebased(self, wall: float, *, speed: float | None = None, paused: bool | None = None) -> "Clock":
-        """The same simulated time at ``wall``, going on from there at another speed, paused or running."""
+        """The same simulated time at ``wall``, with another speed, or paused or running from there."""
         will_pause = self.paused if paused is None else paused
         return Clock(
             sim=self.now(wall),
@@ -92,44 +108,71 @@ class Clock(msgspec.Struct, frozen=True):
         )
 
     def stopped(self, sim: Micros, wall: float) -> "Clock":
-        """Paused at ``sim``: what it ran for has come."""
+        """Paused at ``sim``, where the condition of its run came true."""
         return Clock(sim=sim, wall=wall, speed=self.speed, paused=True)
 
     def advanced(self, sim: Micros, wall: float, taken: int) -> "Clock":
-        """At ``sim`` if it was not that far, with so many steps taken of those that were left."""
+        """Moved forward to ``sim``, unless it is later already, with ``taken`` fewer pending steps."""
         left = self.steps.left - taken if self.steps else 0
         steps = msgspec.structs.replace(self.steps, left=left) if self.steps and left > 0 else UNSET
         there = max(self.now(wall), sim)
         return msgspec.structs.replace(self, sim=there, wall=wall, steps=steps)
 
     def starting(self, wall: float) -> "Clock":
-        """The same simulated time, but at ``wall``: as if the clock had stood still until then."""
+        """The clock that has its ``sim`` at ``wall``: as if it had been paused until then."""
         return msgspec.structs.replace(self, wall=wall)
 
 
 class Lease(msgspec.Struct, frozen=True):
-    """Who leads a sandbox. ``epoch`` grows with every new leader and fences every write of the loop."""
+    """The lease of a sandbox's leader. ``epoch`` grows with every new leader; the store refuses writes of the
+    loop with an older epoch."""
 
     holder: str
+    """The name of the worker."""
     epoch: int
     acquired: float
+    """Wall seconds, as ``renewed``."""
     renewed: float
-    """Wall seconds, both."""
 
 
 class Renewal(msgspec.Struct, frozen=True):
-    """What the leader needs to know at the start of a slice, in one answer."""
+    """The result of renewing a lease: all that the leader needs at the start of a slice."""
 
     lease: Lease
     clock: Clock
     version: int
     """The resourceVersion of the last write."""
     breaks: int
-    """How often somebody has broken this leader's watch."""
+    """How often users have broken this leader's watch."""
+    wall: Wall
+    """The wall time of the reply."""
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A sandbox in short."""
+
+    meta: Meta
+    clock: Clock
+    led: bool
+    """Some worker leads it."""
+    pending: int
+    """Pods in the scheduling queue."""
+    counts: dict[str, int]
+    """Resource -> how many objects there are of it."""
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """One write of an object. ``json``: the object after it, for DELETED before it, without its version."""
+
+    version: int
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    resource: str
+    key: str
+    json: bytes
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """A collection as it was at ``version``, in the order of its keys."""
+    """The objects of a resource at ``version``, sorted by key."""
 
     items: list[Manifest]
     version: int

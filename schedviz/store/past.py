@@ -1,55 +1,62 @@
-"""A sandbox as it was at a moment, read as a sandbox is read now."""
+"""A past moment of a sandbox, with the same methods for reading as the sandbox."""
 
 import builtins
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 import msgspec
 
-from schedviz.store.errors import Gone
-from schedviz.store.model import Clock, Lease, Listing
+from schedviz.store.changes import TRACE_READ
+from schedviz.store.mentions import mentions
+from schedviz.store.model import Clock, Failure, Lease, Listing
 from schedviz.store.sandbox import Sandbox
 from simulator import trace
-from simulator.api import Manifest
+from simulator.api import Manifest, Micros
+from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.trace import Event, LaneEntry
-from simulator.world.informer import Pipeline
 
 ENDS: Final = (trace.Bound, trace.Nominated, trace.Unschedulable, trace.SchedulerError)
-"""How a scheduling cycle ends, or the binding that follows it."""
+"""The trace events with which a scheduling cycle or its binding ends."""
 ENDS_WITHIN: Final = 20
-"""Trace events of one commit, after which the decision is stored."""
+"""Number of last trace events among which such an event is searched: more than one commit has."""
 
 
 class Readable(Protocol):
-    """What a page is drawn from: a :class:`Sandbox`, which says what is now, or its :class:`Past`."""
+    """The methods that the views of a page call: on a :class:`schedviz.cache.Present` or a :class:`Sandbox`
+    for the current state, on a :class:`Past` for a past one."""
 
     name: str
 
     def clock(self) -> Clock: ...
+    def now(self) -> Micros: ...
     def get(self, resource: str, key: str) -> Manifest | None: ...
     def list(self, resource: str) -> Listing: ...
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]: ...
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]: ...
     def trace_tail(self, count: int) -> builtins.list[tuple[int, Event]]: ...
     def trace_head(self) -> int: ...
+    def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]: ...
+    def about_node(self, name: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]: ...
     def decision(self, cycle: int) -> Decision | None: ...
     def last_decision(self) -> Decision | None: ...
     def under_way(self) -> UnderWay | None: ...
     def lane(self, pod: str) -> LaneEntry | None: ...
-    def queue(self) -> tuple[dict[str, LaneEntry], int]: ...
-    def moves(self, after: int) -> tuple[dict[str, LaneEntry | None], int]: ...
+    def queue(self) -> tuple[Mapping[str, LaneEntry], int]: ...
     def lease(self) -> Lease | None: ...
     def pipeline(self) -> Pipeline | None: ...
+    def failure(self) -> Failure | None: ...
 
 
 class Past:
-    """When a trace event was told (see :meth:`History.at_seq`); good for one request, as its History is.
+    """The sandbox at the trace event ``seq`` (see :meth:`History.at_seq`). To be used for one request, as its
+    History.
 
-    Who led, what stood between two points of a cycle, and what had come in by the informer is not kept.
+    The lease, the cycle under way and the informer's pipeline of the past are not stored.
     """
 
     def __init__(self, sandbox: Sandbox, seq: int) -> None:
-        """Raises Gone where it is too old, or was never reached."""
+        """Raises Gone if the moment is too old, or was never reached."""
         self.sandbox = sandbox
         self.name = sandbox.name
         self.seq = seq
@@ -57,17 +64,21 @@ class Past:
         self.moment = self.history.at_seq(seq, tail=1)
 
     def ahead(self, count: int) -> builtins.list[tuple[int, Event]]:
-        """The trace events after the moment, at most so many."""
+        """The trace events after the moment, at most ``count``."""
         return [*self.history.trace(self.seq, count)]
 
     def _cycle(self) -> int:
-        """The last whose end was told: it is stored with the write that comes of it, a little later."""
+        """The number of the last cycle that has ended. The trace shows the end a little before the decision
+        is stored, which is in the same commit as the cycle's write."""
         lately = reversed(self.trace_tail(ENDS_WITHIN))
         ended = (event.cycle for _, event in lately if isinstance(event, ENDS))
         return max(self.moment.mark.cycle, next(ended, 0))
 
     def clock(self) -> Clock:
         return Clock(self.moment.mark.now, wall=0, paused=True)
+
+    def now(self) -> Micros:
+        return self.moment.mark.now
 
     def get(self, resource: str, key: str) -> Manifest | None:
         return self.moment.objects.get(resource, {}).get(key)
@@ -90,6 +101,12 @@ class Past:
     def trace_head(self) -> int:
         return self.seq
 
+    def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]:
+        return [told for told in self.trace_tail(count) if key in mentions(told[1]).pods]
+
+    def about_node(self, name: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]:
+        return [told for told in self.trace_tail(count) if name in mentions(told[1]).nodes]
+
     def decision(self, cycle: int) -> Decision | None:
         return self.history.decision(cycle) if cycle <= self._cycle() else None
 
@@ -105,11 +122,11 @@ class Past:
     def queue(self) -> tuple[dict[str, LaneEntry], int]:
         return self.moment.lanes, 0
 
-    def moves(self, after: int) -> tuple[dict[str, LaneEntry | None], int]:
-        raise Gone(after)
-
     def lease(self) -> Lease | None:
         return None
 
     def pipeline(self) -> Pipeline | None:
+        return None
+
+    def failure(self) -> Failure | None:
         return None

@@ -1,4 +1,4 @@
-"""A sandbox's recording, as :mod:`simulator.replay` reads it, from all of its history that is kept."""
+"""Builds the recording of a sandbox (:mod:`simulator.recording`) from its archive and streams."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,14 @@ from schedviz.store.archive import Chapter
 from schedviz.store.errors import Gone
 from schedviz.store.history import History
 from schedviz.store.sandbox import Sandbox
-from simulator.recording import Entry, Listed, Recording, Snapshot
+from simulator.recording import Entry, ListInput, Recording, Snapshot
 
 
-def record(sandbox: Sandbox) -> Iterator[bytes]:
-    """The lines of the recording up to the loop's last commit.
+def recording_lines(sandbox: Sandbox) -> Iterator[bytes]:
+    """The lines of the recording up to the last commit of the loop.
 
-    It begins with a leader's term. Raises Gone where there is none from whose list on everything is kept."""
+    It begins with the term of a leader. Raises Gone if the history has no term that is complete from its
+    beginning on."""
     history = sandbox.history()
     base = _base(history.chapters)
     began = history.chapters[base].began
@@ -40,24 +41,24 @@ def record(sandbox: Sandbox) -> Iterator[bytes]:
 
 
 def _base(chapters: list[Chapter]) -> int:
-    """Where the first chapter with a snapshot is from which the log is whole. Raises Gone."""
-    whole = len(chapters) - 1
-    while whole and (ended := chapters[whole - 1].ended) and ended.version == chapters[whole].began.version:
-        whole -= 1
-    for place in range(whole, len(chapters)):
+    """The index of the first chapter that has a snapshot and after which the log has no gap. Raises Gone."""
+    first = len(chapters) - 1
+    while first and (ended := chapters[first - 1].ended) and ended.version == chapters[first].began.version:
+        first -= 1
+    for place in range(first, len(chapters)):
         if chapters[place].snapshot:
             return place
     raise Gone(chapters[-1].began.version)
 
 
 def _terms(history: History, base: int) -> Iterator[Entry]:
-    """The journal, from the first leader on that listed what is known. If that was the base itself, its first
-    commit ended the chapter before."""
+    """The journal entries from the first leader on whose list is at or after the snapshot of chapter
+    ``base``. If the leader's own list became that snapshot, its first commit is in the chapter before."""
     known = history.chapters[base].began.version
     began = False
     for entry in history.journal(max(base - 1, 0)):
         listed = entry.inputs[0] if entry.began else None
-        began = began or (isinstance(listed, Listed) and listed.version >= known)
+        began = began or (isinstance(listed, ListInput) and listed.version >= known)
         if began:
             yield entry
 

@@ -1,12 +1,13 @@
 """One simulated cluster in Redis: versioned objects, a watch log, a trace, and the lease of who runs it."""
 
 import builtins
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from redis import Redis
+from redis.client import Pipeline as RedisPipeline
 
 from schedviz.store import codec
 from schedviz.store.archive import Archive, Mark, Stream, entries_of
@@ -20,17 +21,21 @@ from schedviz.store.bounds import (
     MOVES_LENGTH,
     TRACE_LENGTH,
 )
+from schedviz.store.changes import TRACE_READ
 from schedviz.store.codec import Entries
 from schedviz.store.errors import CollectionChanged, Gone, LimitReached, NoSandbox, SandboxExists, StaleLease
 from schedviz.store.history import History
-from schedviz.store.keys import Keys, objects_key
-from schedviz.store.model import Clock, Lease, Listing, Meta, Renewal
+from schedviz.store.keys import FAILING, Keys, objects_key
+from schedviz.store.mentions import mentions
+from schedviz.store.model import Clock, Failure, Lease, Listing, LogEntry, Meta, Renewal
 from schedviz.store.scripts import Scripts
+from schedviz.store.snapshot import Read, snapshot
+from schedviz.store.wall import Wall, seconds_of, wall_time
 from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent
+from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.recording import Entry as JournalEntry
 from simulator.trace import Event, LaneEntry
-from simulator.world.informer import Pipeline
 
 LIMITS = {
     "objects": MAX_OBJECTS,
@@ -45,8 +50,8 @@ LIMITS = {
 SCANNED = 1000
 """Objects that Redis looks through in one go, in less than a millisecond."""
 
-MOVES_READ = 2000
-"""Moves taken in at once; to read a queue of so many pods costs about the same."""
+MAX_NUMBER = 2**63 - 1
+"""In a stream: Redis takes no number above 2**64, and a page's path may name any."""
 
 
 class Sandbox:
@@ -62,10 +67,30 @@ class Sandbox:
     # Description and time
 
     def meta(self) -> Meta:
-        return msgspec.json.decode(self._state("meta")[0], type=Meta)
+        """Raises Unreadable, as everything does that reads the description or the clock."""
+        return codec.decode_meta(self.name, self._state("meta")[0])
 
     def clock(self) -> Clock:
-        return msgspec.json.decode(self._state("clock")[0], type=Clock)
+        return codec.decode_clock(self.name, self._state("clock")[0])
+
+    def wall(self) -> float:
+        """Wall seconds since the Unix epoch, by Redis."""
+        return wall_time(self._redis)
+
+    def read_clock(self) -> tuple[Clock, float]:
+        """The clock, and the wall time at which it was read."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hget(self._keys.state, "clock")
+            pipe.time()
+            clock, wall = pipe.execute()
+        if clock is None:
+            raise NoSandbox(self.name)
+        return codec.decode_clock(self.name, clock), seconds_of(wall)
+
+    def now(self) -> Micros:
+        """Simulated time now. Raises NoSandbox."""
+        clock, wall = self.read_clock()
+        return clock.now(wall)
 
     def set_clock(self, clock: Clock, was: Clock | None = None) -> bool:
         """Set the clock; with ``was``, only if it still is that: False when somebody else was there first."""
@@ -83,19 +108,31 @@ class Sandbox:
 
     def list(self, resource: str) -> Listing:
         """All objects of a resource at one version: a watch from there misses nothing."""
-        with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self._keys.state, "version")
-            pipe.hgetall(objects_key(self.name, resource))
-            version, stored = pipe.execute()
-        return Listing(
-            items=[codec.decode_object(stored[key]) for key in sorted(stored)], version=int(version or 0)
+        version, [stored] = self._snapshot(
+            "version", lambda pipe: pipe.hgetall(objects_key(self.name, resource))
         )
+        return Listing(items=[codec.decode_object(stored[key]) for key in sorted(stored)], version=version)
+
+    def list_at(self, resource: str, version: int) -> Listing:
+        """All objects of a resource as they were at a version: from the watch log and the archive, as far as
+        these go back. Raises Gone for a version that is too old, or was never reached."""
+        listing = self.list(resource)
+        written = int(cast("bytes | None", self._redis.hget(self._keys.versions, resource)) or 0)
+        if max(written, self.origin().version) <= version <= listing.version:
+            return Listing(listing.items, version)
+        return Listing(self.history().collection(resource, version), version)
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
         """The objects whose keys begin so, without reading the others; in no order, at no one version. The
         prefix is of a key's letters: nothing in it is a pattern."""
         found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
         return [codec.decode_object(stored) for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)]
+
+    def keys_starting_with(self, resource: str, prefix: str) -> Iterator[str]:
+        """The keys that begin so, read as they are asked for: the objects may be deleted meanwhile. A key may
+        come twice. The prefix is of a key's letters, as above."""
+        found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
+        return (key.decode() for key, _ in cast("Iterable[tuple[bytes, bytes]]", found))
 
     def names(self, resource: str) -> builtins.list[str]:
         """The keys of a resource's objects, without reading these; in no order."""
@@ -117,19 +154,20 @@ class Sandbox:
         """Every object as resource -> key -> manifest, at one version: what an informer starts from."""
         while True:
             resources = self.resources()
-            with self._redis.pipeline(transaction=True) as pipe:
-                pipe.hget(self._keys.state, "version")
+
+            def read(pipe: RedisPipeline, resources: Sequence[str] = resources) -> None:
                 pipe.hkeys(self._keys.versions)
                 for resource in resources:
                     pipe.hgetall(objects_key(self.name, resource))
-                version, known, *collections = pipe.execute()
+
+            version, [known, *collections] = self._snapshot("version", read)
             # A resource that was written for the first time in between is seen at the next turn.
             if len(known) == len(resources):
                 break
         return {
             resource: {key.decode(): codec.decode_object(stored[key]) for key in sorted(stored)}
             for resource, stored in zip(resources, collections, strict=True)
-        }, int(version or 0)
+        }, version
 
     def count(self, resource: str) -> int:
         """How many objects of a resource there are, without reading them."""
@@ -180,12 +218,17 @@ class Sandbox:
         this.
 
         Raises :class:`ApiError` (NotFound, AlreadyExists, Conflict) for an object's precondition,
-        CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached. An object may be in it once.
+        CollectionChanged, StaleLease, NoSandbox, SandboxExists, LimitReached. An object may be in it once, or
+        be deleted and then created anew.
         """
         if len(changes) > MAX_CHANGES:
             raise LimitReached(f"one commit may change {MAX_CHANGES:,} objects, not {len(changes):,}")
-        if len({(change.resource, change.key) for change in changes}) != len(changes):
-            raise ValueError("an object may be in a commit only once")
+        last: dict[tuple[str, str], Change] = {}
+        for change in changes:
+            before = last.get((change.resource, change.key))
+            if before and (before.object is not None or change.expected != 0):
+                raise ValueError("an object may be in a commit only once, or be deleted and then created")
+            last[change.resource, change.key] = change
         keys = [*self._keys]
         positions: dict[str, int] = {}
         for change in changes:
@@ -251,6 +294,12 @@ class Sandbox:
         check_continuity(entries, after, head)
         return [codec.decode_watch_event(entry) for entry in entries]
 
+    def log(self, after: int, count: int) -> builtins.list[LogEntry]:
+        """The same, with the objects as JSON."""
+        entries, head = self._read(self._keys.log, "version", after, count)
+        check_continuity(entries, after, head)
+        return [codec.decode_log_entry(entry) for entry in entries]
+
     def trace(self, after: int, count: int = 1000) -> builtins.list[tuple[int, Event]]:
         """The trace after a number, oldest first, as (number, event), at most ``count``: from the archive
         where it was trimmed. Raises Gone."""
@@ -267,6 +316,19 @@ class Sandbox:
         """The last ``count`` events, oldest first."""
         entries = cast("Entries", self._redis.xrevrange(self._keys.trace, count=count))
         return [codec.decode_trace(entry) for entry in reversed(entries)]
+
+    def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]:
+        """Those of the last ``count`` events that name the pod, oldest first."""
+        return [told for told in self._trace_with(key, count) if key in mentions(told[1]).pods]
+
+    def about_node(self, name: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]:
+        return [told for told in self._trace_with(name, count) if name in mentions(told[1]).nodes]
+
+    def _trace_with(self, text: str, count: int) -> Iterator[tuple[int, Event]]:
+        """Those in whose JSON the text stands as a whole string; the others are not decoded."""
+        quoted = msgspec.json.encode(text)
+        entries = cast("Entries", self._redis.xrevrange(self._keys.trace, count=count))
+        return (codec.decode_trace(entry) for entry in reversed(entries) if quoted in entry[1][b"event"])
 
     def trace_head(self) -> int:
         """The number of the last trace event."""
@@ -295,7 +357,8 @@ class Sandbox:
     def packed(self, stream: Stream, after: int, last: int) -> bytes:
         """What a stream holds from after one number up to another; what was trimmed is not there. As
         MessagePack of XRANGE's reply, to be archived as it is."""
-        arguments = ["XRANGE", f"({after}-0", f"{max(last, after)}-0"]
+        first, end = (min(max(number, 0), MAX_NUMBER) for number in (after, max(last, after)))
+        arguments = ["XRANGE", f"({first}-0", f"{end}-0"]
         return cast(
             "bytes", self._scripts.packed([getattr(self._keys, stream)], arguments, client=self._redis)
         )
@@ -331,26 +394,9 @@ class Sandbox:
         return self.queue()[0]
 
     def queue(self) -> tuple[dict[str, LaneEntry], int]:
-        """Every pod in the scheduling queue, and the number of the last move: ``moves`` goes on from it."""
-        with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hget(self._keys.state, "move")
-            pipe.hgetall(self._keys.lanes)
-            move, stored = pipe.execute()
-        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, int(move or 0)
-
-    def moves(self, after: int) -> tuple[dict[str, LaneEntry | None], int]:
-        """The places of pods that moved after that number, as they are now (None: it left the queue), and the
-        last number. Raises Gone where it is better to read the whole queue."""
-        entries, head = self._read(self._keys.moves, "move", after, MOVES_READ)
-        check_continuity(entries, after, head)
-        pods = {fields[b"pod"]: None for _, fields in entries}
-        if len(entries) == MOVES_READ or b"" in pods:
-            raise Gone(after)
-        if not pods:
-            return {}, after
-        stored = cast("builtins.list[bytes | None]", self._redis.hmget(self._keys.lanes, [*pods]))
-        places = [codec.decode_lane(place) if place else None for place in stored]
-        return dict(zip((pod.decode() for pod in pods), places, strict=True)), codec.number(entries[-1][0])
+        """Every pod in the scheduling queue, and the number of the last move."""
+        move, [stored] = self._snapshot("move", lambda pipe: pipe.hgetall(self._keys.lanes))
+        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, move
 
     def lane(self, pod: str) -> LaneEntry | None:
         """One pod's place in the scheduling queue."""
@@ -361,7 +407,24 @@ class Sandbox:
         """How many pods are in the scheduling queue, without reading them."""
         return self._redis.hlen(self._keys.lanes)
 
-    # The loop: who leads, how far it has come
+    # The loop: who leads, how far it has come, whether it failed
+
+    def failure(self) -> Failure | None:
+        """How the loop failed; None where it runs, or nobody has tried."""
+        (stored,) = self._state("failure")
+        return None if stored == b"0" else codec.decode_failure(stored)
+
+    def set_failure(self, failure: Failure | None) -> None:
+        """Raises NoSandbox."""
+        encoded = codec.encode(failure) if failure else ""
+        outcome = self._scripts.set_failure([self._keys.state], [encoded], client=self._redis)
+        if outcome == -1:
+            raise NoSandbox(self.name)
+        # The registry of those that fail is in another slot of a Redis Cluster: it only names them.
+        if failure:
+            self._redis.sadd(FAILING, self.name)
+        elif outcome == 1:
+            self._redis.srem(FAILING, self.name)
 
     def progress(self) -> tuple[int, Micros, int]:
         """How far the loop has come: (version seen, simulated time, last scheduling cycle)."""
@@ -374,31 +437,34 @@ class Sandbox:
             return None
         return Lease(holder.decode(), int(epoch), float(acquired), float(renewed))
 
-    def take_lease(self, holder: str, wall: float, over: Lease | None) -> Lease | None:
+    def take_lease(self, holder: str, over: Lease | None) -> Lease | None:
         """Become the leader after ``over``, the lease last read; None when somebody else was faster."""
-        taken = self._lease("take", holder, wall, over)
-        return Lease(holder, taken[0], wall, wall) if taken else None
+        taken = self._lease("take", holder, over)
+        return Lease(holder, taken[0], float(taken[1]), float(taken[1])) if taken else None
 
-    def renew_lease(self, lease: Lease, wall: float) -> Renewal | None:
+    def renew_lease(self, lease: Lease) -> Renewal | None:
         """The lease renewed, with what its holder goes on from; None when it is somebody else's now."""
-        held = self._lease("renew", lease.holder, wall, lease)
+        held = self._lease("renew", lease.holder, lease)
         if not held:
             return None
-        _, _, clock, version, breaks = held
-        renewed = Lease(lease.holder, lease.epoch, lease.acquired, wall)
-        known = msgspec.json.decode(clock, type=Clock)
-        return Renewal(renewed, known, int(version or 0), int(breaks or 0))
+        _, wall, _, clock, version, breaks = held
+        renewed = Lease(lease.holder, lease.epoch, lease.acquired, float(wall))
+        known = codec.decode_clock(self.name, clock)
+        return Renewal(renewed, known, int(version or 0), int(breaks or 0), Wall(float(wall)))
 
     def release_lease(self, lease: Lease) -> None:
-        self._lease("release", lease.holder, 0, lease)
+        self._lease("release", lease.holder, lease)
 
     def break_watch(self, lease: Lease) -> None:
         """Have the holder list everything anew; nothing happens where the lease is over."""
-        self._lease("break", lease.holder, 0, lease)
+        self._lease("break", lease.holder, lease)
 
-    def _lease(self, what: str, holder: str, wall: float, known: Lease | None) -> Sequence[Any]:
-        args = [what, known.epoch if known else "", holder, wall]
+    def _lease(self, what: str, holder: str, known: Lease | None) -> Sequence[Any]:
+        args = [what, known.epoch if known else "", holder]
         return cast("Sequence[Any]", self._scripts.lease([self._keys.state], args, client=self._redis))
+
+    def _snapshot(self, counter: str, read: Read) -> tuple[int, builtins.list[Any]]:
+        return snapshot(self._redis, self._keys.state, counter, read)
 
     def _state(self, *fields: str) -> builtins.list[bytes]:
         """Fields of the state hash (b"0" for a counter not yet set, b"" for no holder). Raises NoSandbox."""
@@ -423,8 +489,10 @@ class Sandbox:
 
 def check_continuity(entries: Sequence[codec.Entry], after: int, head: int) -> None:
     """Raise Gone unless ``entries`` follow ``after`` without a gap (a stream's numbers have none)."""
-    if after > head or (entries and codec.number(entries[0][0]) != after + 1):
+    if after > head:
         raise Gone(after)
+    if entries and (first := codec.number(entries[0][0])) != after + 1:
+        raise Gone(after, first - 1)
 
 
 def _wire_change(change: Change, position: int) -> dict[str, Any]:

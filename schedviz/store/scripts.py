@@ -1,23 +1,25 @@
-"""The Lua scripts beside this file. Called by EVALSHA, with the whole text where Redis has forgotten it."""
+"""The Lua scripts in this folder. They are called by EVALSHA; redis-py sends the text if Redis does not have
+it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from redis import Redis
-    from redis.commands.core import Script
+from redis import Redis
+from redis.commands.core import Script
 
 
 class Scripts:
-    def __init__(self, redis: "Redis") -> None:
-        self.archive = _load(redis, "archive")
-        self.commit = _load(redis, "commit")
-        self.delete = _load(redis, "delete")
-        self.lease = _load(redis, "lease")
-        self.packed = _load(redis, "packed")
-        self.register = _load(redis, "register")
-        self.set_clock = _load(redis, "set_clock")
+    def __init__(self, redis: Redis) -> None:
+        self.archive = load(redis, "archive")
+        self.commit = load(redis, "commit")
+        self.delete = load(redis, "delete")
+        self.lease = load(redis, "lease")
+        self.packed = load(redis, "packed")
+        self.read_changes = load(redis, "read_changes")
+        self.register = load(redis, "register")
+        self.set_clock = load(redis, "set_clock")
+        self.set_failure = load(redis, "set_failure")
 
 
-def _load(redis: "Redis", name: str) -> "Script":
+def load(redis: Redis, name: str) -> Script:
+    """The script in ``<name>.lua``."""
     return redis.register_script((Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8"))

@@ -7,4 +7,5 @@
 if redis.call('HEXISTS', KEYS[1], 'meta') == 0 then return -1 end
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'clock') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'clock', ARGV[2])
+redis.call('HINCRBY', KEYS[1], 'revision', 1)
 return 1

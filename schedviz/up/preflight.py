@@ -5,6 +5,8 @@ import socket
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
+from schedviz.store import schema, trouble_of
+
 
 class NotReady(Exception):
     """The message is for the person at the terminal."""
@@ -40,3 +42,16 @@ def check_redis(url: str) -> None:
     # Streams' exclusive ranges, which the watch log is read by, came with 6.2.
     if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
         raise NotReady(f"the Redis at REDIS_URL is version {version}; schedviz needs 6.2 or newer")
+
+
+def check_schema(url: str) -> None:
+    """Migrates what is stored, if that is needed. Raises NotReady when it is of a newer schedviz."""
+    with Redis.from_url(url) as redis:
+        try:
+            schema.prepare(redis)
+        except schema.WrongSchema as error:
+            raise NotReady(str(error)) from None
+        except RedisError as error:
+            # The processes wait until Redis serves, and do the same then.
+            if trouble_of(error) is None:
+                raise

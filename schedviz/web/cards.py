@@ -1,42 +1,42 @@
-"""The sandboxes as the home page shows them."""
+"""The list of sandboxes on the home page."""
 
 import msgspec
 
-from schedviz.store import Meta, NoSandbox, Store
+from schedviz.store import Store
+from schedviz.store.model import Summary
 from schedviz.web.ideas import is_example
-from schedviz.web.scenarios import told
+from schedviz.web.scenarios import translated_meta
 from schedviz.web.view.picture import NODES, PODS
 
 
 class Card(msgspec.Struct, frozen=True):
+    """One sandbox of the list."""
+
     name: str
     title: str
     paused: bool
     running: bool
-    """Some worker leads it."""
+    """Whether a worker leads it."""
     nodes: int
     pods: int
     pending: int
 
 
-def cards(store: Store) -> list[Card]:
-    """Newest first; without the ideas' examples, which have their own pages."""
-    shown = [meta for meta in reversed(store.sandboxes()) if not is_example(meta)]
-    return [card for meta in shown if (card := read(store, meta)) is not None]
+def cards(store: Store) -> tuple[list[Card], list[str]]:
+    """The cards of all sandboxes, newest first, and the names of the sandboxes that cannot be read. The
+    examples of ideas are left out; they have their own pages."""
+    found, unreadable = store.summaries([NODES, PODS])
+    return [sandbox_card(each) for each in reversed(found) if not is_example(each.meta)], unreadable
 
 
-def read(store: Store, meta: Meta) -> Card | None:
-    """None where it was deleted meanwhile."""
-    try:
-        sandbox = store.sandbox(meta.name)
-        return Card(
-            name=meta.name,
-            title=told(meta).title or meta.name,
-            paused=sandbox.clock().paused,
-            running=sandbox.lease() is not None,
-            nodes=sandbox.count(NODES),
-            pods=sandbox.count(PODS),
-            pending=sandbox.pending(),
-        )
-    except NoSandbox:
-        return None
+def sandbox_card(found: Summary) -> Card:
+    """The card of one sandbox."""
+    return Card(
+        name=found.meta.name,
+        title=translated_meta(found.meta).title or found.meta.name,
+        paused=found.clock.paused,
+        running=found.led,
+        nodes=found.counts[NODES],
+        pods=found.counts[PODS],
+        pending=found.pending,
+    )

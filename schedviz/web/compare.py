@@ -1,4 +1,4 @@
-"""What may be compared: the workloads, the schedulers to choose from, and what a form says of them."""
+"""The form of a comparison: its workloads, the schedulers to choose from, and the parsing of its fields."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple, cast
@@ -8,26 +8,26 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.comparisons.order import Half, Source, Wish
-from schedviz.store import NoSandbox, Store
+from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.web import scenarios
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.manifest import ManifestError, manifests
-from simulator.config import ConfigError, load
+from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.config import ConfigError
 from simulator.objects import durations
+from simulator.plugins.registry import load
 from simulator.queueing.versions import TODAY, QueueVersion
-from simulator.scenario import API_VERSION, Scenario, ScenarioError
-from simulator.scenario import load as load_scenario
+from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
 
 MAX_TEXT: Final = 500_000
-"""Characters of manifests: some thousand pods. A larger cluster is brought as a sandbox."""
+"""Characters of pasted manifests: some thousand pods. A larger cluster must be imported as a sandbox."""
 
 MAX_SECONDS: Final = 3600
-"""Simulated; as long as the command line's."""
+"""Maximum simulated duration, as that of the command line."""
 
 DEFAULT_DURATION: Final = "3m"
 
 HEADER: Final = f"apiVersion: {API_VERSION}\nkind: Scenario\nmetadata: {{name: pasted}}\n---\n"
-"""For manifests without one of their own."""
+"""Put before pasted manifests without a Scenario of their own."""
 
 OWN: Final = "own"
 YAML: Final = "yaml"
@@ -89,25 +89,32 @@ PRESETS: Final = (
 )
 
 
-class Unclear(ValueError):
-    """What is wrong with a form, by its field."""
+class InvalidField(ValueError):
+    """The value of a form field is invalid."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
 
 
-def read(store: Store, posted: Mapping[str, str]) -> Wish:
-    """``workload`` is ``scenario:NAME``, ``sandbox:NAME`` or ``manifests:`` with ``text``; ``a`` and ``b``
-    are presets, with ``a_yaml`` and ``a_seed``; ``until`` is a duration. Raises Unclear."""
+def parse_comparison(store: Store, posted: Mapping[str, str]) -> Wish:
+    """Parse the posted form of a comparison.
+
+    Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
+    ``b`` are names of presets, with optional ``a_yaml`` and ``a_seed``, ``b_yaml`` and ``b_seed``. ``until``
+    is a duration. Raises InvalidField."""
     kind, _colon, name = posted.get("workload", "").partition(":")
     config: Manifest | None
     text = ""
     if kind == "sandbox":
         try:
             meta = store.sandbox(name).meta()
+        except Unreadable as unreadable:
+            raise InvalidField("workload", str(unreadable)) from None
         except (NoSandbox, ValueError):
-            raise Unclear("workload", gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
+            raise InvalidField(
+                "workload", gettext("There is no sandbox “%(name)s”.") % {"name": name}
+            ) from None
         config, queue, seed = meta.config, meta.queue, meta.seed
     else:
         if kind == "scenario" and name in scenarios.scenarios():
@@ -115,7 +122,7 @@ def read(store: Store, posted: Mapping[str, str]) -> Wish:
         elif kind == "manifests":
             text = posted.get("text", "")
         else:
-            raise Unclear("workload", gettext("Choose a workload."))
+            raise InvalidField("workload", gettext("Choose a workload."))
         text, scenario = _scenario(text)
         config, queue, seed = scenario.config, scenario.queue, scenario.seed
     own = Half(OWN, config, queue, seed)
@@ -125,9 +132,9 @@ def read(store: Store, posted: Mapping[str, str]) -> Wish:
 
 def _scenario(text: str) -> tuple[str, Scenario]:
     if not text.strip():
-        raise Unclear("text", gettext("Paste manifests first."))
+        raise InvalidField("text", gettext("Paste manifests first."))
     if len(text) > MAX_TEXT:
-        raise Unclear("text", gettext("At most %(n)s characters.") % {"n": MAX_TEXT})
+        raise InvalidField("text", gettext("At most %(n)s characters.") % {"n": MAX_TEXT})
     try:
         try:
             return text, load_scenario(text)
@@ -136,13 +143,13 @@ def _scenario(text: str) -> tuple[str, Scenario]:
                 raise
             return HEADER + text, load_scenario(HEADER + text)
     except (ValueError, ManifestError) as error:
-        raise Unclear("text", str(error)) from None
+        raise InvalidField("text", str(error)) from None
 
 
 def _half(posted: Mapping[str, str], side: str, own: Half) -> Half:
     preset = next((each for each in PRESETS if each.name == posted.get(side)), None)
     if preset is None:
-        raise Unclear(side, gettext("Choose a scheduler."))
+        raise InvalidField(side, gettext("Choose a scheduler."))
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue
@@ -150,28 +157,28 @@ def _half(posted: Mapping[str, str], side: str, own: Half) -> Half:
         config, queue = _config(side, posted.get(f"{side}_yaml", "")), own.queue
     seed = posted.get(f"{side}_seed", "").strip()
     if seed and not (seed.isascii() and seed.isdecimal() and len(seed) < 10):
-        raise Unclear(f"{side}_seed", gettext("The seed is a whole number."))
+        raise InvalidField(f"{side}_seed", gettext("The seed is a whole number."))
     return Half(preset.name, config, queue, int(seed) if seed else own.seed)
 
 
 def _config(side: str, text: str) -> Manifest:
     try:
-        found = manifests(text[:MAX_TEXT])
+        found = parse_manifests(text[:MAX_TEXT])
         if len(found) != 1 or found[0]["kind"] != "KubeSchedulerConfiguration":
-            raise Unclear(f"{side}_yaml", gettext("One KubeSchedulerConfiguration is wanted."))
+            raise InvalidField(f"{side}_yaml", gettext("One KubeSchedulerConfiguration is wanted."))
         load(found[0])
     except (ManifestError, ConfigError) as error:
-        raise Unclear(f"{side}_yaml", str(error)) from None
+        raise InvalidField(f"{side}_yaml", str(error)) from None
     return found[0]
 
 
 def _seconds(text: str) -> int:
     try:
-        seconds = durations.parse(text.strip()) // SECOND
+        seconds = durations.parse_duration(text.strip()) // SECOND
     except ValueError as error:
-        raise Unclear("until", str(error)) from None
+        raise InvalidField("until", str(error)) from None
     if not 1 <= seconds <= MAX_SECONDS:
-        raise Unclear("until", gettext("From 1s to 1h."))
+        raise InvalidField("until", gettext("From 1s to 1h."))
     return seconds
 
 

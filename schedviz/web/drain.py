@@ -1,7 +1,8 @@
-"""Drain a node, as kubectl drain --ignore-daemonsets --force does: cordon it, then evict its pods one by one
-through the API, which asks the disruption budgets.
+"""Drains a node, as kubectl drain --ignore-daemonsets --force does: cordons it, then evicts its pods one by
+one through the API, which checks the disruption budgets.
 
-Upstream: kubectl/pkg/drain/{drain,filters}.go, v1.34, which asks again every 5 seconds; here somebody does.
+Upstream: kubectl/pkg/drain/{drain,filters}.go, v1.34. Upstream tries refused evictions again every 5 seconds;
+here the user must drain again.
 """
 
 from typing import Final, Literal
@@ -10,23 +11,26 @@ import msgspec
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-from schedviz.web.acts import cordon
+from schedviz.web.object_actions import cordon
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import NotFound, StatusError
+from simulator.objects.metadata import annotations_of, is_terminating, key_of
+from simulator.objects.owner_references import controller_of
+from simulator.objects.status import phase_of
 
 EVICTIONS_AT_ONCE: Final = 250
-"""More than a node usually holds (110); the rest go with the next try."""
+"""Pods that one drain evicts: more than a node usually has (110). The next drain evicts the others."""
 MIRROR: Final = "kubernetes.io/config.mirror"
-"""The annotation of a static pod's mirror, which no drain can move."""
+"""The annotation of a mirror pod (of a static pod), which cannot be evicted."""
 FINISHED: Final = ("Succeeded", "Failed")
 
 End = Literal["evicted", "leaving", "refused", "daemon", "static"]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of one pod. ``leaving``: it was on its way out already; ``daemon``, ``static``: it stays.
-    ``message`` and ``why``, the budget and its numbers, are the API server's words of a refusal."""
+    """The result for one pod. end: ``leaving`` = it was terminating before; ``daemon``, ``static`` = it is
+    not evicted. message, why: the error of the API server, with the disruption budget and its numbers."""
 
     pod: str
     end: End
@@ -47,27 +51,24 @@ class Drained(msgspec.Struct, frozen=True):
 
 
 def drain(sandbox: Sandbox, node: str) -> Drained:
-    """Raises StatusError where the node cannot be cordoned."""
+    """Cordon the node and evict its pods. Raises StatusError if the node cannot be cordoned."""
     cordon(sandbox, node)
     here = [pod for pod in sandbox.list(PODS.id).items if pod["spec"].get("nodeName") == node]
     return Drained([evict(sandbox, pod) for pod in here[:EVICTIONS_AT_ONCE]])
 
 
 def evict(sandbox: Sandbox, pod: Manifest) -> Outcome:
-    metadata = pod["metadata"]
-    key = f"{metadata['namespace']}/{metadata['name']}"
-    finished = (pod.get("status") or {}).get("phase") in FINISHED
-    owners = metadata.get("ownerReferences") or ()
-    if any(each.get("kind") == "DaemonSet" and each.get("controller") for each in owners) and not finished:
+    key, controller = key_of(pod), controller_of(pod)
+    if controller is not None and controller["kind"] == "DaemonSet" and phase_of(pod) not in FINISHED:
         return Outcome(key, "daemon")
-    if MIRROR in (metadata.get("annotations") or {}):
+    if MIRROR in annotations_of(pod):
         return Outcome(key, "static")
-    if "deletionTimestamp" in metadata:
+    if is_terminating(pod):
         return Outcome(key, "leaving")
     try:
         write.evict(sandbox, key)
     except NotFound:
-        pass  # it went meanwhile, which is what was wanted
+        pass  # it was deleted meanwhile
     except StatusError as error:
         return Outcome(key, "refused", error.message, "; ".join(cause.message for cause in error.causes))
     return Outcome(key, "evicted")

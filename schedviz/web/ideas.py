@@ -1,12 +1,12 @@
-"""The ideas of the scheduler, each with a page: what it is, an example to step through, what many get wrong.
+"""The ideas of the scheduler. Each has a page with an explanation, an example to step through, and a common
+misconception.
 
 An idea is a file in ``schedviz/ideas``; its example is the scenario of the same name in
-``schedviz/scenarios/ideas``. A visitor gets a sandbox of each example, paused, so that one who has gone costs
-nothing.
+``schedviz/scenarios/ideas``. Each visitor gets a sandbox of the example. It is paused, so that it takes no
+work of a worker after the visitor has left.
 """
 
 import re
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -20,49 +20,49 @@ from schedviz.api.write import create_sandbox
 from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
 from schedviz.web.scenarios import FOLDER as SCENARIOS
 from simulator.api import SECOND
-from simulator.scenario import Scenario, load
+from simulator.scenario import Scenario, load_scenario
 
 FOLDER: Final = SCENARIOS.parent / "ideas"
 MARK: Final = "ideas/"
-"""How the scenario of an example's sandbox begins in its :class:`Meta`: nobody else's does."""
+"""Prefix of ``Meta.scenario`` in the sandboxes of examples."""
 VISITOR: Final = re.compile(r"[0-9a-f]{12}")
-"""Whose examples are whose: a number drawn at the first one."""
+"""A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
 EXAMPLES_AT_MOST: Final = 60
-"""Of all visitors: a tenth of what the store has room for. The oldest makes room for the next."""
+"""Examples of all visitors: about a tenth of MAX_SANDBOXES. Above this the oldest is deleted."""
 KEPT_SECONDS: Final = 3600
-"""How long an example lives at least, if not so many others want one: longer than a lesson."""
+"""Older examples are deleted when another one starts: this is longer than a lesson."""
 PARTS: Final = ("queue", "nodes", "informer", "leader", "cycle", "past", "priority")
-"""What of a sandbox's page can be embedded by itself."""
+"""The parts of a sandbox's page that a page of an idea can embed."""
 WORDS: Final = ("title", "says", "misconception", "truth")
-"""What of an idea's file is translated."""
+"""The fields of an idea that are translated."""
 UPSTREAM: Final = "https://github.com/kubernetes/kubernetes/blob/v1.34.0/"
 SITE: Final = "https://kubernetes.io/"
 
 
 class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All words in English, as in the file; :func:`told` has them in the reader's language."""
+    """An idea, in English as in its file; :func:`translated_idea` translates it."""
 
     order: int
-    """Where it stands among the others."""
+    """Its position in the list of ideas."""
     title: str
     """As within a sentence: "the queue"."""
     says: str
     """The idea in one sentence."""
     misconception: str
-    """What many believe, in their words."""
+    """The common misconception, as a sentence of somebody who has it."""
     truth: str
     source: str
-    """Upstream's file, in v1.34."""
+    """Path of upstream's source file, in v1.34."""
     docs: str
-    """The page of Kubernetes' documentation, by its path below ``docs/`` ..."""
+    """A page of Kubernetes' documentation: its path below ``docs/``."""
     docs_title: str
-    """... and by its title."""
+    """The title of that page."""
     shows: list[str]
-    """Of :data:`PARTS`: what is live on the page."""
+    """The embedded parts of the example's page, of :data:`PARTS`."""
     name: str = ""
-    """The file's."""
+    """The name of the file, without its extension."""
     watch: str = ""
-    """What one sees in the example: its summary."""
+    """The summary of the example."""
 
     @property
     def source_address(self) -> str:
@@ -76,33 +76,33 @@ class Idea(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def ideas() -> dict[str, Idea]:
-    """All ideas by name, in their order; read once, as they come with the program."""
-    read = [_read(path) for path in FOLDER.glob("*.yaml")]
+    """All ideas by name, sorted by ``order``. The files are read once."""
+    read = [_read_idea(path) for path in FOLDER.glob("*.yaml")]
     return {idea.name: idea for idea in sorted(read, key=lambda idea: idea.order)}
 
 
-def _read(path: Path) -> Idea:
+def _read_idea(path: Path) -> Idea:
     idea = msgspec.yaml.decode(path.read_bytes(), type=Idea)
     return msgspec.structs.replace(idea, name=path.stem, watch=example(path.stem).summary)
 
 
 @cache
 def example(name: str) -> Scenario:
-    return load((SCENARIOS / "ideas" / f"{name}.yaml").read_text())
+    return load_scenario((SCENARIOS / "ideas" / f"{name}.yaml").read_text())
 
 
-def told(idea: Idea) -> Idea:
-    """In the active language."""
+def translated_idea(idea: Idea) -> Idea:
+    """The idea in the active language."""
     return msgspec.structs.replace(idea, **{word: gettext(getattr(idea, word)) for word in (*WORDS, "watch")})
 
 
 def chosen_parts(text: str) -> list[str]:
-    """``"queue,cycle"`` as parts; what is none is left out."""
+    """The parts in a comma-separated text such as ``"queue,cycle"``; other words are ignored."""
     return [part for part in PARTS if part in text.split(",")]
 
 
 def is_example(meta: Meta) -> bool:
-    """Whether it is a visitor's example; what somebody branched from one is their own."""
+    """Whether the sandbox is a visitor's example. A branch of one is not."""
     idea = meta.scenario.removeprefix(MARK)
     return idea in ideas() and VISITOR.fullmatch(meta.name.removeprefix(sandbox_of(idea, ""))) is not None
 
@@ -112,14 +112,13 @@ def sandbox_of(idea: str, visitor: str) -> str:
     return f"idea-{idea}-{visitor}"
 
 
-def start(store: Store, idea: str, visitor: str) -> Sandbox:
-    """The example anew, paused at its beginning. Raises StatusError where there is no room."""
-    name, now = sandbox_of(idea, visitor), time.time()
+def start_example(store: Store, idea: str, visitor: str) -> Sandbox:
+    """Create the visitor's example, paused at its beginning; an existing one is deleted. Raises StatusError
+    if there are too many sandboxes."""
+    name, now = sandbox_of(idea, visitor), store.wall()
     with suppress(NoSandbox):
         store.delete(name)
-    for old in too_many([meta for meta in store.sandboxes() if is_example(meta)], now):
-        with suppress(NoSandbox):  # somebody else was faster
-            store.delete(old)
+    delete_old(store, now, room=1)
     made = example(idea)
     meta = Meta(
         name=name,
@@ -132,12 +131,22 @@ def start(store: Store, idea: str, visitor: str) -> Sandbox:
         config=made.config,
         queue=made.queue,
     )
-    return create_sandbox(store, meta, made.manifests, Clock(sim=int(now) * SECOND, wall=now, paused=True))
+    clock = Clock(sim=int(now) * SECOND, wall=now, paused=True)
+    sandbox = create_sandbox(store, meta, made.manifests, clock)
+    # Several requests at the same time may each have created one.
+    delete_old(store, now, room=0)
+    return sandbox
 
 
-def too_many(examples: Iterable[Meta], now: float) -> list[str]:
-    """Which of the examples, oldest first, are to go before there is one more."""
+def delete_old(store: Store, now: float, room: int) -> None:
+    for name in examples_to_delete([meta for meta in store.sandboxes() if is_example(meta)], now, room):
+        with suppress(NoSandbox):  # another visitor's request deleted it
+            store.delete(name)
+
+
+def examples_to_delete(examples: Iterable[Meta], now: float, room: int) -> list[str]:
+    """The names of the examples (oldest first) to delete, so that ``room`` more can be created."""
     seen = list(examples)
     fresh = [meta.name for meta in seen if now - meta.created < KEPT_SECONDS]
     old = [meta.name for meta in seen if now - meta.created >= KEPT_SECONDS]
-    return old + fresh[: max(0, len(fresh) + 1 - EXAMPLES_AT_MOST)]
+    return old + fresh[: max(0, len(fresh) + room - EXAMPLES_AT_MOST)]

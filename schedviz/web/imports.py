@@ -1,12 +1,12 @@
-"""A cluster that somebody brings becomes a sandbox.
+"""Creates a sandbox from an uploaded dump of a cluster, or from a recording.
 
-The text is read by a process of its own, ``python -m simulator clean``: it may take a minute and a gigabyte,
-the web process must go on answering, and what is secret never enters it.
+A separate process, ``python -m simulator clean``, reads the dump and removes secret values. Reading may take
+a minute and a gigabyte; meanwhile the web process must serve other requests. So no secret value enters the
+web process either.
 """
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,44 +17,44 @@ import msgspec
 from django.conf import settings
 from django.utils.translation import gettext
 
-from schedviz.api.write import take_over
+from schedviz.api.new_sandbox import new_sandbox, numbered
 from schedviz.store import Clock, Meta, Sandbox, Store
-from schedviz.web.scenarios import free_name
 from simulator.api import SECOND, Change
-from simulator.apiserver.imported import Report
-from simulator.commands.clean import Cleaned, Line
+from simulator.commands.clean import CleanedHeader, CleanedObject
+from simulator.dumps.imported import ImportReport
 from simulator.scenario import DEFAULT_PACE
 from simulator.simulation import Options
 
 MEMORY_MIB: Final = 3072
-"""Of the process that reads: a dump of 512 MiB, its objects packed, and Python itself, twice over."""
+"""Memory limit of the process: twice what a dump of 512 MiB, its packed objects and Python need."""
 SECONDS: Final = 300
-"""A dump of 50,000 pods takes one minute, on a busy machine."""
+"""Time limit of the process. A dump of 50,000 pods takes one minute on a busy machine."""
 AT_ONCE: Final = 2
-"""Dumps that one web process has read at the same time: each takes a core."""
+"""Dumps that are read at the same time for one web process; each uses a core."""
 NAME: Final = "my-cluster"
 
 _turns = BoundedSemaphore(AT_ONCE)
 
 
 class ImportFailed(Exception):
-    """Nothing was stored. The message is for people."""
+    """The dump cannot be imported; nothing was stored. The message is translated, for the page."""
 
 
 class Cluster(NamedTuple):
-    """A dump as it is read; the report is whole from the beginning, the changes can be gone through once."""
+    """A dump that is being read. The report is complete; ``changes`` can be iterated once."""
 
-    cleaned: Cleaned
+    cleaned: CleanedHeader
     changes: Iterator[Change]
 
     @property
-    def report(self) -> Report:
+    def report(self) -> ImportReport:
         return self.cleaned.report
 
 
 @contextmanager
-def reading(dump: Path) -> Iterator[Cluster]:
-    """The cluster in a file. Raises ImportFailed, also for what is wrong with a later line."""
+def read_dump(dump: Path) -> Iterator[Cluster]:
+    """Context manager: start to read a dump, and yield the cluster. Raises ImportFailed, also while its
+    changes are iterated."""
     if not _turns.acquire(blocking=False):
         raise ImportFailed(gettext("Others bring their clusters just now. Try again in a minute."))
     try:
@@ -78,31 +78,38 @@ def _read(process: "subprocess.Popen[bytes]") -> Cluster:
     assert process.stderr, "it is piped"
     first = process.stdout.readline()
     if not first:
-        # It says nothing there but why it failed.
-        said = process.stderr.read().decode(errors="replace").strip().splitlines()
+        # The process writes to stderr only if it fails.
+        errors = process.stderr.read().decode(errors="replace").strip().splitlines()
         failed = process.wait()
-        if failed == 1 and said and said[-1].startswith("clean: "):
-            raise ImportFailed(said[-1].removeprefix("clean: "))
+        if failed == 1 and errors and errors[-1].startswith("clean: "):
+            raise ImportFailed(errors[-1].removeprefix("clean: "))
         raise ImportFailed(gettext("It took too long, or too much memory, to read."))
-    return Cluster(msgspec.json.decode(first, type=Cleaned), _changes(process.stdout))
+    return Cluster(msgspec.json.decode(first, type=CleanedHeader), changes(process, process.stdout))
 
 
-def _changes(lines: IO[bytes]) -> Iterator[Change]:
-    decoder = msgspec.json.Decoder(Line)
-    for text in lines:
-        line = decoder.decode(text)
-        yield Change(line.resource, line.key, msgspec.json.decode(line.object), expected=0)
+def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Change]:
+    """The objects that the process writes. Raises ImportFailed if it ends before the last one."""
+    decoder = msgspec.json.Decoder(CleanedObject)
+    try:
+        for text in lines:
+            line = decoder.decode(text)
+            yield Change(line.resource, line.key, msgspec.json.decode(line.object), expected=0)
+    except msgspec.DecodeError:
+        process.kill()  # the last line is truncated
+    if process.wait() != 0:
+        raise ImportFailed(gettext("It took too long, or too much memory, to read."))
 
 
-def create(store: Store, cluster: Cluster, name: str) -> Sandbox:
-    """A paused sandbox of a cluster: nothing moves until somebody says so. Of a recording it goes on as the
-    sandbox did, from where it was. Raises StatusError, ValueError for a name that is none."""
+def create_from_dump(store: Store, cluster: Cluster, name: str) -> Sandbox:
+    """Create a paused sandbox with the objects of a cluster. A sandbox of a recording continues at the
+    recorded time with the recorded options. Raises StatusError, ValueError for a name that is not a DNS
+    label."""
     began, ended = cluster.cleaned.began, cluster.cleaned.ended
     options = began.began.options if began and began.began else Options(pace=DEFAULT_PACE)
-    wall = time.time()
+    wall = store.wall()
     now = ended.now if ended else int(wall) * SECOND
     meta = Meta(
-        name=name or free_name(store, NAME),
+        name=name,
         created=wall,
         seed=options.seed,
         pace=options.pace,
@@ -110,4 +117,7 @@ def create(store: Store, cluster: Cluster, name: str) -> Sandbox:
         queue=options.queue,
         imported=cluster.report,
     )
-    return take_over(store, meta, cluster.changes, Clock(sim=now, wall=wall, paused=True))
+    clock = Clock(sim=now, wall=wall, paused=True)
+    names = [name] if name else numbered(store, NAME)
+    with new_sandbox(store, names, meta, cluster.changes, clock) as sandbox:
+        return sandbox

@@ -1,21 +1,32 @@
-"""What every page's answer carries, and what is said when Redis is away, or a past moment is not kept."""
+"""Middleware: the Content-Security-Policy header, and the error pages for a body that is too large, a Redis
+that does not serve, a sandbox that cannot be read, and a past moment that is not stored any more."""
 
+from urllib.parse import quote
+
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from django.utils.translation import gettext
 
-from schedviz.store import Gone
+from schedviz.api.body import refusal
+from schedviz.body_limit import API, PAGE_BYTES, TOO_LARGE
+from schedviz.store import Gone, Unreadable, trouble_of
+from schedviz.web.trouble import trouble_text
+from simulator.apiserver.manifest import TooLong
+from simulator.apiserver.status import TooLarge
+
+RETRY_SECONDS = 2
+"""Time after which the error page of a Redis that does not serve is reloaded."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        # Elements carry figures (widths, shares) as custom properties; no rule comes in that way.
+        # Style attributes set custom properties (widths, shares); they contain no text of users.
         "style-src-attr 'unsafe-inline'",
         "img-src 'self'",
         "connect-src 'self'",
@@ -28,7 +39,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 
 def embeddable(response: HttpResponse) -> HttpResponse:
-    """The answer may stand in a frame of our own pages."""
+    """Allow the response in a frame of this site's pages."""
     policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     response.headers["Content-Security-Policy"] = policy
     response.headers["X-Frame-Options"] = "SAMEORIGIN"
@@ -41,19 +52,56 @@ class ContentSecurityPolicy(MiddlewareMixin):
         return response
 
 
-class RedisAway(MiddlewareMixin):
-    """A page that meets no Redis says so, and asks again by itself."""
+class BodyTooLarge(MiddlewareMixin):
+    """Responds 413 to a request whose body :mod:`schedviz.body_limit` cut off, or whose form exceeds
+    DATA_UPLOAD_MAX_MEMORY_SIZE. It runs after URL resolving, so a path without a view is 404 with any
+    body."""
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        limit = getattr(request, "scope", {}).get(TOO_LARGE)
+        if API.fullmatch(request.path):
+            return refusal(TooLarge(str(TooLong()))) if limit else None
+        if limit is None:
+            try:
+                request.POST  # noqa: B018 (the attribute parses the body)
+            except RequestDataTooBig:
+                limit = PAGE_BYTES
+        if limit is None:
+            return None
+        text = gettext("More than %(mib)s MiB cannot be sent here.") % {"mib": limit >> 20}
+        template = "parts/alert.html" if request.headers.get("HX-Request") == "true" else "413.html"
+        return render(request, template, {"text": text}, status=413)
+
+
+class RedisTrouble(MiddlewareMixin):
+    """Responds 503 while Redis does not serve (:mod:`schedviz.store.trouble`). The page of a GET request
+    reloads itself."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, RedisConnectionError | RedisTimeoutError):
+        trouble = trouble_of(exception)
+        if trouble is None:
             return None
-        response = render(request, "503.html", status=503)
-        response.headers["Retry-After"] = "2"
+        words = trouble_text(trouble)
+        context = {"trouble": words, "again": request.method in ("GET", "HEAD"), "seconds": RETRY_SECONDS}
+        response = render(request, "503.html", context, status=503)
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+        # The live page shows it when one of its own requests fails.
+        response.headers["X-Trouble"] = quote(f"{words.heading}. {words.text}")
         return response
 
 
+class SandboxUnreadable(MiddlewareMixin):
+    """Responds with a page that offers to delete a sandbox that cannot be read."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, Unreadable):
+            return None
+        context = {"name": exception.name, "problem": str(exception)}
+        return render(request, "unreadable.html", context, status=500)
+
+
 class TooOld(MiddlewareMixin):
-    """The page of a past moment that is not kept any more, or was never reached."""
+    """Responds 410 for a past moment that is not stored any more, or was never reached."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, Gone) or request.resolver_match is None:

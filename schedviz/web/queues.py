@@ -1,4 +1,4 @@
-"""The scheduling queues that a sandbox may have, in plain words."""
+"""The versions of the scheduling queue that a user can choose, with their descriptions."""
 
 from typing import Final, NamedTuple
 
@@ -12,7 +12,7 @@ class Queue(NamedTuple):
     version: QueueVersion
     label: str | Promise
     tag: str | Promise
-    """For the top bar; empty for today's queue, which needs no mention."""
+    """Shown in the top bar; empty for today's queue."""
     help: str | Promise
 
 
@@ -42,6 +42,6 @@ QUEUES: Final = (
 )
 
 
-def older(version: QueueVersion) -> Queue | None:
-    """What there is to say of a sandbox's queue; None where it is today's."""
+def older_queue(version: QueueVersion) -> Queue | None:
+    """The description of an older version of the queue; None for today's."""
     return next((queue for queue in QUEUES if queue.version == version and queue.tag), None)

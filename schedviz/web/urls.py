@@ -1,4 +1,4 @@
-"""The paths of the pages. Everything of a sandbox lies under its own path, beside its API."""
+"""The URLs of the pages. All pages of a sandbox are below ``/s/<name>/``, as its API."""
 
 from django.urls import path
 from django.views.i18n import set_language
@@ -38,6 +38,7 @@ urlpatterns = [
     path("s/<slug:name>/at/<int:seq>/", past.page, name="moment"),
     path("s/<slug:name>/at/<int:seq>/branch/", past.new_branch, name="branch"),
     path("s/<slug:name>/at/<int:seq>/cycles/<int:number>/", sandbox.cycle),
+    path("s/<slug:name>/at/<int:seq>/cycles/last/", sandbox.cycle),
     path("s/<slug:name>/at/<int:seq>/pods/<str:namespace>/<str:pod>/", objects.pod),
     path("s/<slug:name>/at/<int:seq>/nodes/<str:node>/", objects.node),
     path("s/<slug:name>/delete/", home.delete, name="delete-sandbox"),
@@ -54,6 +55,7 @@ urlpatterns = [
     path("s/<slug:name>/leader/kill/", leader.kill, name="kill-leader"),
     path("s/<slug:name>/leader/relist/", leader.relist, name="break-watch"),
     path("s/<slug:name>/cycles/<int:number>/", sandbox.cycle, name="cycle"),
+    path("s/<slug:name>/cycles/last/", sandbox.cycle),
     path("s/<slug:name>/urgent/", forms.urgent, name="urgent"),
     path("s/<slug:name>/new/yaml/", forms.paste, name="paste"),
     path("s/<slug:name>/new/<slug:kind>/", forms.new, name="new"),

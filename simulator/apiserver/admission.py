@@ -1,7 +1,7 @@
-"""From manifests to changes, as the API server's write path goes: decode, default, admit, validate.
+"""The API server's write path for new objects: decode, set defaults, admit, validate.
 
-Pure: nothing is written. The caller commits the changes, under the condition that the collections which
-admission read (``unchanged``) were not written since, and asks again where they were.
+Nothing is written here. The caller commits the changes on the condition that the collections which admission
+read (``Admission.unchanged``) have not changed since. If one has changed, the caller runs admission again.
 """
 
 import copy
@@ -14,10 +14,10 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
-from simulator.apiserver.defaults import complete, qos_class, set_defaults
-from simulator.apiserver.event_versions import to_store
-from simulator.apiserver.overlay import NewCluster, Overlay, Reader
-from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
+from simulator.apiserver.event_versions import to_stored
+from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
+from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
@@ -26,82 +26,88 @@ from simulator.apiserver.status import (
     NotFound,
     TooLarge,
 )
-from simulator.apiserver.timestamps import timestamp
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate
+from simulator.objects.timestamps import timestamp
 
 BUILT_IN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 MAX_COPIES = 1_000
-"""Objects of one request: they are stored in one commit, which holds everybody else up."""
+"""Maximum number of objects in one request. They are stored in one commit, which delays all other commits."""
 NAME_ATTEMPTS = 8
-"""Suffixes tried for generateName, as upstream."""
+"""Number of random suffixes that are tried for a generateName, as upstream."""
 NAME_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""No vowels, no look-alikes (apimachinery/pkg/util/rand/rand.go)."""
+"""Without vowels and without characters that look alike (apimachinery/pkg/util/rand/rand.go)."""
 MAX_GENERATED_PREFIX = 63 - GENERATED_SUFFIX
 
 _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
-"""The ISO OID name space of RFC 4122: any fixed one serves, the names under it are ours."""
+"""The namespace of the generated version 5 UUIDs: ISO OID of RFC 4122. Any constant UUID would do."""
 SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink", "generation")
+"""Fields of metadata that only the API server sets."""
 DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
-"""Which no writer may set."""
+"""Fields of metadata that only a delete request sets."""
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 class Admission(msgspec.Struct, frozen=True):
-    """What to commit, and under which condition."""
+    """The result of admission: the changes to commit, and the condition for committing them."""
 
     changes: list[Change]
     unchanged: dict[str, int]
-    """Resource -> version at which admission read that collection."""
+    """The resources that admission read, each with the version of its collection at that time."""
+    last: Manifest | None = None
+    """If the first change deletes an object: the object's last state, for the response and the watch event.
+    If it has no resourceVersion, the version of the deletion is added."""
 
 
 def admit(
     documents: Sequence[Manifest], reader: Reader, now: Micros, *, source: str, namespace: str = "default"
 ) -> Admission:
-    """Create the objects of these manifests, all or none; each may rely on those before it.
+    """Create the objects of these manifests: all of them, or none. A manifest may refer to earlier ones.
 
-    ``source`` names the request, uniquely in the sandbox: uids and generated names are drawn from it, so the
-    same request gives the same objects. ``namespace`` is where objects go that name none. Raises a
-    StatusError.
+    ``source`` identifies the request within the sandbox. UIDs and generated names are computed from it, so
+    that the same request always gives the same objects. ``namespace`` is used for objects that have none.
+    Raises StatusError.
     """
     if len(documents) > MAX_COPIES:
-        raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are taken")
+        raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
     overlay = Overlay(reader)
     for index, document in enumerate(documents):
-        # The copies that a form asks for are one document, many times: it is decoded once.
+        # A form that asks for many copies passes the same document many times: decode it once.
         if index == 0 or document is not documents[index - 1]:
-            resource, decoded = _decoded(document, overlay)
+            resource, decoded = _decode_document(document, overlay)
         number = f"{source}/{index}"
         _create(resource, copy.deepcopy(decoded), overlay, now, source=number, namespace=namespace)
     return Admission(overlay.changes, overlay.versions)
 
 
 def new_cluster(documents: Sequence[Manifest], now: Micros) -> list[Change]:
-    """A cluster with the objects of these manifests, in one commit. Nothing but the arguments goes into it:
-    the same scenario gives the same names and uids wherever it is run."""
+    """Return the changes that create a new cluster with the objects of these manifests.
+
+    The result depends on the arguments only: the same scenario gives the same names and UIDs everywhere."""
     changes = bootstrap(now)
-    return changes + admit(documents, NewCluster(changes), now, source="new").changes
+    return changes + admit(documents, CreatedObjects(changes), now, source="new").changes
 
 
 def bootstrap(now: Micros) -> list[Change]:
-    """What every cluster begins with: its namespaces and the system priority classes."""
+    """Return the changes that create the objects of every cluster: the built-in namespaces and the system
+    priority classes."""
     built_in = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in BUILT_IN_NAMESPACES
-    ] + [priority.system_class(name) for name in SYSTEM_CLASSES]
-    return admit(built_in, NewCluster(), now, source="bootstrap").changes
+    ] + [priority.system_priority_class(name) for name in SYSTEM_CLASSES]
+    return admit(built_in, CreatedObjects(), now, source="bootstrap").changes
 
 
 def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
-    """The resource of a manifest. Raises BadRequest for a kind that there is not."""
+    """Return the resource of a manifest. Raises BadRequest for an unknown kind."""
     api_version, kind = manifest.get("apiVersion", ""), manifest.get("kind", "")
     if not isinstance(api_version, str) or not isinstance(kind, str) or not kind or not api_version:
         raise BadRequest("the manifest must have an apiVersion and a kind")
-    known = resources.of_kind(api_version, kind)
+    known = resources.find_by_kind(api_version, kind)
     if known and known.group in resources.BUILT_IN_GROUPS:
         return known
     overlay = reader if isinstance(reader, Overlay) else Overlay(reader)
-    known = resources.of_kind(api_version, kind, overlay.list(resources.CRDS))
+    known = resources.find_by_kind(api_version, kind, overlay.list(resources.CRDS))
     if known is None:
-        hint = resources.meant(api_version[:100], kind[:100])
+        hint = resources.suggest_kind(api_version[:100], kind[:100])
         raise BadRequest(
             f'no matches for kind "{kind[:100]}" in version "{api_version[:100]}"'
             + (f"; did you mean {hint}?" if hint else "")
@@ -109,34 +115,37 @@ def resource_of(manifest: Manifest, reader: Reader | Overlay) -> Resource:
     return known
 
 
-def _decoded(document: Manifest, overlay: Overlay) -> tuple[Resource, Manifest]:
+def _decode_document(document: Manifest, overlay: Overlay) -> tuple[Resource, Manifest]:
     resource = resource_of(document, overlay)
     manifest, causes = decoding.decode(resource, document)
     if causes:
-        raise Invalid(resource.kind, resource.group, _given_name(manifest), causes)
-    return to_store(resource, manifest)
+        raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
+    return to_stored(resource, manifest)
 
 
 def _create(
     resource: Resource, manifest: Manifest, overlay: Overlay, now: Micros, *, source: str, namespace: str
 ) -> None:
-    """Completes the manifest, and lays its creation over what there is."""
+    """Complete and validate the manifest, and add its creation to the overlay."""
     metadata = manifest.setdefault("metadata", {})
     for field in (*SERVER_FIELDS, *DELETION_FIELDS):
         metadata.pop(field, None)
     if resource.namespaced:
-        metadata.setdefault("namespace", namespace)
-    _generate_name(resource, metadata, overlay, source)
+        metadata["namespace"] = metadata.get("namespace") or namespace
+    _set_generated_name(resource, metadata, overlay, source)
     name = metadata.get("name", "")
     key = resource.key(metadata.get("namespace", ""), name)
     metadata["uid"] = str(uuid.uuid5(_UIDS, f"{source}/{resource.id}/{key}"))
+    if resource.has_status and resource not in (PODS, NODES):
+        # Only controllers write the status, through the subresource (PrepareForCreate of each strategy).
+        manifest.pop("status", None)
     set_defaults(resource, manifest)
-    complete(resource, manifest, timestamp(now))
+    prepare_for_create(resource, manifest, timestamp(now))
     if resource == PODS:
-        priority.resolve(manifest, overlay)
-        manifest["status"] = _initial_status(manifest, now)
+        priority.resolve_priority(manifest, overlay)
+        manifest["status"] = _initial_pod_status(manifest, now)
     if resource.id == "persistentvolumeclaims":
-        _default_storage_class(manifest, overlay)
+        _set_default_storage_class(manifest, overlay)
     causes = validate(resource, manifest)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
@@ -150,14 +159,14 @@ def _create(
     overlay.put(Change(resource.id, key, manifest, expected=0))
 
 
-def _given_name(manifest: Manifest) -> str:
-    """The name that a manifest with faults gives its object; empty where there is none."""
+def _name_or_empty(manifest: Manifest) -> str:
+    """Return metadata.name of a manifest that may be invalid; "" if it has no valid name."""
     metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else ""
 
 
-def _generate_name(resource: Resource, metadata: dict[str, Any], overlay: Overlay, source: str) -> None:
+def _set_generated_name(resource: Resource, metadata: dict[str, Any], overlay: Overlay, source: str) -> None:
     prefix = metadata.get("generateName", "")
     if metadata.get("name") or not prefix:
         return
@@ -170,9 +179,11 @@ def _generate_name(resource: Resource, metadata: dict[str, Any], overlay: Overla
             break
 
 
-def _initial_status(pod: Manifest, now: Micros) -> Manifest:
-    """A new pod is Pending. One that is bound already comes from elsewhere (a scenario, a dump of a cluster)
-    and keeps the status that it came with. Upstream: pkg/registry/core/pod/strategy.go PrepareForCreate."""
+def _initial_pod_status(pod: Manifest, now: Micros) -> Manifest:
+    """Return the status of a new pod: Pending, with its QoS class.
+
+    A pod that already has a node comes from a scenario or from a dump of a cluster, and keeps its status.
+    Upstream: pkg/registry/core/pod/strategy.go, PrepareForCreate."""
     spec = pod["spec"]
     status: Manifest = dict(pod.get("status", {})) if spec.get("nodeName") else {}
     status.setdefault("phase", "Pending")
@@ -190,8 +201,8 @@ def _initial_status(pod: Manifest, now: Micros) -> Manifest:
     return status
 
 
-def _default_storage_class(claim: Manifest, overlay: Overlay) -> None:
-    """A claim that names no class gets the default one, the newest where there are several.
+def _set_default_storage_class(claim: Manifest, overlay: Overlay) -> None:
+    """Set the default storage class of a claim without one. Of several default classes the newest is used.
 
     Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go."""
     if "storageClassName" in claim["spec"]:

@@ -1,24 +1,27 @@
-"""How much text of a request is taken, and what is said of text that is not."""
+"""The bounds on the text of a request, and the errors for text beyond them."""
 
 import math
 from itertools import chain
 from typing import Any
 
 MAX_BYTES = 512 * 1024
-"""Of one request. Some 500 pods as YAML; etcd itself takes at most 1.5 MB for an object."""
+"""Maximum size of one request: about 500 pods as YAML. (etcd accepts at most 1.5 MB for one object.)"""
 MAX_DEPTH = 64
-"""Nesting of a document. A Pod's deepest field lies 12 deep, a CustomResourceDefinition's schema some 40."""
+"""Maximum nesting of a document. The deepest field of a Pod is at level 12; the schema in a
+CustomResourceDefinition needs about 40 levels."""
 MAX_NODES = 100_000
-"""Scalars, lists and mappings of one request, aliases written out: what an alias bomb multiplies. 512 KiB of
-usual manifests hold some 30,000."""
+"""Maximum number of scalars, lists and mappings in one request, with aliases expanded: a bound against alias
+bombs. 512 KiB of usual manifests hold about 30,000."""
 MAX_DOCUMENTS = 1_000
-"""Of one request: they are stored in one commit, which holds everybody else up."""
+"""Maximum number of documents in one request. They are stored in one commit, which delays all other
+commits."""
 MAX_DIGITS = 25
-"""Of a number: int64 has 19 digits, and converting very long ones takes quadratic time."""
+"""Maximum number of digits of a number. An int64 has 19; converting a very long number takes quadratic
+time."""
 
 
 class ManifestError(ValueError):
-    """The text is not a manifest. One line for people, with the line number where there is one."""
+    """The text is not a manifest. The message is one line, with the line number if it is known."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
@@ -26,14 +29,15 @@ class ManifestError(ValueError):
 
 
 class TooLong(ManifestError):
-    """More bytes than one request may have."""
+    """The text has more than MAX_BYTES."""
 
     def __init__(self) -> None:
         super().__init__(f"larger than {MAX_BYTES // 1024} KiB; split it into several requests")
 
 
-def size(value: Any) -> int:
-    """How many scalars, lists and mappings make a value. Raises :class:`ManifestError` beyond the bounds."""
+def count_values(value: Any) -> int:
+    """Count the scalars, lists and mappings in a value. Raises :class:`ManifestError` beyond MAX_DEPTH or
+    MAX_NODES."""
     level, depth, nodes = [value], 0, 0
     while level:
         nodes += len(level)
@@ -50,19 +54,21 @@ def size(value: Any) -> int:
     return nodes
 
 
-def integer(text: str) -> int:
-    """A whole number: decimal, 0x, or octal with a leading 0 or 0o. Raises :class:`ManifestError`."""
+def parse_integer(text: str) -> int:
+    """Parse an integer: decimal, hexadecimal (0x), or octal (a leading 0 or 0o). Raises
+    :class:`ManifestError`."""
     if len(text) > MAX_DIGITS:
         raise ManifestError(f"number of more than {MAX_DIGITS} digits")
     if text.lstrip("+-").startswith("0x"):
         return int(text, 16)
-    # int() with base 0 wants "0o"; a bare leading 0 is octal in YAML 1.1 and for kubectl.
+    # int() with base 0 requires "0o"; in YAML 1.1 and for kubectl a leading 0 alone means octal.
     digits = text.lstrip("+-")
     return int(text.replace("0o", ""), 8 if len(digits) > 1 and digits.startswith("0") else 10)
 
 
-def finite(text: str) -> float:
-    """A number that JSON can carry. Raises :class:`ManifestError`."""
+def parse_finite_float(text: str) -> float:
+    """Parse a floating-point number. Raises :class:`ManifestError` for infinity and NaN, which JSON does not
+    have."""
     value = float(text) if len(text) <= 400 else math.inf
     if not math.isfinite(value):
         raise ManifestError(f"number out of range: {text[:30]}")

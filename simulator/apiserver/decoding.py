@@ -1,59 +1,66 @@
-"""From what a request says to what is stored: the API server's decoding, strict about every field."""
+"""Decoding of request bodies into the stored form. Unknown fields and wrong types are faults (the API
+server's strict field validation)."""
 
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver.faults import faults
+from simulator.apiserver.faults import find_schema_faults
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import META, Schema, definitions, referenced, type_of
-from simulator.apiserver.status import Cause
+from simulator.apiserver.schema import Schema, definitions, resolve_reference, type_name_of
+from simulator.apiserver.status import BadRequest, Cause
 from simulator.objects import quantity
 
 
 def decode(resource: Resource, manifest: Manifest) -> tuple[Manifest, list[Cause]]:
-    """The manifest as the API server reads it, and the faults found.
+    """Return the manifest in its stored form, and its faults.
 
-    The result is a copy: nulls left out (they mean "not set"), quantities in their canonical text. An
-    object of a kind without a schema has its ``metadata`` checked and is kept as it is otherwise.
+    The result is a copy without nulls (null means "not set") and with quantities in canonical form. For a
+    kind without a schema only ``metadata`` is checked.
     """
-    return _decoded(type_of(resource), manifest)
+    return _decode_as(type_name_of(resource), manifest)
 
 
-def decode_as(type_name: str, value: Any) -> tuple[Any, list[Cause]]:
-    """As :func:`decode`, for a type of meta/v1 that is no resource: ``DeleteOptions``."""
-    return _decoded(META + type_name, value)
+def decode_body(type_name: str, value: Manifest) -> Manifest:
+    """Decode a request body of a type that is not stored: Binding, Eviction, DeleteOptions. The caller checks
+    for missing fields. Raises BadRequest."""
+    body, causes = _decode_as(type_name, value)
+    wrong = [cause for cause in causes if cause.reason != "FieldValueRequired"]
+    if wrong:
+        raise BadRequest(f"{type_name.rpartition('.')[2]}: {wrong[0]}", causes=wrong)
+    return dict(body)
 
 
-def _decoded(type_name: str, value: Any) -> tuple[Any, list[Cause]]:
-    normal = _normal(definitions()[type_name], value)
-    return normal, faults(type_name, normal)
+def _decode_as(type_name: str, value: Any) -> tuple[Any, list[Cause]]:
+    normal = _normalize(definitions()[type_name], value)
+    return normal, find_schema_faults(type_name, normal)
 
 
-def _normal(of: Schema, value: Any) -> Any:
-    """A copy in the form that is stored; what does not fit its schema is left for :func:`faults`.
+def _normalize(of: Schema, value: Any) -> Any:
+    """Return a copy in the stored form. Values that do not fit the schema are copied unchanged;
+    :func:`find_schema_faults` reports them.
 
-    Recursion is bounded by :data:`simulator.apiserver.bounds.MAX_DEPTH`."""
-    of = referenced(of)
+    The depth of recursion is bounded by :data:`simulator.apiserver.bounds.MAX_DEPTH`."""
+    of = resolve_reference(of)
     match value:
         case dict():
             fields, others = of.get("properties", {}), of.get("additionalProperties")
             types = {key: fields.get(key, others) for key in value}
-            # What has no type, as the content of a custom resource, is kept with its nulls.
+            # A field without a schema (the content of a custom resource) keeps its nulls.
             return {
-                key: _normal(types[key], item) if types[key] else item
+                key: _normalize(types[key], item) if types[key] else item
                 for key, item in value.items()
                 if item is not None or not types[key]
             }
         case list():
-            return [_normal(of.get("items", {}), item) for item in value]
+            return [_normalize(of.get("items", {}), item) for item in value]
         case str() | int() | float() if of.get("format") == "quantity":
-            return _canonical(value)
+            return _canonical_or_unchanged(value)
         case float() if value.is_integer() and "integer" in of.get("type", ()):
             return int(value)
     return value
 
 
-def _canonical(value: Any) -> Any:
+def _canonical_or_unchanged(value: Any) -> Any:
     try:
         return value if isinstance(value, bool) else quantity.canonical(value)
     except quantity.QuantityError:

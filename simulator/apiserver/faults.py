@@ -1,10 +1,9 @@
-"""Has a value the fields and types of its schema, and no others?
+"""Validation of values against their schema: unknown and missing fields, wrong types and formats.
 
-The library jsonschema finds out; ours are the words of the API server for what it finds.
+The library jsonschema finds the errors; this module converts them to the causes that the API server reports.
 """
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
@@ -14,21 +13,23 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import DRAFT202012, SchemaRegistry
 
-from simulator.apiserver.schema import definitions, referenced
+from simulator.apiserver.schema import definitions, resolve_reference
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.objects import quantity
+from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
 MAX_CAUSES = 50
-"""Faults that one answer lists; nobody reads more, and each costs room in the answer."""
+"""Maximum number of faults in one response."""
 MAX_SHOWN = 300
-"""Characters of a key that a fault shows: a key may be as long as the request."""
+"""Maximum number of characters of a key in a message, because a key may be as long as the request."""
 
 
-def faults(type_name: str, value: Any) -> list[Cause]:
-    """What keeps a value, its nulls left out, from being of a type: at most MAX_CAUSES, sorted by field. What
-    is missing comes last, as upstream: a field misspelt is why."""
+def find_schema_faults(type_name: str, value: Any) -> list[Cause]:
+    """Return the faults of a value (without nulls) against its schema: at most MAX_CAUSES, sorted by field.
+
+    Missing fields come last, as upstream: often a misspelt field, which is listed earlier, is the reason."""
     errors = _validator(type_name).iter_errors(value)
-    causes = {*islice((cause for error in errors for cause in _causes(type_name, error)), MAX_CAUSES)}
+    causes = {*islice((cause for error in errors for cause in _to_causes(type_name, error)), MAX_CAUSES)}
     return sorted(
         causes, key=lambda cause: (cause.reason == "FieldValueRequired", cause.field, cause.message)
     )
@@ -47,18 +48,14 @@ def _validator(type_name: str) -> Draft202012Validator:
 
 
 FORMATS = FormatChecker(())
-"""What is said of texts and numbers beyond their type. A value of another type is another fault."""
-
-_TIME = re.compile(
-    r"\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)",
-    re.ASCII,
-)
+"""Checks of strings and numbers by ``format``. They accept values of other types, for which ``type`` is
+reported."""
 
 
 @FORMATS.checks("date-time", raises=ValueError)
 def _is_time(value: object) -> bool:
-    if isinstance(value, str) and not _TIME.fullmatch(value):
-        raise ValueError("must be a time as RFC 3339 has it: 2006-01-02T15:04:05Z")
+    if isinstance(value, str) and not is_timestamp(value):
+        raise ValueError(NO_TIMESTAMP)
     return True
 
 
@@ -83,9 +80,9 @@ def _is_quantity(value: object) -> bool:
     return True
 
 
-def _causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
-    """One of the library's errors in the words of the API server."""
-    field = _field(type_name, error.absolute_path)
+def _to_causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
+    """Convert one error of jsonschema to causes with the API server's messages."""
+    field = _field_path(type_name, error.absolute_path)
     value: Any = error.instance
     schema: Any = error.schema
     expected: Any = error.validator_value
@@ -93,12 +90,13 @@ def _causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
         case "additionalProperties":
             for key in value:
                 if key not in schema["properties"]:
-                    yield _unknown(_inside(field, key), key, schema["properties"])
-        # A PodDisruptionBudget's counters are "required", yet the API server takes 0 for what is left out.
+                    yield _unknown_field(_join_path(field, key), key, schema["properties"])
+        # The counters of a PodDisruptionBudget's status are "required", but the API server defaults them to
+        # 0.
         case "required" if field != "status":
             for key in expected:
                 if key not in value:
-                    yield required(_inside(field, key))
+                    yield required(_join_path(field, key))
         case "type":
             wanted = schema.get("title", expected)
             scalar = isinstance(value, bool | int | float)
@@ -111,25 +109,25 @@ def _causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
             yield not_supported(field, value, expected)
 
 
-def _unknown(field: str, key: str, fields: Iterable[str]) -> Cause:
+def _unknown_field(field: str, key: str, fields: Iterable[str]) -> Cause:
     close = difflib.get_close_matches(key[:100], fields, n=1)
     hint = f'; did you mean "{close[0]}"?' if close else ""
     return Cause(field, f'unknown field "{field}"{hint}')
 
 
-def _field(type_name: str, path: Iterable[str | int]) -> str:
-    """A path as the API server writes it: ``spec.containers[0].resources.requests[cpu]``."""
+def _field_path(type_name: str, path: Iterable[str | int]) -> str:
+    """Return a path in the API server's notation: ``spec.containers[0].resources.requests[cpu]``."""
     schema, field = definitions()[type_name], ""
     for part in path:
         fields = schema.get("properties", {})
         if part in fields:
-            field, schema = _inside(field, str(part)), fields[part]
+            field, schema = _join_path(field, str(part)), fields[part]
         else:
             field = f"{field}[{str(part)[:MAX_SHOWN]}]"
             schema = schema.get("items") or schema["additionalProperties"]
-        schema = referenced(schema)
+        schema = resolve_reference(schema)
     return field
 
 
-def _inside(field: str, key: str) -> str:
+def _join_path(field: str, key: str) -> str:
     return f"{field}.{key[:MAX_SHOWN]}" if field else key[:MAX_SHOWN]

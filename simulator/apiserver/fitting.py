@@ -1,6 +1,6 @@
-"""Makes a value of another API server's fit our schemas: what they do not know is left out, not refused.
+"""Conversion of objects of another API server to the schemas of v1.34: unknown fields are left out.
 
-Unlike :mod:`simulator.apiserver.decoding`, which holds what people write to every field.
+:mod:`simulator.apiserver.decoding`, for manifests that users write, refuses unknown fields instead.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from jsonschema.exceptions import FormatError
 from simulator.api import Manifest
 from simulator.apiserver.faults import FORMATS
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import Schema, referenced, schema_of
+from simulator.apiserver.schema import Schema, resolve_reference, schema_of
 from simulator.objects import quantity
 
-Note = Callable[[str], None]
-"""Takes the path of a field that is not known, or not of its type."""
+ReportField = Callable[[str], None]
+"""A function that is called with the path of each field that is left out."""
 
 TYPES: Final[dict[str, type | tuple[type, ...]]] = {
     "object": dict,
@@ -28,27 +28,27 @@ TYPES: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 class Unfit(ValueError):
-    """A value lacks what its type must have. The message is the field's path."""
+    """A required field is missing or has a wrong value. The message is the field's path."""
 
 
-def fit(resource: Resource, manifest: Manifest, note: Note) -> Manifest:
-    """A copy that is of the resource's type, nulls left out, quantities in their canonical text. Raises
+def fit_to_schema(resource: Resource, manifest: Manifest, note: ReportField) -> Manifest:
+    """Return a copy that fits the resource's schema, without nulls and with canonical quantities. Raises
     Unfit."""
-    fitted: Manifest = _fitted(schema_of(resource), manifest, "", note)
+    fitted: Manifest = _fit_value(schema_of(resource), manifest, "", note)
     return fitted
 
 
-def _fitted(of: Schema, value: Any, path: str, note: Note) -> Any:
-    """Raises Unfit, by the path of what is missing or wrong. Recursion goes no deeper than the schema."""
-    of = referenced(of)
+def _fit_value(of: Schema, value: Any, path: str, note: ReportField) -> Any:
+    """Return a copy of a value that fits its schema. The depth of recursion is bounded by the schema's."""
+    of = resolve_reference(of)
     wanted = of.get("type")
-    if wanted is not None and not _is(value, wanted):
+    if wanted is not None and not _has_type(value, wanted):
         raise Unfit(path)
     if isinstance(value, dict):
-        return _object(of, value, path, note)
+        return _fit_object(of, value, path, note)
     if isinstance(value, list):
         items = of.get("items")
-        return [_fitted(items, item, f"{path}[]", note) for item in value] if items else value
+        return [_fit_value(items, item, f"{path}[]", note) for item in value] if items else value
     if of.get("format") == "quantity":
         try:
             return quantity.canonical(value)
@@ -64,7 +64,7 @@ def _fitted(of: Schema, value: Any, path: str, note: Note) -> Any:
     return value
 
 
-def _object(of: Schema, value: Manifest, path: str, note: Note) -> Manifest:
+def _fit_object(of: Schema, value: Manifest, path: str, note: ReportField) -> Manifest:
     fields, others = of.get("properties", {}), of.get("additionalProperties")
     kept = {}
     for key, item in value.items():
@@ -76,7 +76,7 @@ def _object(of: Schema, value: Manifest, path: str, note: Note) -> Manifest:
         elif isinstance(schema, dict):
             if item is not None:
                 try:
-                    kept[key] = _fitted(schema, item, at, note)
+                    kept[key] = _fit_value(schema, item, at, note)
                 except Unfit as unfit:
                     if key in of.get("required", ()):
                         raise
@@ -84,15 +84,15 @@ def _object(of: Schema, value: Manifest, path: str, note: Note) -> Manifest:
         else:
             kept[key] = item
     for key in of.get("required", ()):
-        # What components report is taken as it is: counters that are 0, conditions without a message.
+        # A status may lack required fields: counters that are 0, the message of a condition.
         if key not in kept and not path.startswith("status"):
             raise Unfit(f"{path}.{key}" if path else key)
     return kept
 
 
-def _is(value: Any, wanted: Any) -> bool:
+def _has_type(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, list):
-        return any(_is(value, each) for each in wanted)
+        return any(_has_type(value, each) for each in wanted)
     if isinstance(value, bool):
         return bool(wanted == "boolean")
     return isinstance(value, TYPES[wanted])

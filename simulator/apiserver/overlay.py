@@ -1,4 +1,4 @@
-"""What admission may read: the stored objects, with the changes of the same request laid over them."""
+"""The view of the cluster that admission reads: the stored objects, plus the changes of the same request."""
 
 import builtins
 from collections.abc import Iterable, Sequence
@@ -7,10 +7,11 @@ from typing import Protocol
 import msgspec
 
 from simulator.api import Change, Manifest
+from simulator.objects.metadata import key_of
 
 
 class Listing(Protocol):
-    """A collection as it was at a version."""
+    """The objects of one resource at a version."""
 
     @property
     def items(self) -> Sequence[Manifest]: ...
@@ -20,39 +21,44 @@ class Listing(Protocol):
 
 
 class Reader(Protocol):
-    """The store, as far as admission needs it."""
+    """The part of the store's interface that admission uses."""
 
     def list(self, resource: str) -> Listing: ...
 
 
-class Objects(msgspec.Struct, frozen=True):
-    """A :class:`Listing`."""
+class ObjectList(msgspec.Struct, frozen=True):
+    """A :class:`Listing` of given objects."""
 
     items: Sequence[Manifest]
     version: int = 0
 
 
-class NewCluster:
-    """A reader of a cluster that is made of these creations."""
+class CreatedObjects:
+    """A :class:`Reader` of a cluster that consists of the objects which these changes create."""
 
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self._changes = [*changes]
 
-    def list(self, resource: str) -> Objects:
-        return Objects([c.object for c in self._changes if c.resource == resource and c.object is not None])
+    def list(self, resource: str) -> ObjectList:
+        return ObjectList(
+            [c.object for c in self._changes if c.resource == resource and c.object is not None]
+        )
 
 
 class Overlay:
-    """Reads each collection once and remembers at which version: the commit must find it unchanged."""
+    """The stored objects with the changes of the request applied.
+
+    Each collection is read at most once. Its version is kept, as the commit requires that it has not
+    changed."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._collections: dict[str, dict[str, Manifest]] = {}
         self.versions: dict[str, int] = {}
-        """Resource -> version at which it was read."""
+        """Each resource that was read, with the version of its collection."""
         self.changes: builtins.list[Change] = []
         self.changed: set[tuple[str, str]] = set()
-        """Resource and key of each change."""
+        """The resource and key of each change."""
 
     def get(self, resource: str, key: str) -> Manifest | None:
         return self._collection(resource).get(key)
@@ -70,7 +76,7 @@ class Overlay:
         if resource not in self._collections:
             listing = self._reader.list(resource)
             self.versions[resource] = listing.version
-            self._collections[resource] = {_key(item): item for item in listing.items}
+            self._collections[resource] = {key_of(item): item for item in listing.items}
             for change in self.changes:
                 if change.resource == resource:
                     self._apply(change)
@@ -82,9 +88,3 @@ class Overlay:
             collection.pop(change.key, None)
         else:
             collection[change.key] = change.object
-
-
-def _key(manifest: Manifest) -> str:
-    metadata = manifest["metadata"]
-    namespace = metadata.get("namespace")
-    return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])

@@ -1,4 +1,4 @@
-"""The schemas of our own kinds (group ``schedviz``), in the words of those of Kubernetes."""
+"""JSON schemas of schedviz's own kinds (group ``schedviz``), in the form of the Kubernetes schemas."""
 
 from typing import Any
 
@@ -31,4 +31,4 @@ OWN_KINDS: dict[tuple[str, str], dict[str, Any]] = {
         _object(("entries",), entries={"type": "array", "items": _ENTRY}), _CREATED
     ),
 }
-"""By apiVersion and kind."""
+"""Schemas by apiVersion and kind."""

@@ -1,24 +1,25 @@
-"""The three kinds of patches. None changes its arguments; each raises BadRequest for one that makes no sense.
+"""The three kinds of patches: JSON merge patch (RFC 7386), JSON patch (RFC 6902) and strategic merge patch.
 
-JSON merge patch is RFC 7386, JSON patch RFC 6902. Strategic merge patch is Kubernetes' own: lists of known
-kinds are merged by a key, as the API's schemas say (apimachinery/pkg/util/strategicpatch/patch.go, v1.34).
+A strategic merge patch merges lists by a key that the API's schemas define
+(apimachinery/pkg/util/strategicpatch/patch.go, v1.34). The functions return the patched object and do not
+change their arguments. They raise BadRequest for a patch that cannot be applied.
 """
 
 import copy
 from typing import Any
 
-from simulator.apiserver.bounds import MAX_NODES, ManifestError, size
-from simulator.apiserver.schema import Schema, referenced
+from simulator.apiserver.bounds import MAX_NODES, ManifestError, count_values
+from simulator.apiserver.schema import Schema, resolve_reference
 from simulator.apiserver.status import BadRequest
 
 MAX_OPERATIONS = 10_000
-"""Of one JSON patch, as upstream."""
+"""Maximum number of operations in one JSON patch, as upstream."""
 
-_ORDER, _REMOVED = "$setElementOrder/", "$deleteFromPrimitiveList/"
+_ORDER, _DELETE_FROM = "$setElementOrder/", "$deleteFromPrimitiveList/"
 
 
-def merge(target: Any, patch: Any) -> Any:
-    """RFC 7386: a null removes, an object is merged, anything else replaces."""
+def apply_merge_patch(target: Any, patch: Any) -> Any:
+    """Apply a JSON merge patch: null removes a field, an object is merged, any other value replaces."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}
@@ -26,12 +27,12 @@ def merge(target: Any, patch: Any) -> Any:
         if value is None:
             merged.pop(key, None)
         else:
-            merged[key] = merge(merged.get(key), value)
+            merged[key] = apply_merge_patch(merged.get(key), value)
     return merged
 
 
-def strategic(schema: Schema, target: Any, patch: Any) -> Any:
-    """A strategic merge, where ``schema`` knows how each list is merged."""
+def apply_strategic_merge_patch(schema: Schema, target: Any, patch: Any) -> Any:
+    """Apply a strategic merge patch. ``schema`` defines how each list is merged."""
     if not isinstance(patch, dict):
         return patch
     directive = patch.get("$patch")
@@ -39,7 +40,7 @@ def strategic(schema: Schema, target: Any, patch: Any) -> Any:
         return {}
     if directive == "replace" or not isinstance(target, dict):
         target = {}
-    schema = referenced(schema)
+    schema = resolve_reference(schema)
     fields = schema.get("properties", {})
     every = schema.get("additionalProperties")
     merged = dict(target)
@@ -51,13 +52,13 @@ def strategic(schema: Schema, target: Any, patch: Any) -> Any:
             merged.pop(key, None)
         elif isinstance(value, list):
             order = patch.get(_ORDER + key)
-            merged[key] = _merged_list(
+            merged[key] = _merge_list(
                 field, merged.get(key), value, order if isinstance(order, list) else None
             )
         else:
-            merged[key] = strategic(field, merged.get(key), value)
+            merged[key] = apply_strategic_merge_patch(field, merged.get(key), value)
     for key, removed in patch.items():
-        name = key.removeprefix(_REMOVED)
+        name = key.removeprefix(_DELETE_FROM)
         if name != key and isinstance(merged.get(name), list) and isinstance(removed, list):
             merged[name] = [item for item in merged[name] if item not in removed]
     retained = patch.get("$retainKeys")
@@ -66,7 +67,7 @@ def strategic(schema: Schema, target: Any, patch: Any) -> Any:
     return merged
 
 
-def _merged_list(field: Schema, target: Any, patch: list[Any], order: list[Any] | None) -> list[Any]:
+def _merge_list(field: Schema, target: Any, patch: list[Any], order: list[Any] | None) -> list[Any]:
     strategies = field.get("x-kubernetes-patch-strategy", "").split(",")
     replaces = any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch)
     if "merge" not in strategies or replaces:
@@ -82,9 +83,9 @@ def _merged_list(field: Schema, target: Any, patch: list[Any], order: list[Any] 
         if item.get("$patch") == "delete":
             merged = [known for known in merged if known.get(key) != item[key]]
         elif position is None:
-            merged.append(strategic(field["items"], {}, item))
+            merged.append(apply_strategic_merge_patch(field["items"], {}, item))
         else:
-            merged[position] = strategic(field["items"], merged[position], item)
+            merged[position] = apply_strategic_merge_patch(field["items"], merged[position], item)
     if order:
         wanted = [item.get(key) if isinstance(item, dict) else item for item in order]
         place = {name: at for at, name in enumerate(wanted) if isinstance(name, (str, int))}
@@ -92,82 +93,85 @@ def _merged_list(field: Schema, target: Any, patch: list[Any], order: list[Any] 
     return merged
 
 
-def json_patch(target: Any, operations: Any) -> Any:
-    """RFC 6902. All operations apply, or the patch is refused."""
+def apply_json_patch(target: Any, operations: Any) -> Any:
+    """Apply a JSON patch: all of its operations, or none."""
     if not isinstance(operations, list):
         raise BadRequest("a JSON patch must be a list of operations")
     if len(operations) > MAX_OPERATIONS:
-        raise BadRequest(f"a JSON patch may have {MAX_OPERATIONS} operations")
+        raise BadRequest(f"a JSON patch may have at most {MAX_OPERATIONS} operations")
     document, copied = copy.deepcopy(target), 0
     for number, operation in enumerate(operations):
         try:
             if operation["op"] == "copy":
-                # Each may double the document; upstream bounds their sum too (JSONPatchMaxCopyBytes).
-                copied += size(_at(document, _pointer(operation["from"])))
+                # Each copy may double the document, so their sum is bounded (upstream:
+                # JSONPatchMaxCopyBytes).
+                copied += count_values(_value_at(document, _parse_pointer(operation["from"])))
                 if copied > MAX_NODES:
                     raise ValueError(f"more than {MAX_NODES} values copied")
-            document = _applied(document, operation)
+            document = _apply_operation(document, operation)
         except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
             raise BadRequest(f"operation {number} of the JSON patch does not apply: {error}") from None
     try:
-        size(document)
+        count_values(document)
     except ManifestError as error:
         raise BadRequest(f"the patched object is refused: {error}") from None
     return document
 
 
-def _applied(document: Any, operation: Any) -> Any:
-    path = _pointer(operation["path"])
+def _apply_operation(document: Any, operation: Any) -> Any:
+    path = _parse_pointer(operation["path"])
     match operation["op"]:
         case "add":
-            return _added(document, path, operation["value"])
+            return _add(document, path, operation["value"])
         case "remove":
-            return _removed(document, path)
+            return _remove(document, path)
         case "replace":
-            _at(document, path)
-            return _added(_removed(document, path), path, operation["value"]) if path else operation["value"]
+            _value_at(document, path)
+            return _add(_remove(document, path), path, operation["value"]) if path else operation["value"]
         case "test":
-            if _at(document, path) != operation["value"]:
+            if _value_at(document, path) != operation["value"]:
                 raise ValueError(f"test failed at {operation['path']}")
             return document
         case "copy":
-            return _added(document, path, copy.deepcopy(_at(document, _pointer(operation["from"]))))
+            return _add(document, path, copy.deepcopy(_value_at(document, _parse_pointer(operation["from"]))))
         case "move":
-            source = _pointer(operation["from"])
+            source = _parse_pointer(operation["from"])
             if path[: len(source)] == source and path != source:
                 raise ValueError("a value cannot be moved into itself")
-            value = _at(document, source)
-            return _added(_removed(document, source), path, value)
+            value = _value_at(document, source)
+            return _add(_remove(document, source), path, value)
     raise ValueError(f"unknown operation {operation['op']!r}")
 
 
-def _pointer(text: str) -> list[str]:
-    """RFC 6901."""
+def _parse_pointer(text: Any) -> list[str]:
+    """Parse a JSON pointer (RFC 6901) into its parts. Raises ValueError."""
     if text == "":
         return []
-    if not text.startswith("/"):
+    if not isinstance(text, str) or not text.startswith("/"):
         raise ValueError(f"path {text!r} must begin with '/'")
     return [part.replace("~1", "/").replace("~0", "~") for part in text[1:].split("/")]
 
 
-def _at(document: Any, path: list[str]) -> Any:
+def _value_at(document: Any, path: list[str]) -> Any:
     for part in path:
-        document = document[_index(document, part)] if isinstance(document, list) else document[part]
+        document = document[_list_index(document, part)] if isinstance(document, list) else document[part]
     return document
 
 
-def _index(items: list[Any], part: str) -> int:
+def _list_index(items: list[Any], part: str) -> int:
     if not part.isdecimal() or int(part) >= len(items):
         raise IndexError(f"no element {part!r}")
     return int(part)
 
 
-def _added(document: Any, path: list[str], value: Any) -> Any:
+def _add(document: Any, path: list[str], value: Any) -> Any:
     if not path:
         return value
-    parent, last = _at(document, path[:-1]), path[-1]
+    parent, last = _value_at(document, path[:-1]), path[-1]
     if isinstance(parent, list):
-        parent.insert(len(parent) if last == "-" or last == str(len(parent)) else _index(parent, last), value)
+        parent.insert(
+            len(parent) if last == "-" or last == str(len(parent)) else _list_index(parent, last), value
+        )
     elif isinstance(parent, dict):
         parent[last] = value
     else:
@@ -175,9 +179,9 @@ def _added(document: Any, path: list[str], value: Any) -> Any:
     return document
 
 
-def _removed(document: Any, path: list[str]) -> Any:
+def _remove(document: Any, path: list[str]) -> Any:
     if not path:
         return None
-    parent, last = _at(document, path[:-1]), path[-1]
-    del parent[_index(parent, last) if isinstance(parent, list) else last]
+    parent, last = _value_at(document, path[:-1]), path[-1]
+    del parent[_list_index(parent, last) if isinstance(parent, list) else last]
     return document

@@ -1,23 +1,25 @@
-"""What is filled in of a pod's spec, in pods and in templates alike (SetDefaults_PodSpec in
+"""Defaults of a pod's spec, in pods and in pod templates (SetDefaults_PodSpec in
 pkg/apis/core/v1/defaults.go, v1.34)."""
 
 from simulator.api import Manifest
 
 GRACE_SECONDS = 30
-"""terminationGracePeriodSeconds where a pod says none."""
+"""The default of terminationGracePeriodSeconds (DefaultTerminationGracePeriodSeconds)."""
 
 
-def pod_spec(spec: Manifest) -> None:
-    # Without any, validation says so.
+def set_pod_spec_defaults(spec: Manifest) -> None:
+    """Set the defaults in place."""
+    # Validation refuses an empty list.
     spec.setdefault("containers", [])
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("dnsPolicy", "ClusterFirst")
-    spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
+    if spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     spec.setdefault("schedulerName", "default-scheduler")
-    for container in containers(spec):
+    for container in all_containers(spec):
         for port in container.get("ports", ()):
             port.setdefault("protocol", "TCP")
 
 
-def containers(spec: Manifest) -> list[Manifest]:
+def all_containers(spec: Manifest) -> list[Manifest]:
     return [*spec.get("initContainers", ()), *spec.get("containers", ())]

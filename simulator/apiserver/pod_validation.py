@@ -1,4 +1,6 @@
-"""What a pod's schema does not say. Upstream: pkg/apis/core/validation/validation.go, v1.34."""
+"""Validation of pods and pod templates, beyond their schema.
+
+Upstream: pkg/apis/core/validation/validation.go, v1.34."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,6 +8,7 @@ from typing import Any
 from simulator.api import Manifest
 from simulator.apiserver import names, resource_validation, selector_validation
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.storage_validation import validate_claim_spec
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
@@ -13,38 +16,35 @@ DNS_POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 NODE_POLICIES = ("Honor", "Ignore")
-FAIL_AT = "schedviz/fail-at"
-"""The annotation that has the pod's next cycle fail at an extension point (ours)."""
-FAULT_POINTS = (
-    *("PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
-    *("Reserve", "Permit", "PreBind", "Bind"),
-)
-"""PostBind is not among them: its plugins have no status to give, so that nothing would come of it."""
 
 
-def pod(manifest: Manifest) -> Iterator[Cause]:
+def validate_pod(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
-    fail_at = (manifest["metadata"].get("annotations") or {}).get(FAIL_AT, "")
-    if fail_at and fail_at not in FAULT_POINTS:
-        yield not_supported(f"metadata.annotations[{FAIL_AT}]", fail_at, FAULT_POINTS)
-    yield from pod_spec(spec, "spec")
+    yield from validate_pod_spec(spec, "spec")
     if spec.get("ephemeralContainers"):
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
 
 
-def pod_spec(spec: Manifest, path: str) -> Iterator[Cause]:
+def validate_pod_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     volumes = spec.get("volumes", ())
     yield from _unique_names(volumes, f"{path}.volumes")
+    for index, volume in enumerate(volumes):
+        template = volume.get("ephemeral", {}).get("volumeClaimTemplate")
+        at = f"{path}.volumes[{index}].ephemeral.volumeClaimTemplate"
+        if "ephemeral" in volume and template is None:
+            yield required(at)
+        elif template is not None:
+            yield from validate_claim_spec(template["spec"], f"{at}.spec")
     yield from _containers(spec, {volume["name"] for volume in volumes}, path)
-    yield from _choices(spec, path)
-    yield from _bounds(spec, path)
-    yield from resource_validation.pod_level(spec.get("resources"), f"{path}.resources")
+    yield from _enumerations(spec, path)
+    yield from _active_deadline(spec, path)
+    yield from resource_validation.validate_pod_resources(spec.get("resources"), f"{path}.resources")
     for name, text in spec.get("overhead", {}).items():
-        yield from resource_validation.amount(name, text, f"{path}.overhead[{name}]")
-    yield from selector_validation.labels(spec.get("nodeSelector", {}), f"{path}.nodeSelector")
-    yield from selector_validation.tolerations(spec.get("tolerations", []), f"{path}.tolerations")
+        yield from resource_validation.validate_amount(name, text, f"{path}.overhead[{name}]")
+    yield from selector_validation.validate_labels(spec.get("nodeSelector", {}), f"{path}.nodeSelector")
+    yield from selector_validation.validate_tolerations(spec.get("tolerations", []), f"{path}.tolerations")
     yield from _affinity(spec.get("affinity", {}), f"{path}.affinity")
     yield from _spread(spec.get("topologySpreadConstraints", []), f"{path}.topologySpreadConstraints")
     yield from _gates(spec.get("schedulingGates", []), f"{path}.schedulingGates")
@@ -53,7 +53,7 @@ def pod_spec(spec: Manifest, path: str) -> Iterator[Cause]:
             yield invalid(f"{path}.{field}", spec[field], problem)
 
 
-def _choices(spec: Manifest, path: str) -> Iterator[Cause]:
+def _enumerations(spec: Manifest, path: str) -> Iterator[Cause]:
     for field, choices in (
         ("restartPolicy", RESTART_POLICIES),
         ("dnsPolicy", DNS_POLICIES),
@@ -63,10 +63,7 @@ def _choices(spec: Manifest, path: str) -> Iterator[Cause]:
             yield not_supported(f"{path}.{field}", spec[field], choices)
 
 
-def _bounds(spec: Manifest, path: str) -> Iterator[Cause]:
-    grace = spec.get("terminationGracePeriodSeconds", 0)
-    if grace < 0:
-        yield invalid(f"{path}.terminationGracePeriodSeconds", grace, "must be greater than or equal to 0")
+def _active_deadline(spec: Manifest, path: str) -> Iterator[Cause]:
     deadline = spec.get("activeDeadlineSeconds", 1)
     if not 1 <= deadline < 1 << 31:
         yield invalid(
@@ -113,7 +110,9 @@ def _container(container: Manifest, volumes: set[str], host_network: bool, path:
         yield required(f"{path}.image")
     elif image != image.strip():
         yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
-    yield from resource_validation.requirements(container.get("resources"), f"{path}.resources")
+    yield from resource_validation.validate_container_resources(
+        container.get("resources"), f"{path}.resources"
+    )
     for index, port in enumerate(container.get("ports", ())):
         yield from _port(port, host_network, f"{path}.ports[{index}]")
     mounts: set[str] = set()
@@ -153,13 +152,15 @@ def _host_ports(container: Manifest, seen: set[tuple[str, str, int]], path: str)
 def _affinity(affinity: Manifest, path: str) -> Iterator[Cause]:
     node = affinity.get("nodeAffinity", {})
     if node.get("requiredDuringSchedulingIgnoredDuringExecution"):
-        yield from selector_validation.node_selector(
+        yield from selector_validation.validate_node_selector(
             node["requiredDuringSchedulingIgnoredDuringExecution"],
             f"{path}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
         )
     for at, preferred in _preferred(node, f"{path}.nodeAffinity"):
         yield from _weight(preferred, at)
-        yield from selector_validation.node_selector_term(preferred["preference"], f"{at}.preference")
+        yield from selector_validation.validate_node_selector_term(
+            preferred["preference"], f"{at}.preference"
+        )
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = affinity.get(kind, {})
         for index, term in enumerate(terms.get("requiredDuringSchedulingIgnoredDuringExecution", ())):
@@ -182,13 +183,15 @@ def _weight(preferred: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _pod_affinity_term(term: Manifest, path: str) -> Iterator[Cause]:
-    yield from selector_validation.label_selector(term.get("labelSelector"), f"{path}.labelSelector")
-    yield from selector_validation.label_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector")
+    yield from selector_validation.validate_label_selector(term.get("labelSelector"), f"{path}.labelSelector")
+    yield from selector_validation.validate_label_selector(
+        term.get("namespaceSelector"), f"{path}.namespaceSelector"
+    )
     for namespace in term.get("namespaces", ()):
         if problem := names.dns_label(namespace):
             yield invalid(f"{path}.namespaces", namespace, problem)
     yield from _topology_key(term["topologyKey"], f"{path}.topologyKey")
-    yield from _label_keys(term, path)
+    yield from _match_label_keys(term, path)
 
 
 def _topology_key(key: str, path: str) -> Iterator[Cause]:
@@ -198,7 +201,7 @@ def _topology_key(key: str, path: str) -> Iterator[Cause]:
         yield invalid(path, key, problem)
 
 
-def _label_keys(term: Manifest, path: str) -> Iterator[Cause]:
+def _match_label_keys(term: Manifest, path: str) -> Iterator[Cause]:
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
         keys = term.get(field, ())
         if keys and term.get("labelSelector") is None:
@@ -234,8 +237,10 @@ def _spread(constraints: list[Manifest], path: str) -> Iterator[Cause]:
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if field in constraint and constraint[field] not in NODE_POLICIES:
                 yield not_supported(f"{at}.{field}", constraint[field], NODE_POLICIES)
-        yield from selector_validation.label_selector(constraint.get("labelSelector"), f"{at}.labelSelector")
-        yield from _label_keys(constraint, at)
+        yield from selector_validation.validate_label_selector(
+            constraint.get("labelSelector"), f"{at}.labelSelector"
+        )
+        yield from _match_label_keys(constraint, at)
 
 
 def _gates(gates: list[Manifest], path: str) -> Iterator[Cause]:

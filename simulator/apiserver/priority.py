@@ -1,4 +1,4 @@
-"""The Priority admission plugin: a pod's class becomes its priority and preemption policy.
+"""The Priority admission plugin: sets a pod's priority and preemption policy from its PriorityClass.
 
 Upstream: plugin/pkg/admission/priority/admission.go, v1.34.
 """
@@ -12,18 +12,18 @@ from simulator.apiserver.validation import SYSTEM_CLASSES
 PREEMPT = "PreemptLowerPriority"
 
 
-def resolve(pod: Manifest, overlay: Overlay) -> None:
-    """Set ``priority``, ``preemptionPolicy`` and, of the global default, ``priorityClassName``. Raises
-    Forbidden."""
+def resolve_priority(pod: Manifest, overlay: Overlay) -> None:
+    """Set the pod's ``priority`` and ``preemptionPolicy``, and ``priorityClassName`` if the global default
+    class applies. Raises Forbidden for an unknown class, and for values that differ from the class's."""
     spec = pod["spec"]
     name = pod["metadata"].get("name", "")
     if spec.get("priorityClassName"):
-        chosen = _class(spec["priorityClassName"], overlay)
+        chosen = _find_class(spec["priorityClassName"], overlay)
         if chosen is None:
             detail = f"no PriorityClass with name {spec['priorityClassName']} was found"
             raise Forbidden(PODS.id, name, detail, [forbidden("spec.priorityClassName", detail)])
     else:
-        chosen = _global_default(overlay)
+        chosen = _find_global_default(overlay)
         if chosen:
             spec["priorityClassName"] = chosen["metadata"]["name"]
     priority = chosen["value"] if chosen else 0
@@ -45,11 +45,11 @@ def resolve(pod: Manifest, overlay: Overlay) -> None:
 
 
 def check_global_default(new: Manifest, overlay: Overlay) -> None:
-    """Only one class may be the default. Raises Forbidden."""
+    """Raise Forbidden if ``new`` is a global default and another PriorityClass is one already."""
     if not new.get("globalDefault"):
         return
     name = new["metadata"]["name"]
-    default = _global_default(overlay)
+    default = _find_global_default(overlay)
     if default and default["metadata"]["name"] != name:
         detail = (
             f"PriorityClass {default['metadata']['name']} is already marked as default. "
@@ -58,7 +58,7 @@ def check_global_default(new: Manifest, overlay: Overlay) -> None:
         raise Forbidden(PRIORITY_CLASSES.id, name, detail, [forbidden("globalDefault", detail)])
 
 
-def system_class(name: str) -> Manifest:
+def system_priority_class(name: str) -> Manifest:
     descriptions = {
         "system-cluster-critical": "For pods that the cluster cannot do without, on whatever node.",
         "system-node-critical": "For pods that a node cannot do without.",
@@ -73,11 +73,14 @@ def system_class(name: str) -> Manifest:
     }
 
 
-def _class(name: str, overlay: Overlay) -> Manifest | None:
-    return overlay.get(PRIORITY_CLASSES.id, name) or (system_class(name) if name in SYSTEM_CLASSES else None)
+def _find_class(name: str, overlay: Overlay) -> Manifest | None:
+    return overlay.get(PRIORITY_CLASSES.id, name) or (
+        system_priority_class(name) if name in SYSTEM_CLASSES else None
+    )
 
 
-def _global_default(overlay: Overlay) -> Manifest | None:
-    """Of several (a race made them) the one of the lowest value, as upstream."""
+def _find_global_default(overlay: Overlay) -> Manifest | None:
+    """Return the global default class; the one with the lowest value if a race created several, as
+    upstream."""
     defaults = [item for item in overlay.list(PRIORITY_CLASSES.id) if item.get("globalDefault")]
     return min(defaults, key=lambda item: item["value"], default=None)

@@ -1,4 +1,4 @@
-"""Resource names and amounts of containers, pods and nodes.
+"""Validation of resource names and quantities in containers, pods and nodes.
 
 Upstream: pkg/apis/core/validation/validation.go (ValidateContainerResourceRequirements, ValidateNode), v1.34.
 """
@@ -15,26 +15,26 @@ _CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _POD_LEVEL_RESOURCES = ("cpu", "memory")
 
 
-def requirements(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
-    """A container's ``resources``."""
+def validate_container_resources(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
+    """Validate a container's ``resources``."""
     if not given:
         return
     limits, requests = given.get("limits", {}), given.get("requests", {})
     for kind, amounts in (("limits", limits), ("requests", requests)):
         for name, text in amounts.items():
             yield from _container_resource(name, f"{path}.{kind}[{name}]")
-            yield from amount(name, text, f"{path}.{kind}[{name}]")
+            yield from validate_amount(name, text, f"{path}.{kind}[{name}]")
     yield from _within_limits(requests, limits, path)
     for name in requests:
-        if not _overcommittable(name) and name not in limits:
+        if not _can_be_overcommitted(name) and name not in limits:
             yield required(f"{path}.limits[{name}]", "Limit must be set for non overcommitable resources")
     asked = limits.keys() | requests.keys()
     if any(name.startswith("hugepages-") for name in asked) and not asked & {"cpu", "memory"}:
         yield forbidden(path, "HugePages require cpu or memory")
 
 
-def pod_level(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
-    """A pod's own ``resources``: what all its containers share."""
+def validate_pod_resources(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
+    """Validate a pod's ``spec.resources``, which all its containers share."""
     if not given:
         return
     limits, requests = given.get("limits", {}), given.get("requests", {})
@@ -42,21 +42,22 @@ def pod_level(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
         for name, text in amounts.items():
             if name not in _POD_LEVEL_RESOURCES and not name.startswith("hugepages-"):
                 yield invalid(f"{path}.{kind}[{name}]", name, "must be a standard resource for pods")
-            yield from amount(name, text, f"{path}.{kind}[{name}]")
+            yield from validate_amount(name, text, f"{path}.{kind}[{name}]")
     yield from _within_limits(requests, limits, path)
 
 
-def node_resources(status: dict[str, Any]) -> Iterator[Cause]:
+def validate_node_resources(status: dict[str, Any]) -> Iterator[Cause]:
     for kind in ("capacity", "allocatable"):
         for name, text in status.get(kind, {}).items():
             path = f"status.{kind}[{name}]"
             if problem := names.qualified_name(name):
                 yield invalid(path, name, problem)
-            yield from amount(name, text, path)
+            yield from validate_amount(name, text, path)
 
 
-def amount(name: str, text: str, path: str) -> Iterator[Cause]:
-    """Not negative; whole, where a resource cannot be divided."""
+def validate_amount(name: str, text: str, path: str) -> Iterator[Cause]:
+    """Validate one quantity: not negative, and an integer for resources that cannot be divided
+    (ValidateResourceQuantityValue)."""
     nanos = quantity.parse_text(text)
     if nanos < 0:
         yield invalid(path, text, "must be greater than or equal to 0")
@@ -82,12 +83,12 @@ def _within_limits(requests: dict[str, str], limits: dict[str, str], path: str) 
         if name not in limits:
             continue
         asked, limit = quantity.parse_text(text), quantity.parse_text(limits[name])
-        if asked != limit and not _overcommittable(name):
+        if asked != limit and not _can_be_overcommitted(name):
             yield invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limits[name]}")
         elif asked > limit:
             detail = f"must be less than or equal to {name} limit of {limits[name]}"
             yield invalid(f"{path}.requests", text, detail)
 
 
-def _overcommittable(name: str) -> bool:
+def _can_be_overcommitted(name: str) -> bool:
     return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")

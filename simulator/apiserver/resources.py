@@ -1,7 +1,7 @@
-"""Which resources there are: Kubernetes v1.34's own, and any further kind by its name or its
-CustomResourceDefinition.
+"""The resources of the API: the built-in ones of Kubernetes v1.34, those that CustomResourceDefinitions
+define, and further kinds, by their names.
 
-A resource's ``id`` is kubectl's group-resource form: ``pods``, ``priorityclasses.scheduling.k8s.io``.
+A resource's ``id`` is kubectl's form ``plural.group``: ``pods``, ``priorityclasses.scheduling.k8s.io``.
 """
 
 import difflib
@@ -24,9 +24,9 @@ class Resource(msgspec.Struct, frozen=True):
     singular: str
     short_names: tuple[str, ...] = ()
     has_status: bool = False
-    """Whether ``status`` is written through its own subresource only."""
+    """Whether ``status`` is a subresource."""
     stored_as: str = ""
-    """The id of the resource whose objects these are, under another name."""
+    """The id under which the objects are stored, if it is another resource's."""
 
     @property
     def id(self) -> str:
@@ -37,7 +37,7 @@ class Resource(msgspec.Struct, frozen=True):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def key(self, namespace: str, name: str) -> str:
-        """The store's key of an object."""
+        """Return the key of an object in the store."""
         return f"{namespace}/{name}" if self.namespaced else name
 
 
@@ -95,8 +95,8 @@ storage.k8s.io/v1               VolumeAttributesClass          cluster    -     
 
 
 def plural_of(kind: str) -> str:
-    """A kind's usual plural. Upstream: apimachinery/pkg/api/meta/restmapper.go UnsafeGuessKindToResource,
-    v1.34."""
+    """Guess the plural of a kind. Upstream: apimachinery/pkg/api/meta/restmapper.go,
+    UnsafeGuessKindToResource, v1.34."""
     singular = kind.lower()
     if singular == "endpoints":
         return singular
@@ -107,7 +107,7 @@ def plural_of(kind: str) -> str:
     return singular + "s"
 
 
-def _built_in() -> Iterable[Resource]:
+def _parse_table() -> Iterable[Resource]:
     for line in _TABLE.strip().splitlines():
         api_version, kind, scope, status, short = line.split()
         group, _, version = api_version.rpartition("/")
@@ -124,7 +124,7 @@ def _built_in() -> Iterable[Resource]:
         )
 
 
-BUILT_IN = tuple(resource for resource in _built_in() if resource.kind != "Binding")
+BUILT_IN = tuple(resource for resource in _parse_table() if resource.kind != "Binding")
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
 _BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
 BUILT_IN_GROUPS = frozenset(resource.group for resource in BUILT_IN)
@@ -138,20 +138,21 @@ PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
 DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
 
 
-def built_in(group: str, plural: str) -> Resource | None:
+def find_built_in(group: str, plural: str) -> Resource | None:
     return _BY_PLURAL.get((group, plural))
 
 
-def of_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:
-    """The resource of a manifest. ``definitions`` are the CustomResourceDefinitions that exist.
+def find_by_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -> Resource | None:
+    """Return the resource of an apiVersion and kind. ``definitions`` are the stored
+    CustomResourceDefinitions.
 
-    A kind that nobody defined is taken as namespaced, with the usual plural. None: a kind that there cannot
-    be, of one of Kubernetes' own groups or of a group that is no domain: a slip, to be refused, not kept."""
+    A kind without a definition is taken as namespaced, with the usual plural. None for a kind that cannot
+    exist, because its group is one of Kubernetes' or is not a domain: the manifest is refused."""
     known = _BY_KIND.get((api_version, kind))
     if known:
         return known
     group, _, version = api_version.rpartition("/")
-    for custom in custom_resources(definitions):
+    for custom in defined_resources(definitions):
         if (custom.group, custom.version, custom.kind) == (group, version, kind):
             return custom
     if group in BUILT_IN_GROUPS or group.endswith(".k8s.io") or "." not in group:
@@ -161,8 +162,8 @@ def of_kind(api_version: str, kind: str, definitions: Iterable[Manifest] = ()) -
     return Resource(group, version, kind, plural_of(kind), namespaced=True, singular=kind.lower())
 
 
-def meant(api_version: str, kind: str) -> str:
-    """What a kind that there is not was probably meant to be: ``Pod of v1``; or nothing."""
+def suggest_kind(api_version: str, kind: str) -> str:
+    """Return the most similar built-in kind for an unknown one, as ``Pod of v1``; "" if none is similar."""
     for known in BUILT_IN:
         if known.kind.lower() == kind.lower() or known.plural == kind.lower():
             return f"{known.kind} of {known.api_version}"
@@ -171,8 +172,8 @@ def meant(api_version: str, kind: str) -> str:
     return f"{close[0]} of {api_version}" if close else ""
 
 
-def custom_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
-    """The resources that CustomResourceDefinitions define, one a served version."""
+def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
+    """Yield the resources that CustomResourceDefinitions define, one for each served version."""
     for definition in definitions:
         spec = definition["spec"]
         names = spec["names"]

@@ -1,5 +1,6 @@
-"""The types of the API: the JSON schemas of Kubernetes v1.34, which come with the package kubernetes-validate
-in a strict form that names every field, and those of our own kinds."""
+"""The JSON schemas of all API types: those of Kubernetes v1.34 and those of schedviz's own kinds.
+
+The package kubernetes-validate contains the schemas of Kubernetes in a strict form without unknown fields."""
 
 import importlib.util
 import json
@@ -14,9 +15,18 @@ VERSION = "v1.34.0"
 Schema = dict[str, Any]
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+BINDING = "io.k8s.api.core.v1.Binding"
+EVICTION = "io.k8s.api.policy.v1.Eviction"
+DELETE_OPTIONS = f"{META}DeleteOptions"
 _UNKNOWN_KIND = "unknown"
+_WITHOUT_REQUIRED = (
+    "io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
+    "io.k8s.api.core.v1.NodeSystemInfo",
+)
+"""Types whose fields are "required" in the schema, but may be missing: they have defaults, or the kubelet
+sets them."""
 _TYPES: dict[str, Schema] = {
-    # Where the shipped schemas take any text, and any number beside it.
+    # The shipped schemas accept any string and any number for these two types.
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
         "title": "quantity",
         "type": ["string", "number"],
@@ -27,7 +37,7 @@ _TYPES: dict[str, Schema] = {
         "type": ["integer", "string"],
         "format": "int32",
     },
-    # A kind that nobody described: its metadata is checked, and it is kept as it is otherwise.
+    # A kind without a schema: only its metadata is checked.
     _UNKNOWN_KIND: {
         "type": "object",
         "properties": {
@@ -41,36 +51,43 @@ _TYPES: dict[str, Schema] = {
 
 @cache
 def definitions() -> dict[str, Schema]:
-    """Every type of the API by its full name. A ``$ref`` is such a name."""
+    """Return the schemas of all API types by full name. A ``$ref`` contains such a name."""
     spec = importlib.util.find_spec("kubernetes_validate")
     assert spec is not None, "kubernetes-validate is not installed"
     assert spec.submodule_search_locations is not None
     root = Path(spec.submodule_search_locations[0])
     path = root / "kubernetes-json-schema" / f"{VERSION}-local-strict" / "_definitions.json"
-    shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_plain)["$defs"]
-    return shipped | {_own(*kind): schema for kind, schema in OWN_KINDS.items()} | _TYPES
+    shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_simplify_schema)["$defs"]
+    for name in _WITHOUT_REQUIRED:
+        shipped[name]["required"] = []
+    # pods/eviction accepts both versions (pkg/apis/policy/v1beta1/register.go).
+    shipped[EVICTION]["properties"]["apiVersion"]["enum"].append("policy/v1beta1")
+    return shipped | {_own_type_name(*kind): schema for kind, schema in OWN_KINDS.items()} | _TYPES
 
 
-def _plain(schema: Schema) -> Schema:
-    """A shipped schema as it is used here. (Of ``properties`` too, where the values are no texts.)"""
+def _simplify_schema(schema: Schema) -> Schema:
+    """Simplify one object of the shipped schemas, in place.
+
+    It is called for every JSON object, also for ``properties``, where ``description`` or ``type`` may be the
+    name of a field: there the value is a schema and not a string."""
     if isinstance(schema.get("description"), str):
-        del schema["description"]  # most of their bulk
+        del schema["description"]  # most of the size
     if isinstance(schema.get("$ref"), str):
         schema["$ref"] = schema["$ref"].removeprefix("#/$defs/")
     if isinstance(schema.get("type"), list):
-        schema["type"] = schema["type"][0]  # without "null": nulls are left out before (decoding.py)
+        schema["type"] = schema["type"][0]  # without "null": decoding.py removes nulls before
     if schema.get("type") == "integer":
         schema.setdefault("format", "int64")
     return schema
 
 
-def _own(api_version: str, kind: str) -> str:
+def _own_type_name(api_version: str, kind: str) -> str:
     return f"{api_version.replace('/', '.')}.{kind}"
 
 
 @cache
-def _kinds() -> dict[tuple[str, str, str], str]:
-    """Names of types by group, version and kind."""
+def _type_names() -> dict[tuple[str, str, str], str]:
+    """Return the names of types by group, version and kind."""
     return {
         (gvk["group"], gvk["version"], gvk["kind"]): name
         for name, schema in definitions().items()
@@ -78,18 +95,18 @@ def _kinds() -> dict[tuple[str, str, str], str]:
     }
 
 
-def type_of(resource: Resource) -> str:
-    """The name of the type of a resource's objects."""
+def type_name_of(resource: Resource) -> str:
+    """Return the name of the type of a resource's objects."""
     if (resource.api_version, resource.kind) in OWN_KINDS:
-        return _own(resource.api_version, resource.kind)
-    return _kinds().get((resource.group, resource.version, resource.kind), _UNKNOWN_KIND)
+        return _own_type_name(resource.api_version, resource.kind)
+    return _type_names().get((resource.group, resource.version, resource.kind), _UNKNOWN_KIND)
 
 
 def schema_of(resource: Resource) -> Schema:
-    """The schema of a resource's objects; a loose one for kinds that none is known of."""
-    return definitions()[type_of(resource)]
+    """Return the schema of a resource's objects; for an unknown kind, one that only describes metadata."""
+    return definitions()[type_name_of(resource)]
 
 
-def referenced(schema: Schema) -> Schema:
-    """The schema itself, or what its ``$ref`` points to."""
+def resolve_reference(schema: Schema) -> Schema:
+    """Return the schema that a ``$ref`` points to, or the given schema if it has no ``$ref``."""
     return definitions()[schema["$ref"]] if "$ref" in schema else schema

@@ -1,7 +1,7 @@
-"""``labelSelector`` and ``fieldSelector`` of a request, as predicates over manifests.
+"""The query parameters ``labelSelector`` and ``fieldSelector``, parsed to predicates over manifests.
 
-Upstream: apimachinery/pkg/labels/selector.go (Parse), apimachinery/pkg/fields/selector.go and each resource's
-strategy (which fields it can be selected by), v1.34.
+Upstream: apimachinery/pkg/labels/selector.go (Parse), apimachinery/pkg/fields/selector.go, and for the
+selectable fields the strategy of each resource, v1.34.
 """
 
 import re
@@ -11,14 +11,17 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.event_versions import stored_field
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import BadRequest
-from simulator.objects.labels import Requirement, Selector, integer
+from simulator.apiserver.status import BadRequest, invalid
+from simulator.objects.labels import Requirement, Selector, parse_int64
 
 Predicate = Callable[[Manifest], bool]
 
 MAX_LENGTH = 10_000
-"""Of a selector: longer URLs are refused by most servers anyway."""
+"""Maximum number of characters of a selector. Most servers refuse longer URLs anyway."""
 
+_SHOWN_LENGTH = 100
+"""Maximum number of characters of a wrong part in a message."""
+_SYMBOLS = ("==", "!=", *"=!<>(),")
 _TOKEN = re.compile(r"\s*(==|!=|[=!<>(),]|[^\s=!<>(),]+)")
 
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -49,125 +52,161 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def predicate(resource: Resource, label_selector: str, field_selector: str) -> Predicate | None:
-    """Whether an object is selected; None = all are. Raises BadRequest."""
+def selection_predicate(resource: Resource, label_selector: str, field_selector: str) -> Predicate | None:
+    """Return a predicate for the objects that both selectors match; None if both are empty. Raises
+    BadRequest."""
     checks: list[Predicate] = []
     if label_selector.strip():
-        selector = parse_labels(label_selector)
+        selector = parse_label_selector(label_selector)
         checks.append(lambda manifest: selector.matches(manifest["metadata"].get("labels", {})))
     if field_selector.strip():
-        checks += [_field(resource, term) for term in _terms(field_selector)]
+        checks += [_field_predicate(resource, term) for term in _parse_field_selector(field_selector)]
     return (lambda manifest: all(check(manifest) for check in checks)) if checks else None
 
 
-def parse_labels(text: str) -> Selector:
-    """``a=b, c!=d, e in (x, y), f notin (z), g, !h, i>1``. Raises BadRequest."""
+def parse_label_selector(text: str) -> Selector:
+    """Parse a label selector: ``a=b, c!=d, e in (x, y), f notin (z), g, !h, i>1``. Raises BadRequest."""
     if len(text) > MAX_LENGTH:
-        raise BadRequest(f"a selector may have {MAX_LENGTH} characters")
+        raise BadRequest(f"a selector may have at most {MAX_LENGTH} characters")
     tokens = _Tokens(text)
     requirements = []
     while not tokens.done:
-        requirements.append(_requirement(tokens))
+        if tokens.is_word() or tokens.peek() == "!":
+            requirements.append(_parse_requirement(tokens))
+        else:
+            raise BadRequest(f"found '{tokens.peek()}', expected: !, identifier, or 'end of string'")
         if not tokens.done:
-            tokens.expect(",")
-            if tokens.done:
-                raise tokens.error("a requirement after ','")
+            if tokens.take() != ",":
+                raise BadRequest(f"found '{tokens.last}', expected: ',' or 'end of string'")
+            if not tokens.is_word() and tokens.peek() != "!":
+                raise BadRequest(f"found '{tokens.peek()}', expected: identifier after ','")
     return Selector(tuple(sorted(requirements)))
 
 
 class _Tokens:
+    """The tokens of a label selector, read one by one."""
+
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.items = _TOKEN.findall(text)
+        self.items: list[str] = _TOKEN.findall(text)
         self.at = 0
 
     @property
     def done(self) -> bool:
         return self.at >= len(self.items)
 
+    @property
+    def last(self) -> str:
+        """The last token taken, shortened for messages; "" after the end."""
+        return self.items[self.at - 1][:_SHOWN_LENGTH] if self.at <= len(self.items) else ""
+
     def peek(self) -> str:
-        return "" if self.done else self.items[self.at]
+        return "" if self.done else self.items[self.at][:_SHOWN_LENGTH]
+
+    def is_word(self) -> bool:
+        """Whether the next token is a key or a value."""
+        return not self.done and self.items[self.at] not in _SYMBOLS
 
     def take(self) -> str:
-        token = self.peek()
+        token = "" if self.done else self.items[self.at]
         self.at += 1
         return token
 
-    def expect(self, token: str) -> None:
+    def expect(self, token: str, detail: str) -> None:
+        """Take the next token. Raises BadRequest with ``detail`` if it is not ``token``."""
         if self.take() != token:
-            raise self.error(f"'{token}'")
+            raise _parse_error(f"found '{self.last}'{detail}")
 
-    def error(self, wanted: str) -> BadRequest:
-        found = self.items[self.at - 1] if 0 < self.at <= len(self.items) else "the end"
-        return BadRequest(
-            f"unable to parse requirement: found '{found}', expected {wanted} in {self.text[:100]!r}"
-        )
+    def word(self) -> str:
+        """Take the next token, a key or a value. Raises BadRequest for a symbol."""
+        if not self.is_word():
+            raise _parse_error(f"found '{self.peek()}', expected: identifier")
+        return self.take()
 
 
-def _requirement(tokens: _Tokens) -> Requirement:
+def _parse_error(detail: str) -> BadRequest:
+    return BadRequest(f"unable to parse requirement: {detail}")
+
+
+def _parse_requirement(tokens: _Tokens) -> Requirement:
     negated = tokens.peek() == "!"
     if negated:
         tokens.take()
-    key = tokens.take()
+    key = tokens.word()
     if problem := names.qualified_name(key):
-        raise BadRequest(f"unable to parse requirement: key {key[:100]!r}: {problem}")
-    if negated or tokens.peek() in ("", ","):
+        raise _parse_error(str(invalid("key", key, problem)))
+    if tokens.peek() in ("", ","):
         return Requirement(key, "DoesNotExist" if negated else "Exists", ())
+    if negated:
+        return Requirement(key, "DoesNotExist", ())
     operator = tokens.take()
     match operator:
         case "=" | "==" | "!=":
-            value = "" if tokens.peek() in ("", ",") else tokens.take()
-            return Requirement(key, "NotIn" if operator == "!=" else "In", (_value(key, value),))
+            return Requirement(key, "NotIn" if operator == "!=" else "In", (_parse_value(key, tokens),))
         case "<" | ">":
-            value = tokens.take()
-            if integer(value) is None:
-                raise BadRequest(
-                    f"unable to parse requirement: {value!r} after '{operator}' must be an integer"
-                )
+            value = "" if tokens.peek() in ("", ",") else tokens.word()
+            if parse_int64(value) is None:
+                detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+                raise _parse_error(str(invalid("values[0]", value, detail)))
             return Requirement(key, "Lt" if operator == "<" else "Gt", (value,))
         case "in" | "notin":
-            return Requirement(key, "In" if operator == "in" else "NotIn", _values(key, tokens))
-    raise tokens.error("one of =, ==, !=, in, notin, <, >")
+            return Requirement(key, "In" if operator == "in" else "NotIn", _parse_values(key, tokens))
+    raise _parse_error(f"found '{tokens.last}', expected: in, notin, =, ==, !=, gt, lt")
 
 
-def _values(key: str, tokens: _Tokens) -> tuple[str, ...]:
-    tokens.expect("(")
-    values = []
+def _parse_values(key: str, tokens: _Tokens) -> tuple[str, ...]:
+    """Parse the values in parentheses. ``x in (,a)`` contains an empty value."""
+    tokens.expect("(", " expected: '('")
+    if not tokens.is_word() and tokens.peek() not in (",", ")"):
+        raise _parse_error(f"found '{tokens.peek()}', expected: ',', ')' or identifier")
+    values: list[str] = []
     while True:
-        # An empty value is written as nothing: "x in (,a)".
-        values.append(_value(key, "" if tokens.peek() in (",", ")") else tokens.take()))
-        separator = tokens.take()
-        if separator == ")":
+        values.append(_parse_value(key, tokens, number=len(values)))
+        if tokens.peek() not in (",", ")"):
+            raise _parse_error(f"found '{tokens.peek()}', expected: ',' or ')'")
+        if tokens.take() == ")":
             return tuple(sorted(set(values)))
-        if separator != ",":
-            raise tokens.error("',' or ')'")
 
 
-def _value(key: str, value: str) -> str:
+def _parse_value(key: str, tokens: _Tokens, number: int = 0) -> str:
+    value = "" if tokens.peek() in ("", ",", ")") else tokens.word()
     if problem := names.label_value(value):
-        raise BadRequest(f"unable to parse requirement: value of {key}: {problem}")
+        raise _parse_error(str(invalid(f"values[{number}][{key}]", value, problem)))
     return value
 
 
-def _terms(text: str) -> list[tuple[str, bool, str]]:
-    """``a=b,c!=d`` as (field, whether equal, value)."""
+def _parse_field_selector(text: str) -> list[tuple[str, bool, str]]:
+    """Parse ``a=b,c!=d`` to tuples (field, True for = and False for !=, value)."""
     terms = []
-    for term in text.split(","):
+    for term in sorted(filter(None, text.split(","))):
         found = re.fullmatch(r"\s*([^=!]+?)\s*(!=|==|=)(.*)", term)
         if not found:
-            raise BadRequest(f"invalid field selector: {term[:100]!r}; can't understand it")
+            raise BadRequest(
+                f"invalid selector: '{text[:_SHOWN_LENGTH]}'; can't understand '{term[:_SHOWN_LENGTH]}'"
+            )
         field, operator, value = found.groups()
         terms.append((field, operator != "!=", value.strip()))
     return terms
 
 
-def _field(resource: Resource, term: tuple[str, bool, str]) -> Predicate:
+def _not_selectable(resource: Resource, field: str) -> BadRequest:
+    """Return the error for a field that cannot be selected. Its message depends on the resource, as
+    upstream."""
+    shown = field[:_SHOWN_LENGTH]
+    if resource.id == "jobs.batch":
+        return BadRequest(f'field label "{shown}" not supported for {resource.kind}')
+    if resource.id in _FIELDS:
+        return BadRequest(f"field label not supported: {shown}")
+    return BadRequest(f'"{shown}" is not a known field selector: only "metadata.name", "metadata.namespace"')
+
+
+def _field_predicate(resource: Resource, term: tuple[str, bool, str]) -> Predicate:
     field, equal, value = stored_field(resource, term[0]), *term[1:]
-    allowed = ["metadata.name", *(["metadata.namespace"] if resource.namespaced else [])]
-    if field not in allowed and field not in _FIELDS.get(resource.id, ()):
-        raise BadRequest(f"field label not supported: {field[:100]}")
+    names_only = resource.id in _FIELDS and not resource.namespaced
+    common = ("metadata.name",) if names_only else ("metadata.name", "metadata.namespace")
+    if field not in (*common, *_FIELDS.get(resource.id, ())):
+        raise _not_selectable(resource, term[0])
     path = field.split(".")
-    # An absent boolean is false, an absent text empty.
+    # A missing boolean is "false", any other missing field is "".
     absent = "false" if field in ("spec.unschedulable", "spec.hostNetwork") else ""
 
     def matches(manifest: Manifest) -> bool:

@@ -1,4 +1,4 @@
-"""Label and node selectors, taints and tolerations: what their schemas do not say.
+"""Validation of labels, label selectors, node selectors, taints and tolerations, beyond their schemas.
 
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go and pkg/apis/core/validation/validation.go,
 v1.34.
@@ -13,7 +13,7 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def labels(given: dict[str, str], path: str) -> Iterator[Cause]:
+def validate_labels(given: dict[str, str], path: str) -> Iterator[Cause]:
     for key, value in given.items():
         if problem := names.qualified_name(key):
             yield invalid(path, key, problem)
@@ -21,25 +21,25 @@ def labels(given: dict[str, str], path: str) -> Iterator[Cause]:
             yield invalid(path, value, problem)
 
 
-def label_selector(selector: dict[str, Any] | None, path: str) -> Iterator[Cause]:
+def validate_label_selector(selector: dict[str, Any] | None, path: str) -> Iterator[Cause]:
     if selector is None:
         return
-    yield from labels(selector.get("matchLabels", {}), f"{path}.matchLabels")
+    yield from validate_labels(selector.get("matchLabels", {}), f"{path}.matchLabels")
     for index, expression in enumerate(selector.get("matchExpressions", ())):
         yield from _expression(
             expression, f"{path}.matchExpressions[{index}]", ("In", "NotIn", "Exists", "DoesNotExist")
         )
 
 
-def node_selector(selector: dict[str, Any], path: str) -> Iterator[Cause]:
+def validate_node_selector(selector: dict[str, Any], path: str) -> Iterator[Cause]:
     terms = selector.get("nodeSelectorTerms", ())
     if not terms:
         yield required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
     for index, term in enumerate(terms):
-        yield from node_selector_term(term, f"{path}.nodeSelectorTerms[{index}]")
+        yield from validate_node_selector_term(term, f"{path}.nodeSelectorTerms[{index}]")
 
 
-def node_selector_term(term: dict[str, Any], path: str) -> Iterator[Cause]:
+def validate_node_selector_term(term: dict[str, Any], path: str) -> Iterator[Cause]:
     operators = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
     for index, expression in enumerate(term.get("matchExpressions", ())):
         yield from _expression(expression, f"{path}.matchExpressions[{index}]", operators)
@@ -77,7 +77,7 @@ def _expression(expression: dict[str, Any], path: str, operators: Iterable[str])
             yield invalid(f"{path}.values[{index}]", value, problem)
 
 
-def taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
+def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(given):
         at = f"{path}[{index}]"
@@ -93,7 +93,7 @@ def taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
         seen.add(identity)
 
 
-def tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
+def validate_tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
     for index, toleration in enumerate(given):
         at = f"{path}[{index}]"
         key, value = toleration.get("key", ""), toleration.get("value", "")

@@ -1,4 +1,4 @@
-"""Refusals as the API server words them: every error of the write path is a Kubernetes ``Status``.
+"""Errors of the API: every error is answered with a Kubernetes ``Status``.
 
 Upstream: apimachinery/pkg/api/errors/errors.go and apimachinery/pkg/util/validation/field/errors.go, v1.34.
 """
@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from simulator.api import Manifest
+from simulator.kernel.containment import Refusal
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """One fault of a field. ``field`` is its path: ``spec.containers[0].image``."""
+    """One invalid field (field.Error). ``field`` is its path: ``spec.containers[0].image``."""
 
     field: str
     message: str
@@ -30,12 +31,14 @@ def required(field: str, detail: str = "") -> Cause:
 
 
 def invalid(field: str, value: object, detail: str) -> Cause:
-    return Cause(field, f"Invalid value: {_shown(value)}: {detail}")
+    return Cause(field, f"Invalid value: {_shorten(value)}: {detail}")
 
 
-def not_supported(field: str, value: object, supported: Iterable[str]) -> Cause:
-    choices = ", ".join(f'"{choice}"' for choice in sorted(supported))
-    message = f"Unsupported value: {_shown(value)}: supported values: {choices}"
+def not_supported(field: str, value: object, supported: Iterable[str], *, as_given: bool = False) -> Cause:
+    """Return the cause for an unsupported value. ``as_given``: list the supported values in the given order
+    instead of sorted."""
+    choices = ", ".join(f'"{choice}"' for choice in (supported if as_given else sorted(supported)))
+    message = f"Unsupported value: {_shorten(value)}: supported values: {choices}"
     return Cause(field, message, "FieldValueNotSupported")
 
 
@@ -44,23 +47,32 @@ def forbidden(field: str, detail: str) -> Cause:
 
 
 def duplicate(field: str, value: object) -> Cause:
-    return Cause(field, f"Duplicate value: {_shown(value)}", "FieldValueDuplicate")
+    return Cause(field, f"Duplicate value: {_shorten(value)}", "FieldValueDuplicate")
+
+
+def too_long(field: str, max_bytes: int) -> Cause:
+    return Cause(field, f"Too long: may not be more than {max_bytes} bytes", "FieldValueTooLong")
 
 
 SHOWN_LENGTH = 200
-"""A wrong value is echoed only so far: it may be a megabyte, and the message goes into pages and logs."""
+"""Maximum number of characters of a wrong value in a message. The value may be large, and the message is
+shown in pages and logs."""
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
 
 
-class StatusError(Exception):
-    """A request was refused. ``status()`` is the answer's body, ``code`` its HTTP status."""
+class StatusError(Refusal):
+    """A refused request. ``status()`` is the body of the response, ``code`` its HTTP status code."""
 
     code = 500
     reason = "InternalError"
+    retry_after_seconds = 0
+    """Seconds after which the client may retry; 0 = not stated."""
+    has_details = False
+    """Whether the response has ``details`` even if they are empty: kubectl debug requires them."""
 
     def __init__(
         self, message: str, *, kind: str = "", group: str = "", name: str = "", causes: Sequence[Cause] = ()
@@ -73,14 +85,16 @@ class StatusError(Exception):
         self.causes = tuple(causes)
 
     def status(self) -> Manifest:
-        """The ``Status`` manifest (meta/v1)."""
+        """Return the ``Status`` manifest (meta/v1)."""
         details: dict[str, Any] = {
             key: value
             for key, value in (("name", self.name), ("group", self.group), ("kind", self.kind))
             if value
         }
         if self.causes:
-            details["causes"] = [msgspec.to_builtins(cause) for cause in self.causes]
+            details["causes"] = [_cause_fields(cause) for cause in self.causes]
+        if self.retry_after_seconds:
+            details["retryAfterSeconds"] = self.retry_after_seconds
         status: Manifest = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -90,9 +104,13 @@ class StatusError(Exception):
             "reason": self.reason,
             "code": self.code,
         }
-        if details:
+        if details or self.has_details:
             status["details"] = details
         return status
+
+
+def _cause_fields(cause: Cause) -> dict[str, str]:
+    return {key: value for key, value in msgspec.to_builtins(cause).items() if value}
 
 
 class BadRequest(StatusError):
@@ -100,7 +118,7 @@ class BadRequest(StatusError):
 
 
 class Forbidden(StatusError):
-    """Admission says no. ``resource`` is the group-resource form."""
+    """Admission refuses the request. ``resource`` is a :attr:`Resource.id`."""
 
     code, reason = 403, "Forbidden"
 
@@ -120,27 +138,33 @@ class NotFound(StatusError):
 
 
 class NoSuchPath(StatusError):
-    """The path names no resource that is served."""
+    """The request's path does not belong to any resource."""
 
-    code, reason = 404, "NotFound"
+    code, reason, has_details = 404, "NotFound", True
 
     def __init__(self, message: str = "the server could not find the requested resource") -> None:
         super().__init__(message)
 
 
 class MethodNotAllowed(StatusError):
-    code, reason = 405, "MethodNotAllowed"
+    code, reason, has_details = 405, "MethodNotAllowed", True
 
     def __init__(self) -> None:
         super().__init__("the server does not allow this method on the requested resource")
 
 
+class NotAcceptable(StatusError):
+    """The response is not available in any media type of the request's Accept header."""
+
+    code, reason = 406, "NotAcceptable"
+
+
 class AlreadyExists(StatusError):
     code, reason = 409, "AlreadyExists"
 
-    def __init__(self, resource: str, name: str) -> None:
+    def __init__(self, resource: str, name: str, prefix: str = "") -> None:
         plural, _, group = resource.partition(".")
-        super().__init__(f'{resource} "{name}" already exists', kind=plural, group=group, name=name)
+        super().__init__(f'{prefix}{resource} "{name}" already exists', kind=plural, group=group, name=name)
 
 
 class Conflict(StatusError):
@@ -159,9 +183,28 @@ class Conflict(StatusError):
 
 
 class Expired(StatusError):
-    """The resourceVersion lies outside the watch log: list again."""
+    """The requested resourceVersion, or the changes since it, are no longer available: the client must list
+    again."""
 
     code, reason = 410, "Expired"
+
+
+class ContinueExpired(Expired):
+    """The resourceVersion of a list's first page is no longer available. ``token`` continues the list with
+    the current objects (handleCompactedErrorForPaging in apiserver/pkg/storage/etcd3/errors.go)."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__(
+            "The provided continue parameter is too old to display a consistent list result. You can start a "
+            "new list without the continue parameter, or use the continue token in this response to retrieve "
+            "the remainder of the results. Continuing with the provided token results in an inconsistent "
+            "list - objects that were created, modified, or deleted between the time the first chunk was "
+            "returned and now may show up in the list."
+        )
+        self.token = token
+
+    def status(self) -> Manifest:
+        return {**super().status(), "metadata": {"continue": self.token}}
 
 
 class TooLarge(StatusError):
@@ -173,7 +216,7 @@ class UnsupportedMediaType(StatusError):
 
 
 class Invalid(StatusError):
-    """The object breaks the rules of its kind; ``causes`` says where."""
+    """The object is not valid; ``causes`` are its faults."""
 
     code, reason = 422, "Invalid"
 
@@ -192,3 +235,16 @@ class TooManyRequests(StatusError):
 
 class ServiceUnavailable(StatusError):
     code, reason = 503, "ServiceUnavailable"
+
+
+class VersionTooLarge(StatusError):
+    """The requested resourceVersion is larger than the current one, perhaps that of another store
+    (NewTooLargeResourceVersionError in apiserver/pkg/storage/errors.go)."""
+
+    code, reason, retry_after_seconds = 504, "Timeout", 1
+
+    def __init__(self, version: int, current: int) -> None:
+        cause = Cause("", "Too large resource version", "ResourceVersionTooLarge")
+        super().__init__(
+            f"Timeout: Too large resource version: {version}, current: {current}", causes=[cause]
+        )

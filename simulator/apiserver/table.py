@@ -1,26 +1,27 @@
-"""Tables: what ``kubectl get`` prints.
+"""Tables: the response format that ``kubectl get`` prints.
 
-Columns as in pkg/printers/internalversion/printers.go, v1.34, as far as a simulated cluster can fill them."""
+The columns are those of pkg/printers/internalversion/printers.go, v1.34, without those that a simulated
+cluster has no data for."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.timestamps import micros
-from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
+from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
+from simulator.objects.timestamps import micros
 
 Row = Callable[[Manifest], list[Any]]
 
-# Name, type, and 0 for always or 1 for -o wide only.
 Column = tuple[str, str, int]
+"""Name, type and priority of a column: priority 0 is always shown, 1 only with ``-o wide``."""
 
 _NAME: Column = ("Name", "string", 0)
 _AGE: Column = ("Age", "string", 0)
 
 
-def table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
-    """A ``Table`` (meta/v1) of objects, each row with the metadata of its object."""
+def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
+    """Build the ``Table`` (meta/v1) of objects. Each row contains the metadata of its object."""
     columns, cells = _layout(resource, now)
     return {
         "kind": "Table",
@@ -50,8 +51,8 @@ def table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now
     }
 
 
-def duration(seconds: int) -> str:
-    """As kubectl shows an age: apimachinery/pkg/util/duration/duration.go HumanDuration."""
+def human_duration(seconds: int) -> str:
+    """Format a duration as kubectl shows ages: apimachinery/pkg/util/duration/duration.go, HumanDuration."""
     if seconds < 0:
         return "0s"
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
@@ -71,7 +72,7 @@ def duration(seconds: int) -> str:
 
 
 def _layout(resource: Resource, now: Micros) -> tuple[list[Column], Row]:
-    """The columns, and what makes a row of an object."""
+    """Return the columns, and a function that returns the cells of an object."""
     if resource.id == EVENTS:
         return _EVENT_COLUMNS, lambda item: _event(item, now)
     columns, row = _KINDS.get(resource.id, ([], lambda _: []))
@@ -81,7 +82,7 @@ def _layout(resource: Resource, now: Micros) -> tuple[list[Column], Row]:
 
 
 def _with_age(columns: list[Column]) -> list[Column]:
-    """Name first, Age behind the columns that are always shown."""
+    """Return all columns: Name, those of priority 0, Age, and those of priority 1."""
     always = [column for column in columns if not column[2]]
     return [_NAME, *always, _AGE, *(column for column in columns if column[2])]
 
@@ -94,7 +95,7 @@ def _cells(columns: list[Column], name: str, row: list[Any], age: str) -> list[A
 
 def _age(item: Manifest, now: Micros) -> str:
     created = item["metadata"].get("creationTimestamp")
-    return duration((now - micros(created)) // SECOND) if created else "<unknown>"
+    return human_duration((now - micros(created)) // SECOND) if created else "<unknown>"
 
 
 def _pod(item: Manifest) -> list[Any]:
@@ -161,28 +162,28 @@ _EVENT_COLUMNS: list[Column] = [
 
 
 def _event(item: Manifest, now: Micros) -> list[Any]:
-    """Neither a name first nor an age last (printEvent)."""
+    """Return the cells of an Event. Its columns do not begin with Name and have no Age (printEvent)."""
     about, source = item.get("involvedObject") or {}, item.get("source") or {}
-    who = (
+    reporter = (
         source.get("component") or item.get("reportingComponent", ""),
         source.get("host") or item.get("reportingInstance", ""),
     )
     return [
-        _since(last_seen(item), now),
+        _since(event_last_seen(item), now),
         item.get("type", ""),
         item.get("reason", ""),
         "/".join(filter(None, (about.get("kind", "").lower(), about.get("name")))),
         about.get("fieldPath", ""),
-        ", ".join(filter(None, who)),
+        ", ".join(filter(None, reporter)),
         item.get("message", "").strip(),
-        _since(first_seen(item), now),
-        count(item),
+        _since(event_first_seen(item), now),
+        event_count(item),
         item["metadata"]["name"],
     ]
 
 
 def _since(seen: Micros, now: Micros) -> str:
-    return duration((now - seen) // SECOND) if seen else "<unknown>"
+    return human_duration((now - seen) // SECOND) if seen else "<unknown>"
 
 
 _KINDS: dict[str, tuple[list[Column], Row]] = {

@@ -1,4 +1,4 @@
-"""How an object is replaced by a newer version of it."""
+"""Admission of updates."""
 
 import copy
 from typing import Any
@@ -17,12 +17,12 @@ from simulator.apiserver.validation import validate
 def admit_update(
     resource: Resource, old: Manifest, new: Manifest, reader: Reader, *, subresource: str = ""
 ) -> Admission:
-    """Replace ``old`` by ``new``; with subresource "status" its status only. No changes where nothing
-    differs.
+    """Return the change that replaces ``old`` by ``new``, or only its status for the subresource "status".
 
-    Raises a StatusError; Conflict where ``new`` names another resourceVersion or uid than ``old`` has."""
+    The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
+    resourceVersion or UID than ``old``."""
     overlay = Overlay(reader)
-    decoded, causes = decoding.decode(resource, new)
+    decoded, causes = decoding.decode(resource, _with_stored_type(new, old))
     name = old["metadata"]["name"]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
@@ -41,9 +41,10 @@ def admit_update(
         if field in old["metadata"]:
             metadata[field] = old["metadata"][field]
     if resource == PODS:
+        spec = decoded.setdefault("spec", {})
         for field in ("priority", "preemptionPolicy", "priorityClassName"):
             if field in old["spec"]:
-                decoded["spec"].setdefault(field, old["spec"][field])
+                spec.setdefault(field, old["spec"][field])
     set_defaults(resource, decoded)
     causes = [*validate(resource, decoded), *validate_update(resource, decoded, old)]
     if causes:
@@ -52,14 +53,30 @@ def admit_update(
         priority.check_global_default(decoded, overlay)
     if decoded == old:
         return Admission([], {})
-    gone = _finalized(old, decoded)
     key = resource.key(metadata.get("namespace", ""), name)
-    change = Change(resource.id, key, None if gone else decoded, expected=int(version) if version else None)
-    return Admission([change], overlay.versions)
+    expected = int(version) if version else None
+    if _removes_last_finalizer(old, decoded):
+        return Admission([Change(resource.id, key, None, expected)], overlay.versions, last=decoded)
+    return Admission([Change(resource.id, key, decoded, expected)], overlay.versions)
+
+
+def _with_stored_type(new: Manifest, old: Manifest) -> Manifest:
+    """Return the new manifest with the type of the stored object, which it may leave out.
+
+    Raises BadRequest for another type: the schema of a custom resource does not check it."""
+    kept = {field: old[field] for field in ("apiVersion", "kind")}
+    for field, known in kept.items():
+        if new.get(field) not in (None, "", known):
+            raise BadRequest(
+                f"the {field} of the object ({new[field]}) does not match the {field} of the stored object "
+                f"({known})"
+            )
+    return {**kept, **new, **kept}
 
 
 def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest) -> None:
-    """That a new manifest is meant for the object as it is."""
+    """Check that the new manifest has the name, namespace, UID and resourceVersion of the stored object, as
+    far as it has any. Raises BadRequest, Conflict or Invalid."""
     known = old["metadata"]
     name = known["name"]
     for field in ("name", "namespace"):
@@ -81,8 +98,8 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
         raise Conflict(resource.id, name)
 
 
-def _finalized(old: Manifest, new: Manifest) -> bool:
-    """Whether this update takes the last finalizer from an object that waits to be gone."""
+def _removes_last_finalizer(old: Manifest, new: Manifest) -> bool:
+    """Whether this update removes the last finalizer of an object that is marked for deletion."""
     metadata = old["metadata"]
     return (
         "deletionTimestamp" in metadata

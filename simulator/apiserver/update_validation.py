@@ -1,4 +1,6 @@
-"""What may not change any more. Upstream: ValidatePodUpdate and its like in pkg/apis/*/validation, v1.34."""
+"""Validation of updates: which fields may change.
+
+Upstream: ValidatePodUpdate and the other Validate...Update functions in pkg/apis/*/validation, v1.34."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -16,9 +18,24 @@ POD_UPDATE = (
 
 
 def validate_update(resource: Resource, new: Manifest, old: Manifest) -> list[Cause]:
-    """The faults of a change, beyond those that :func:`validation.validate` finds in the new object."""
+    """Return the faults of an update, in addition to those that :func:`validation.validate` finds in the new
+    object."""
     check = _CHECKS.get(resource.id)
-    return [*check(new, old)] if check else []
+    return [*_finalizers(new, old), *(check(new, old) if check else ())]
+
+
+def _finalizers(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateNoNewFinalizers in apimachinery/pkg/api/validation/objectmeta.go."""
+    if "deletionTimestamp" in old["metadata"]:
+        known = old["metadata"].get("finalizers", ())
+        added = [name for name in new["metadata"].get("finalizers", ()) if name not in known]
+        if added:
+            shown = ", ".join(f'"{name}"' for name in sorted(added))
+            yield forbidden(
+                "metadata.finalizers",
+                "no new finalizers can be added if the object is being deleted, found new finalizers "
+                f"[]string{{{shown}}}",
+            )
 
 
 def _pod(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -62,7 +79,7 @@ def _deadline(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _tolerations(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """Additions only; of those there are, only tolerationSeconds may change."""
+    """Tolerations may be added. Of existing ones only tolerationSeconds may change."""
     kept = [{**item, "tolerationSeconds": None} for item in after.get("tolerations", ())]
     if any({**item, "tolerationSeconds": None} not in kept for item in before.get("tolerations", ())):
         yield forbidden(
@@ -79,8 +96,8 @@ def _gates(after: Manifest, before: Manifest) -> Iterator[Cause]:
 
 
 def _gated_placement(allowed: Manifest, before: Manifest) -> Iterator[Cause]:
-    """While a pod is gated its nodeSelector may be added to, and a required node affinity set where none
-    was."""
+    """While a pod has scheduling gates, nodeSelector may be extended, and node affinity may be set if it had
+    none. Restores these fields in ``allowed`` where the change is permitted."""
     selector = before.get("nodeSelector", {})
     if selector.items() <= allowed.get("nodeSelector", {}).items():
         _restore(allowed, before, "nodeSelector")
@@ -107,7 +124,7 @@ def _storage_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
 
 
 def _claim(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """Only the size of a bound claim, and the volume of an unbound one, may change."""
+    """The requested storage may change, and the volume name if it was not set."""
     after, before = {**new["spec"], "resources": None}, {**old["spec"], "resources": None}
     if not before.get("volumeName"):
         after.pop("volumeName", None)
@@ -120,6 +137,12 @@ def _claim(new: Manifest, old: Manifest) -> Iterator[Cause]:
         )
 
 
+def _revision(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    yield from _immutable(new, old, "data")
+    if new["revision"] < 0:
+        yield invalid("revision", new["revision"], "must be greater than or equal to 0")
+
+
 def _immutable(new: Manifest, old: Manifest, field: str) -> Iterator[Cause]:
     if new.get(field) != old.get(field):
         yield invalid(field, new.get(field), "field is immutable")
@@ -130,5 +153,6 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "priorityclasses.scheduling.k8s.io": _priority_class,
     "storageclasses.storage.k8s.io": _storage_class,
     "persistentvolumeclaims": _claim,
+    "controllerrevisions.apps": _revision,
     **dict.fromkeys(WORKLOAD_CHECKS, validate_workload_update),
 }

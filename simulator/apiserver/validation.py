@@ -1,38 +1,33 @@
-"""What schemas do not say and people get wrong, for every kind; worded and located as the API server does.
+"""Validation of new objects, beyond their schemas, with the messages and field paths of the API server.
 
-Runs on a decoded manifest (:func:`simulator.apiserver.schema.decode`) without faults, with its defaults set.
-Upstream: pkg/apis/{core,scheduling,policy,storage}/validation and apimachinery/pkg/api/validation, v1.34.
+It requires a decoded manifest (:func:`simulator.apiserver.decoding.decode`) without faults, with defaults
+set. Upstream: pkg/apis/{core,scheduling,policy,storage}/validation and apimachinery/pkg/api/validation,
+v1.34.
 """
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from simulator.api import Manifest
-from simulator.apiserver import names, pod_validation, resource_validation, selector_validation
+from simulator.apiserver import (
+    annotation_validation,
+    names,
+    pod_validation,
+    resource_validation,
+    selector_validation,
+)
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.workload_validation import WORKLOAD_CHECKS
-from simulator.objects import durations, quantity
+from simulator.apiserver.storage_validation import STORAGE_CHECKS
+from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, validate_int_or_percent
+from simulator.objects import durations
 
 MAX_USER_PRIORITY = 1_000_000_000
-"""HighestUserDefinablePriority: what is above belongs to the system classes."""
+"""HighestUserDefinablePriority. Higher values are reserved for the system priority classes."""
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-"""The classes that every cluster has. Upstream: pkg/apis/scheduling/v1/helpers.go."""
-MAX_ANNOTATIONS_BYTES = 256 * 1024
-"""TotalAnnotationSizeLimitB."""
+"""The system priority classes and their values. Upstream: pkg/apis/scheduling/v1/helpers.go."""
 GENERATED_SUFFIX = 5
-"""Characters that generateName gets appended."""
-SECONDS_ANNOTATIONS = (
-    "schedviz/run-seconds",
-    "schedviz/fail-after-seconds",
-    "schedviz/ready-after-seconds",
-    "schedviz/stop-seconds",
-    "schedviz/ttl-seconds-after-finished",
-    "schedviz/provision-seconds",
-)
-"""Our own, read by the simulated kubelet and provisioner."""
-
+"""Number of random characters that are appended to generateName."""
 _NAME_RULES: dict[str, Callable[[str], str | None]] = {
     "namespaces": names.dns_label,
     "services": names.service_name,
@@ -44,7 +39,7 @@ _NAME_RULES: dict[str, Callable[[str], str | None]] = {
 
 
 def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
-    """The faults of a new object."""
+    """Return the faults of a new object."""
     check = _CHECKS.get(resource.id)
     return [*_metadata(resource, manifest["metadata"]), *(check(manifest) if check else ())]
 
@@ -54,7 +49,7 @@ def _metadata(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
     name, prefix = metadata.get("name", ""), metadata.get("generateName", "")
     if not name and not prefix:
         yield required("metadata.name", "name or generateName is required")
-    # A prefix may end in what a name may not end in: a suffix follows.
+    # A prefix may end with a character that a name may not end with, as a suffix is appended: hence the "x".
     if prefix and (problem := rule(prefix[: names.LABEL_LENGTH - GENERATED_SUFFIX] + "x")):
         yield invalid("metadata.generateName", prefix, problem)
     elif name and (problem := rule(name)):
@@ -65,32 +60,32 @@ def _metadata(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
             yield forbidden("metadata.namespace", "not allowed on this type")
     elif namespace and (problem := names.dns_label(namespace)):
         yield invalid("metadata.namespace", namespace, problem)
-    yield from selector_validation.labels(metadata.get("labels", {}), "metadata.labels")
-    annotations = metadata.get("annotations", {})
-    for key in annotations:
-        if problem := names.qualified_name(key.lower()):
-            yield invalid("metadata.annotations", key, problem)
-    if (
-        sum(len(key.encode()) + len(text.encode()) for key, text in annotations.items())
-        > MAX_ANNOTATIONS_BYTES
-    ):
-        yield Cause(
-            "metadata.annotations",
-            f"Too long: may not be more than {MAX_ANNOTATIONS_BYTES} bytes",
-            "FieldValueTooLong",
-        )
-    for key in SECONDS_ANNOTATIONS:
-        if key in annotations and not re.fullmatch("[0-9]{1,9}", annotations[key], re.ASCII):
-            detail = "must be a whole number of seconds"
-            yield invalid(f"metadata.annotations[{key}]", annotations[key], detail)
+    yield from selector_validation.validate_labels(metadata.get("labels", {}), "metadata.labels")
+    yield from annotation_validation.validate_annotations(
+        metadata.get("annotations", {}), "metadata.annotations"
+    )
     for index, finalizer in enumerate(metadata.get("finalizers", ())):
         if problem := names.qualified_name(finalizer):
             yield invalid(f"metadata.finalizers[{index}]", finalizer, problem)
+    yield from _owner_references(metadata.get("ownerReferences", ()))
+
+
+def _owner_references(references: Sequence[Manifest]) -> Iterator[Cause]:
+    """ValidateOwnerReferences in apimachinery/pkg/api/validation/objectmeta.go."""
+    path = "metadata.ownerReferences"
+    for reference in references:
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if not reference[field]:
+                yield invalid(f"{path}.{field}", reference[field], "must not be empty")
+    controllers = [f"{r['kind']}/{r['name']}" for r in references if r.get("controller")]
+    if len(controllers) > 1:
+        detail = 'Only one reference can have Controller set to true. Found "true" in references for '
+        yield invalid(path, references, detail + " and ".join(controllers[:2]))
 
 
 def _node(manifest: Manifest) -> Iterator[Cause]:
-    yield from selector_validation.taints(manifest["spec"].get("taints", []), "spec.taints")
-    yield from resource_validation.node_resources(manifest["status"])
+    yield from selector_validation.validate_taints(manifest["spec"].get("taints", []), "spec.taints")
+    yield from resource_validation.validate_node_resources(manifest["status"])
 
 
 def _priority_class(manifest: Manifest) -> Iterator[Cause]:
@@ -115,59 +110,15 @@ def _disruption_budget(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec", "minAvailable, maxUnavailable", "cannot be both set")
     for field in ("minAvailable", "maxUnavailable"):
         if field in spec:
-            yield from _int_or_percent(spec[field], f"spec.{field}")
+            yield from validate_int_or_percent(spec[field], f"spec.{field}", most=100)
     policy = spec.get("unhealthyPodEvictionPolicy", "IfHealthyBudget")
     if policy not in ("IfHealthyBudget", "AlwaysAllow"):
         yield not_supported("spec.unhealthyPodEvictionPolicy", policy, ("IfHealthyBudget", "AlwaysAllow"))
-    yield from selector_validation.label_selector(spec.get("selector"), "spec.selector")
+    yield from selector_validation.validate_label_selector(spec.get("selector"), "spec.selector")
 
 
-def _int_or_percent(value: int | str, path: str) -> Iterator[Cause]:
-    if isinstance(value, int):
-        if value < 0:
-            yield invalid(path, value, "must be greater than or equal to 0")
-    elif not re.fullmatch("[0-9]{1,9}%", value, re.ASCII):
-        yield invalid(path, value, "must be an integer or percentage (e.g '5%')")
-    elif int(value[:-1]) > 100:
-        yield invalid(path, value, "must not be greater than 100%")
-
-
-def _persistent_volume(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest["spec"]
-    yield from _storage(spec.get("capacity", {}), "spec.capacity")
-    if not spec.get("accessModes"):
-        yield required("spec.accessModes")
-    affinity = spec.get("nodeAffinity", {}).get("required")
-    if affinity:
-        yield from selector_validation.node_selector(affinity, "spec.nodeAffinity.required")
-
-
-def _persistent_volume_claim(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest["spec"]
-    if not spec.get("accessModes"):
-        yield required("spec.accessModes", "at least 1 access mode is required")
-    yield from _storage(spec.get("resources", {}).get("requests", {}), "spec.resources[requests]")
-    yield from selector_validation.label_selector(spec.get("selector"), "spec.selector")
-
-
-def _storage(amounts: dict[str, str], path: str) -> Iterator[Cause]:
-    if "storage" not in amounts:
-        yield required(f"{path}[storage]")
-    elif quantity.parse_text(amounts["storage"]) <= 0:
-        yield invalid(f"{path}[storage]", amounts["storage"], "must be greater than zero")
-
-
-def _storage_class(manifest: Manifest) -> Iterator[Cause]:
-    for field, choices in (
-        ("reclaimPolicy", ("Delete", "Retain")),
-        ("volumeBindingMode", ("Immediate", "WaitForFirstConsumer")),
-    ):
-        if manifest[field] not in choices:
-            yield not_supported(field, manifest[field], choices)
-
-
-def _definition(manifest: Manifest) -> Iterator[Cause]:
-    """A CustomResourceDefinition. Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation."""
+def _custom_resource_definition(manifest: Manifest) -> Iterator[Cause]:
+    """Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation."""
     spec = manifest["spec"]
     group, given = spec["group"], spec["names"]
     if problem := names.dns_subdomain(group):
@@ -195,20 +146,18 @@ def _timetable(manifest: Manifest) -> Iterator[Cause]:
     for index, entry in enumerate(manifest["spec"]["entries"]):
         for field in ("at", "every", "until"):
             try:
-                durations.parse(entry.get(field, "0"))
+                durations.parse_duration(entry.get(field, "0"))
             except ValueError as error:
                 yield invalid(f"spec.entries[{index}].{field}", entry[field], str(error))
 
 
 _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
-    "pods": pod_validation.pod,
+    "pods": pod_validation.validate_pod,
     "nodes": _node,
     "priorityclasses.scheduling.k8s.io": _priority_class,
     "poddisruptionbudgets.policy": _disruption_budget,
-    "persistentvolumes": _persistent_volume,
-    "persistentvolumeclaims": _persistent_volume_claim,
-    "storageclasses.storage.k8s.io": _storage_class,
-    "customresourcedefinitions.apiextensions.k8s.io": _definition,
+    "customresourcedefinitions.apiextensions.k8s.io": _custom_resource_definition,
     "timetables.schedviz": _timetable,
+    **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,
 }

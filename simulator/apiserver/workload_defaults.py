@@ -1,11 +1,12 @@
-"""What is filled in of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs
-(pkg/apis/apps/v1/defaults.go, pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go,
-v1.34)."""
+"""Defaults of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs and CronJobs.
+
+Upstream: pkg/apis/apps/v1/defaults.go, pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go,
+v1.34."""
 
 from collections.abc import Callable
 
 from simulator.api import Manifest
-from simulator.apiserver.pod_defaults import pod_spec
+from simulator.apiserver.pod_defaults import set_pod_spec_defaults
 
 JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
@@ -13,14 +14,26 @@ MANUAL_SELECTOR = "manualSelector"
 
 
 def _template(manifest: Manifest) -> None:
-    template = manifest["spec"].get("template")
-    if template is not None:
-        pod_spec(template.setdefault("spec", {}))
+    """Set the defaults of a template. Upstream it is not a pointer: a missing template is an empty one."""
+    template = manifest["spec"].setdefault("template", {})
+    template.setdefault("metadata", {})
+    set_pod_spec_defaults(template.setdefault("spec", {}))
 
 
 def _replica_set(manifest: Manifest) -> None:
     manifest.setdefault("spec", {}).setdefault("replicas", 1)
     _template(manifest)
+
+
+def _replication_controller(manifest: Manifest) -> None:
+    """The template may be missing. The selector defaults to the template's labels."""
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    if "template" in spec:
+        _template(manifest)
+        labels = spec["template"]["metadata"].get("labels", {})
+        if labels and not spec.get("selector"):
+            spec["selector"] = dict(labels)
 
 
 def _deployment(manifest: Manifest) -> None:
@@ -49,6 +62,7 @@ def _stateful_set(manifest: Manifest) -> None:
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")
     for claim in spec.get("volumeClaimTemplates", ()):
+        claim.setdefault("metadata", {})
         claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
 
 
@@ -75,6 +89,9 @@ def _job_spec(spec: Manifest) -> None:
     spec.setdefault("backoffLimit", 6)
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
+    for rule in spec.get("podFailurePolicy", {}).get("rules", ()):
+        for pattern in rule.get("onPodConditions", ()):
+            pattern.setdefault("status", "True")
     _template({"spec": spec})
 
 
@@ -84,12 +101,15 @@ def _cron_job(manifest: Manifest) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("successfulJobsHistoryLimit", 3)
     spec.setdefault("failedJobsHistoryLimit", 1)
-    _job_spec(spec.setdefault("jobTemplate", {}).setdefault("spec", {}))
+    template = spec.setdefault("jobTemplate", {})
+    template.setdefault("metadata", {})
+    _job_spec(template.setdefault("spec", {}))
 
 
 WORKLOAD_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "deployments.apps": _deployment,
     "replicasets.apps": _replica_set,
+    "replicationcontrollers": _replication_controller,
     "statefulsets.apps": _stateful_set,
     "daemonsets.apps": _daemon_set,
     "jobs.batch": _job,
@@ -98,11 +118,12 @@ WORKLOAD_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
 
 
 def select_own_pods(job: Manifest) -> None:
-    """A new Job selects the pods that bear its uid (generateSelector), unless it says otherwise."""
+    """Set the selector of a new Job, and the labels of its template, to the Job's UID (generateSelector).
+    A Job with manualSelector is not changed."""
     spec, metadata = job["spec"], job["metadata"]
     if spec.get(MANUAL_SELECTOR):
         return
-    labels = spec["template"].setdefault("metadata", {}).setdefault("labels", {})
+    labels = spec["template"]["metadata"].setdefault("labels", {})
     labels.update(dict.fromkeys(JOB_LABELS, metadata["uid"]))
     labels.update(dict.fromkeys(JOB_NAME_LABELS, metadata.get("name", "")))
     own = spec.setdefault("selector", {}).setdefault("matchLabels", {})

@@ -1,8 +1,8 @@
-"""YAML to values: PyYAML's reader, within our bounds and with the scalars that Kubernetes sees.
+"""Parsing of YAML with PyYAML, within the bounds of a request and with the scalar types of Kubernetes.
 
-By itself PyYAML follows YAML 1.1: ``22:22`` is 1342, ``yes`` is true, ``2020-01-01`` a date, and a repeated
-key silently wins. Here a plain scalar is null, boolean or number only where JSON has it so; a number with a
-leading 0 is octal, as for kubectl (``defaultMode: 0644``).
+PyYAML follows YAML 1.1: ``22:22`` is 1342, ``yes`` is true, ``2020-01-01`` is a date, and of a repeated key
+the last value is used without an error. Here a plain scalar is null, a boolean or a number only if it is one
+in JSON, except that a number with a leading 0 is octal, as for kubectl (``defaultMode: 0644``).
 """
 
 import re
@@ -11,7 +11,14 @@ from typing import Any
 
 import yaml
 
-from simulator.apiserver.bounds import MAX_DEPTH, MAX_DOCUMENTS, MAX_NODES, ManifestError, finite, integer
+from simulator.apiserver.bounds import (
+    MAX_DEPTH,
+    MAX_DOCUMENTS,
+    MAX_NODES,
+    ManifestError,
+    parse_finite_float,
+    parse_integer,
+)
 
 _YAML = "tag:yaml.org,2002:"
 _TAGS: dict[type[yaml.Event], str] = {
@@ -19,13 +26,14 @@ _TAGS: dict[type[yaml.Event], str] = {
     yaml.MappingStartEvent: f"{_YAML}map",
     yaml.SequenceStartEvent: f"{_YAML}seq",
 }
-"""What a text may say of its values; other tags make objects of Python, or follow from the value."""
+"""The tag that each kind of node may have in the text. Other tags would create Python objects, or are implied
+by the value."""
 
 
-def yaml_documents(text: str) -> list[Any]:
-    """Every document of a YAML text but the empty ones. Raises :class:`ManifestError`."""
+def parse_yaml_documents(text: str) -> list[Any]:
+    """Parse the documents of a YAML text, without empty ones. Raises :class:`ManifestError`."""
     try:
-        _guard(text)
+        _check_bounds(text)
         return [value for value in yaml.load_all(text, Loader=_Loader) if value is not None]
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -36,37 +44,40 @@ def yaml_documents(text: str) -> list[Any]:
 
 
 _Anchors = dict[str | None, tuple[int, int]]
-"""Nodes and levels of what an anchor names; of what was last without one under None."""
+"""The number of nodes and of levels of each anchored value. The key None holds the last value without
+anchor."""
 
 
-class _Open:
-    """A list or mapping that the text is inside of."""
+class _OpenCollection:
+    """A list or mapping whose end has not been read yet."""
 
     __slots__ = ("anchor", "levels", "nodes")
 
     def __init__(self, anchor: str | None, nodes: int) -> None:
         self.anchor = anchor
         self.nodes = nodes
-        """In the text before it."""
+        """The number of nodes before it."""
         self.levels = 1
 
 
-def _guard(text: str) -> None:
-    """Turns away what is too much, by the parser's events alone: PyYAML's composer recurses, and brings the
-    interpreter down on 30,000 nested brackets. Sizes and depths are those with aliases written out."""
+def _check_bounds(text: str) -> None:
+    """Raise ManifestError for a text beyond the bounds. Sizes and depths are counted with aliases expanded.
+
+    This reads the parser's events only, because PyYAML's composer is recursive and 30,000 nested brackets
+    would crash the interpreter."""
     documents = nodes = 0
-    inside: list[_Open] = []
+    inside: list[_OpenCollection] = []
     anchors: _Anchors = {}
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         levels = 0
         match event:
             case yaml.ScalarEvent():
-                _check(event, anchors)
+                _check_node(event, anchors)
                 nodes += 1
                 anchors[event.anchor] = 1, 0
             case yaml.CollectionStartEvent():
-                _check(event, anchors)
-                inside.append(_Open(event.anchor, nodes))
+                _check_node(event, anchors)
+                inside.append(_OpenCollection(event.anchor, nodes))
                 nodes += 1
             case yaml.CollectionEndEvent():
                 done = inside.pop()
@@ -91,7 +102,7 @@ def _guard(text: str) -> None:
             raise ManifestError(f"more than {MAX_DOCUMENTS} documents in one request", _line(event))
 
 
-def _check(event: yaml.ScalarEvent | yaml.CollectionStartEvent, anchors: _Anchors) -> None:
+def _check_node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, anchors: _Anchors) -> None:
     if event.tag not in (None, "!", _TAGS[type(event)]):
         raise ManifestError(f"tag {str(event.tag)[:100]} is not allowed", _line(event))
     if event.anchor is not None and event.anchor in anchors:
@@ -99,12 +110,12 @@ def _check(event: yaml.ScalarEvent | yaml.CollectionStartEvent, anchors: _Anchor
 
 
 def _line(place: yaml.Event | yaml.Node) -> int:
-    assert place.start_mark is not None  # the C parser marks everything
+    assert place.start_mark is not None  # the C parser sets it on every event and node
     return place.start_mark.line + 1
 
 
 class _Loader(yaml.CSafeLoader):
-    """Values of what :func:`_guard` let through."""
+    """Constructs values from a text that :func:`_check_bounds` has accepted."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
     yaml_constructors = {
@@ -114,12 +125,12 @@ class _Loader(yaml.CSafeLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         value = super().construct_object(node, deep=True)
-        # An alias is constructed anew: no two objects share a part.
+        # Construct the value of an alias again, so that no two objects share a part.
         del self.constructed_objects[node]
         return value
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Writes merge keys out, when a mapping has no key twice by itself."""
+        """Expand merge keys (``<<``). Raises ManifestError if the mapping itself repeats a key."""
         keys = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -132,7 +143,7 @@ class _Loader(yaml.CSafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         self.flatten_mapping(node)
-        # A key is its text, whatever it looks like: 80 is "80".
+        # Keys are always strings: 80 is "80".
         return {key.value: self.construct_object(value) for key, value in node.value}
 
 
@@ -146,8 +157,8 @@ def _number(convert: Callable[[str], Any]) -> Callable[[_Loader, yaml.ScalarNode
     return construct
 
 
-_Loader.add_constructor(f"{_YAML}int", _number(integer))
-_Loader.add_constructor(f"{_YAML}float", _number(finite))
+_Loader.add_constructor(f"{_YAML}int", _number(parse_integer))
+_Loader.add_constructor(f"{_YAML}float", _number(parse_finite_float))
 for _kind, _pattern, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
@@ -158,25 +169,28 @@ for _kind, _pattern, _first in (
     _Loader.add_implicit_resolver(f"{_YAML}{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first])
 
 
-def line_of(text: str, field: str) -> int | None:
-    """The line of a field in the first document of a text that :func:`yaml_documents` has read: of the field
-    itself, or of the nearest above it that is there. ``field`` is a path as the API server writes it."""
+def line_of_field(text: str, field: str) -> int | None:
+    """Return the line of a field in the first document of a text, or of its nearest parent that exists.
+
+    :func:`parse_yaml_documents` must have accepted the text. ``field`` is a path in the API server's
+    notation."""
     try:
         node = next(yaml.compose_all(text, Loader=_Loader), None)
     except yaml.YAMLError:
-        return None  # JSON that is no YAML
+        return None  # JSON that is not valid YAML
     line = None
     while isinstance(node, yaml.CollectionNode) and field:
-        found = _inside(node, field)
+        found = _find_child(node, field)
         if found is None:
             break
         line, node, field = found
     return line
 
 
-def _inside(node: yaml.CollectionNode, field: str) -> tuple[int, yaml.Node, str] | None:
-    """The line and the value of the part of a path that lies in a list or mapping, and the rest of the path.
-    A key may have dots in it: the longest that fits is meant."""
+def _find_child(node: yaml.CollectionNode, field: str) -> tuple[int, yaml.Node, str] | None:
+    """Find the child of a list or mapping that a path begins with. Returns its line, its value and the rest
+    of the path; None if there is no such child. Of several matching keys the longest is used, as keys may
+    contain dots."""
     if isinstance(node, yaml.SequenceNode):
         number, _, rest = field.removeprefix("[").partition("]")
         if not number.isdecimal() or int(number) >= len(node.value):

@@ -1,22 +1,22 @@
-"""The cluster as columns: what upstream keeps as its cache and snapshot of NodeInfos
-(pkg/scheduler/backend/cache).
+"""Cluster: the state of the cluster in columns. It has the data of the scheduler cache and its snapshot of
+NodeInfos (pkg/scheduler/backend/cache, v1.34).
 
-Everything is incremental: adding, updating or removing a node or a pod touches one row.
+Adding, updating or removing a node or a pod changes one row.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from simulator.api import Manifest
-from simulator.cluster.columns import Bools, ColumnCache, Interned, Ints, Rows, grown, shift
+from simulator.cluster.columns import ColumnCache, InternedColumn, Ints, Rows, add_wrapping, grow_column
 from simulator.cluster.host_ports import HostPorts
 from simulator.cluster.node_images import NodeImages
 from simulator.cluster.node_labels import NodeLabels
 from simulator.cluster.node_tree import NodeTree
+from simulator.cluster.other_objects import OtherObjects, in_order
+from simulator.decision_columns import NodeNames
 from simulator.objects.node import Node, Taint
-from simulator.objects.node_selector import NodeSelector
 from simulator.objects.pod import Pod
 from simulator.objects.pod_requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
@@ -24,11 +24,12 @@ INITIAL_ROWS = 64
 
 
 class PodIndex(Protocol):
-    """Something that a plugin keeps up to date about the pods on nodes, e.g. counts per selector and row.
+    """An index of the pods on nodes that the cluster keeps up to date, for example counts per selector and
+    node.
 
-    Made by :meth:`Cluster.index` and told of every pod that comes to a row or leaves it afterwards. Supposed
-    changes (preemption's dry runs, nominated pods) are never told to it: these come through
-    ``PreFilterExtensions.add_pod`` and ``remove_pod``.
+    :meth:`Cluster.index` creates it and calls its methods for each pod on a node, now and later. Pods that
+    are added or removed in a dry run of preemption, and nominated pods, are not reported to it. A plugin gets
+    these by ``PreFilterExtensions.add_pod`` and ``remove_pod``.
     """
 
     def __init__(self, cluster: "Cluster") -> None: ...
@@ -38,39 +39,38 @@ class PodIndex(Protocol):
     def pod_removed(self, row: int, pod: Pod) -> None: ...
 
     def grow(self, capacity: int) -> None:
-        """The columns of the cluster have got longer; ``capacity`` is at least ``cluster.width`` from now
-        on."""
+        """Called when the columns of the cluster are extended to ``capacity`` rows."""
 
 
 I = TypeVar("I", bound=PodIndex)  # noqa: E741 - the index
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
 
 
-class Cluster:
-    """Nodes in rows, pods on nodes, and plain lists of all other kinds.
+class Cluster(OtherObjects):
+    """Nodes in rows, the pods on them, and the manifests of all other objects.
 
-    Columns (valid in ``[..., :width]``; free rows among them have ``nodes[row] is None`` and ``exists[row]``
-    False):
+    The columns are valid in ``[..., :width]``. A free row has ``nodes[row] is None`` and ``exists[row]``
+    False.
 
-    * ``allocatable``, ``requested``: int64[resource, row]; which resource is which line says :meth:`resource`
-      (0 cpu in millicores, 1 memory, 2 ephemeral-storage, then others as they turn up)
-    * ``non_zero``: int64[2, row], cpu and memory with defaults for containers that request none
+    * ``allocatable``, ``requested``: int64[resource, row]. ``resources`` gives the index of each resource: 0
+      cpu in millicores, 1 memory, 2 ephemeral-storage, then other resources in the order of their first use.
+    * ``non_zero``: int64[2, row], the requests for cpu and memory with defaults for containers that request
+      none (NonZeroRequested)
     * ``allowed_pods``, ``pod_count``: int64[row]
     * ``exists``, ``unschedulable``: bool[row]
-    * ``taints``: the interned taint list per row
-    * ``node_clock``, ``row_clock``: the generation at which the node object (the node, or its pods) last
-      changed
+    * ``taints``: the taints of each node
+    * ``node_changed_at``: the generation of the last change of the node object
+    * ``row_changed_at``: the generation of the last change of the node object or of the pods on the node
     """
 
     def __init__(self) -> None:
+        super().__init__()
         capacity = INITIAL_ROWS
         self.generation = 0
         self.width = 0
         self.nodes: list[Node | None] = []
         self.rows: dict[str, int] = {}
         self.pods: dict[str, Pod] = {}
-        """Pods with a node name, by ``namespace/name``; also those whose node does not exist."""
+        """Pods with a node name, by ``namespace/name``. The node need not exist."""
         self.resources: dict[str, int] = {CPU: 0, MEMORY: 1, EPHEMERAL_STORAGE: 2}
         self.allocatable: Ints = np.zeros((3, capacity), dtype=np.int64)
         self.requested: Ints = np.zeros((3, capacity), dtype=np.int64)
@@ -79,30 +79,27 @@ class Cluster:
         self.pod_count: Ints = np.zeros(capacity, dtype=np.int64)
         self.exists = np.zeros(capacity, dtype=np.bool_)
         self.unschedulable = np.zeros(capacity, dtype=np.bool_)
-        self.taints: Interned[tuple[Taint, ...]] = Interned(capacity)
-        self.node_clock: Ints = np.zeros(capacity, dtype=np.int64)
-        self.row_clock: Ints = np.zeros(capacity, dtype=np.int64)
+        self.taints: InternedColumn[tuple[Taint, ...]] = InternedColumn(capacity)
+        self.node_changed_at: Ints = np.zeros(capacity, dtype=np.int64)
+        self.row_changed_at: Ints = np.zeros(capacity, dtype=np.int64)
         self.images = NodeImages()
         self.ports = HostPorts()
         self._node_columns = ColumnCache()
         self._row_columns = ColumnCache()
         self.next_start_node_index = 0
-        """Where the next search for nodes starts, when not all are looked at
-        (Scheduler.nextStartNodeIndex)."""
-        self._labels = NodeLabels(self)
+        """The index of the first node that the next scheduling cycle filters, in the order of :meth:`order`
+        (Scheduler.nextStartNodeIndex). It matters if not all nodes are filtered."""
+        self._labels = NodeLabels(self.nodes, capacity)
         self._tree = NodeTree()
         self._order: Rows | None = None
         self._position: Ints | None = None
-        self._names: list[str] | None = None
+        self._names: NodeNames | None = None
         self._node_generation = 0
         self._row_generation = 0
         self._free: list[int] = []
-        self._on_row: list[dict[str, Pod]] = []
-        self._waiting: dict[str, dict[str, Pod]] = {}  # pods on nodes that do not exist
+        self._pods_by_row: list[dict[str, Pod]] = []
+        self._pods_without_node: dict[str, dict[str, Pod]] = {}  # by node name
         self._indexes: dict[type[Any], PodIndex] = {}
-        self._objects: dict[str, dict[str, Manifest]] = {}
-        self._versions: dict[str, int] = {}
-        self._derived: dict[Callable[[Cluster], Any], tuple[int, Any]] = {}
 
     # Nodes
 
@@ -112,26 +109,28 @@ class Cluster:
 
     @property
     def capacity(self) -> int:
-        """Length of the columns; only ``width`` of it is in use."""
-        return len(self.node_clock)
+        """The length of the columns, at least ``width``."""
+        return len(self.node_changed_at)
 
     def order(self) -> Rows:
-        """Rows of all nodes in the scheduler's order (by zone in turn): the order of Decision.nodes."""
+        """Return the rows of all nodes in the order of the NodeTree, which is the order of Decision.nodes."""
         if self._order is None:
             self._order = np.array([self.rows[name] for name in self.names()], dtype=np.intp)
         return self._order
 
     def position(self) -> Ints:
-        """The inverse of :meth:`order`: each row's place in it (anything for free rows)."""
+        """Return the inverse of :meth:`order`, int64[width]: the index of each row in it. The values of free
+        rows have no meaning."""
         if self._position is None or len(self._position) != self.width:
             self._position = np.zeros(self.width, dtype=np.int64)
             self._position[self.order()] = np.arange(self.node_count)
         return self._position
 
-    def names(self) -> list[str]:
-        """The names of all nodes in the scheduler's order; not to be written to."""
+    def names(self) -> NodeNames:
+        """Return the names of all nodes in the order of the NodeTree: the same object until a node is added
+        or deleted. Callers must not write to it."""
         if self._names is None:
-            self._names = self._tree.list()
+            self._names = NodeNames(self._tree.list())
         return self._names
 
     def node(self, row: int) -> Node:
@@ -140,26 +139,26 @@ class Cluster:
         return node
 
     def add_node(self, node: Node) -> None:
-        """Add a node, or put it in the place of the one of the same name."""
+        """Add a node, or replace the node of the same name."""
         row = self.rows.get(node.name)
         if row is None:
             row = self._new_row()
             self.rows[node.name] = row
             self.exists[row] = True
             self._write_node(row, None, node)
-            for pod in self._waiting.pop(node.name, {}).values():
-                self._place(row, pod)
+            for pod in self._pods_without_node.pop(node.name, {}).values():
+                self._add_to_row(row, pod)
         else:
             self._write_node(row, self.nodes[row], node)
 
     def remove_node(self, name: str) -> None:
-        """Its pods stay known and count again when a node of this name comes back."""
+        """Remove a node. Its pods remain in ``pods``, and count again if a node of this name is added."""
         row = self.rows.pop(name)
-        leaving = list(self._on_row[row].values())
-        for pod in leaving:
-            self._displace(row, pod)
-        if leaving:
-            self._waiting[name] = {pod.key: pod for pod in leaving}
+        pods = list(self._pods_by_row[row].values())
+        for pod in pods:
+            self._remove_from_row(row, pod)
+        if pods:
+            self._pods_without_node[name] = {pod.key: pod for pod in pods}
         self._write_node(row, self.nodes[row], None)
         self.exists[row] = False
         self._free.append(row)
@@ -167,13 +166,13 @@ class Cluster:
     def _write_node(self, row: int, old: Node | None, new: Node | None) -> None:
         self.generation += 1
         self._node_generation = self._row_generation = self.generation
-        self.node_clock[row] = self.row_clock[row] = self.generation
+        self.node_changed_at[row] = self.row_changed_at[row] = self.generation
         self.nodes[row] = new
         self.allocatable[:, row] = 0
         if new is not None:
             for name, amount in new.allocatable.items():
-                line = self.resource(name)  # before the array is read: a new resource makes a new one
-                self.allocatable[line, row] = amount
+                resource = self.resource_index(name)  # can replace self.allocatable
+                self.allocatable[resource, row] = amount
         self.allowed_pods[row] = new.allowed_pods if new else 0
         self.unschedulable[row] = bool(new and new.unschedulable)
         self.taints.set(row, new.taints if new else None)
@@ -194,142 +193,122 @@ class Cluster:
             self._grow(self.capacity * 2)
         self.width += 1
         self.nodes.append(None)
-        self._on_row.append({})
+        self._pods_by_row.append({})
         return row
 
     def _grow(self, capacity: int) -> None:
         for name in (
             "allocatable", "requested", "non_zero", "allowed_pods", "pod_count",
-            "exists", "unschedulable", "node_clock", "row_clock",
+            "exists", "unschedulable", "node_changed_at", "row_changed_at",
         ):  # fmt: skip
-            setattr(self, name, grown(getattr(self, name), capacity))
+            setattr(self, name, grow_column(getattr(self, name), capacity))
         self.taints.grow(capacity)
         self._labels.grow(capacity)
         for index in self._indexes.values():
             index.grow(capacity)
 
-    def resource(self, name: str) -> int:
-        """The line of a resource in ``allocatable`` and ``requested``; a new resource gets one."""
-        line = self.resources.get(name)
-        if line is None:
-            line = self.resources[name] = len(self.resources)
+    def resource_index(self, name: str) -> int:
+        """Return the index of a resource in ``allocatable`` and ``requested``. Extend both if it is new."""
+        resource = self.resources.get(name)
+        if resource is None:
+            resource = self.resources[name] = len(self.resources)
             more = np.zeros((1, self.capacity), dtype=np.int64)
             self.allocatable = np.concatenate([self.allocatable, more])
             self.requested = np.concatenate([self.requested, more])
-        return line
+        return resource
 
     def node_column(self, key: Hashable, compute: Any) -> Any:
-        """A column that depends on node objects only, computed once and then for changed nodes only.
+        """Return a cached column that depends on node objects only; it is updated for changed nodes.
 
-        ``compute(rows)`` gets an index array or a slice of rows and returns their values; ``key`` must say
-        all that the values depend on beside the nodes, the name of the plugin first. Free rows get any value.
+        ``compute(rows)`` gets an index array, or a slice for all rows, and returns their values. The values
+        of free rows have no meaning. ``key`` must contain the name of the plugin, and everything except the
+        nodes that the values depend on.
         """
-        clock = self.node_clock[: self.width]
-        return self._node_columns.get(key, clock, self._node_generation, compute)
+        changed_at = self.node_changed_at[: self.width]
+        return self._node_columns.get(key, changed_at, self._node_generation, compute)
 
     def row_column(self, key: Hashable, compute: Any) -> Any:
-        """The same for columns that depend on the nodes and on the pods that are on them."""
-        return self._row_columns.get(key, self.row_clock[: self.width], self._row_generation, compute)
+        """Return a cached column that depends on nodes and on the pods on them. See :meth:`node_column`."""
+        changed_at = self.row_changed_at[: self.width]
+        return self._row_columns.get(key, changed_at, self._row_generation, compute)
 
-    def label(self, key: str) -> Interned[str]:
-        """The values of a node label per row."""
+    def label(self, key: str) -> InternedColumn[str]:
+        """Return the values of a node label."""
         return self._labels.column(key)
-
-    def selected(self, selector: NodeSelector) -> Bools:
-        """bool[width]: the nodes that a node selector (any of its terms) selects."""
-        return self._labels.selected(selector)
 
     # Pods
 
     def add_pod(self, pod: Pod) -> None:
-        """Count a pod (bound or assumed) on its node. One of the same name is replaced."""
+        """Add a pod that is bound or assumed, or replace the pod of the same namespace and name."""
         if pod.key in self.pods:
             self.remove_pod(self.pods[pod.key])
         self.pods[pod.key] = pod
         row = self.rows.get(pod.node_name)
         if row is None:
-            self._waiting.setdefault(pod.node_name, {})[pod.key] = pod
+            self._pods_without_node.setdefault(pod.node_name, {})[pod.key] = pod
         else:
-            self._place(row, pod)
+            self._add_to_row(row, pod)
 
     def remove_pod(self, pod: Pod) -> None:
-        """Raises KeyError where no pod of this name is known."""
-        known = self.pods.pop(pod.key)
-        row = self.rows.get(known.node_name)
+        """Remove the pod of this namespace and name. Raises KeyError if there is none."""
+        removed = self.pods.pop(pod.key)
+        row = self.rows.get(removed.node_name)
         if row is not None:
-            self._displace(row, known)
+            self._remove_from_row(row, removed)
             return
-        waiting = self._waiting[known.node_name]
-        del waiting[known.key]
-        if not waiting:
-            del self._waiting[known.node_name]
+        pods = self._pods_without_node[removed.node_name]
+        del pods[removed.key]
+        if not pods:
+            del self._pods_without_node[removed.node_name]
 
     def pods_on(self, row: int) -> Mapping[str, Pod]:
-        """The pods of a node by ``namespace/name``, in order of arrival."""
-        return self._on_row[row]
+        """Return the pods on a node by ``namespace/name``, in the order in which they were added."""
+        return self._pods_by_row[row]
 
-    def _place(self, row: int, pod: Pod) -> None:
-        self._on_row[row][pod.key] = pod
-        self._count(row, pod, 1)
+    def pod_order(self, node_name: str) -> list[str]:
+        """Return the keys of the pods on a node in the order in which they were added; an empty list if the
+        node does not exist."""
+        row = self.rows.get(node_name)
+        return [] if row is None else [*self._pods_by_row[row]]
+
+    def restore_pod_order(self, node_name: str, keys: Sequence[str]) -> None:
+        """Put the pods on a node into the order of ``keys``, which are the keys of all of them."""
+        row = self.rows.get(node_name)
+        if row is not None:
+            self._pods_by_row[row] = in_order(self._pods_by_row[row], keys)
+
+    def _add_to_row(self, row: int, pod: Pod) -> None:
+        self._pods_by_row[row][pod.key] = pod
+        self._change_totals(row, pod, 1)
         for index in self._indexes.values():
             index.pod_added(row, pod)
 
-    def _displace(self, row: int, pod: Pod) -> None:
-        del self._on_row[row][pod.key]
-        self._count(row, pod, -1)
+    def _remove_from_row(self, row: int, pod: Pod) -> None:
+        del self._pods_by_row[row][pod.key]
+        self._change_totals(row, pod, -1)
         for index in self._indexes.values():
             index.pod_removed(row, pod)
 
-    def _count(self, row: int, pod: Pod, sign: int) -> None:
+    def _change_totals(self, row: int, pod: Pod, sign: int) -> None:
+        """Add the pod to the columns of requests, pods and ports, or subtract it (``sign`` -1)."""
         self.generation += 1
-        self.row_clock[row] = self._row_generation = self.generation
+        self.row_changed_at[row] = self._row_generation = self.generation
         for name, amount in pod.requests.items():
-            line = self.resource(name)
-            shift(self.requested[line], row, sign * amount)
-        for line, amount in enumerate(pod.non_zero):
-            shift(self.non_zero[line], row, sign * amount)
+            resource = self.resource_index(name)
+            add_wrapping(self.requested[resource], row, sign * amount)
+        for resource, amount in enumerate(pod.non_zero):
+            add_wrapping(self.non_zero[resource], row, sign * amount)
         self.pod_count[row] += sign
         for port in pod.host_ports:
-            self.ports.count(row, port, sign)
+            self.ports.add(row, port, sign)
 
     def index(self, kind: type[I]) -> I:
-        """The index of this class over this cluster; made (from the pods that are there) when first asked
-        for."""
+        """Return the index of class ``kind`` over this cluster. The first call creates it and adds the pods
+        on nodes."""
         index = self._indexes.get(kind)
         if index is None:
             index = self._indexes[kind] = kind(self)
-            for row, pods in enumerate(self._on_row):
+            for row, pods in enumerate(self._pods_by_row):
                 for pod in pods.values():
                     index.pod_added(row, pod)
         return index  # type: ignore[return-value]  # the dict maps each class to an instance of it
-
-    # All other kinds
-
-    def set_object(self, resource: str, key: str, manifest: Manifest | None) -> None:
-        """Keep an object of any other kind (``persistentvolumeclaims``, ``ns/name``); None removes it."""
-        kept = self._objects.setdefault(resource, {})
-        if manifest is None:
-            kept.pop(key, None)
-        else:
-            kept[key] = manifest
-        self.generation += 1
-        self._versions[resource] = self.generation
-
-    def objects(self, resource: str) -> Mapping[str, Manifest]:
-        """The objects of a kind by key, in order of arrival."""
-        return self._objects.get(resource, {})
-
-    def objects_version(self, *resources: str) -> int:
-        """A number that goes up whenever an object of one of these kinds changes: for what is computed from
-        them."""
-        return max((self._versions.get(resource, 0) for resource in resources), default=0)
-
-    def derived(self, compute: "Callable[[Cluster], T]", *resources: str) -> T:
-        """What ``compute`` (a function of a module, which is the key) makes of the objects of these kinds;
-        made anew only after one of them has changed."""
-        version = self.objects_version(*resources)
-        found = self._derived.get(compute)
-        if found is None or found[0] != version:
-            found = self._derived[compute] = (version, compute(self))
-        result: T = found[1]
-        return result

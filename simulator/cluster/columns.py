@@ -1,7 +1,7 @@
-"""Columns: one number per node row, kept up to date as nodes and pods come and go.
+"""Columns: NumPy arrays with one entry per node, and a cache of computed columns.
 
-A row is a node's place in every column; it stays the node's for as long as the node exists, and is used again
-after that. Three kinds are here: interned values, whole columns computed from rows, and the order of nodes.
+A row is the index of a node in every column. A node keeps its row until it is deleted; then the row is free
+and a later node can get it.
 """
 
 from collections import OrderedDict
@@ -19,29 +19,30 @@ Rows = NDArray[np.intp]
 Column = NDArray[Any]
 
 MAX_CACHED_COLUMNS = 512
-"""Computed columns kept at a time; the one unused for longest goes first. At 5,000 nodes 512 columns of int64
-are 20 MB, and a workload of more than 512 kinds of pods at once is rare."""
+"""The number of columns that a ColumnCache keeps; beyond it, the least recently used one is dropped. With
+5,000 nodes, 512 columns of int64 take 20 MB. Few workloads have more than 512 kinds of pods at a time."""
 
 
-def grown(column: Column, capacity: int, fill: int = 0) -> Column:
-    """The column, its last axis lengthened to ``capacity``."""
+def grow_column(column: Column, capacity: int, fill: int = 0) -> Column:
+    """Return a copy of the column with the last axis extended to ``capacity``; new entries are ``fill``."""
     wider = np.full((*column.shape[:-1], capacity), fill, dtype=column.dtype)
     wider[..., : column.shape[-1]] = column
     return wider
 
 
-def shift(column: Ints, index: int, by: int) -> None:
-    """Add to one entry; beyond int64 it wraps around, as upstream's sums do (an array does so silently, where
-    a NumPy scalar warns)."""
-    column[index : index + 1] += by
+def add_wrapping(column: Ints, index: int, amount: int) -> None:
+    """Add ``amount`` to one entry. On int64 overflow the sum wraps around, as in Go.
+
+    A slice is changed and not the entry, because NumPy warns of overflow in scalars but not in arrays."""
+    column[index : index + 1] += amount
 
 
-class Interned(Generic[V]):
-    """Small numbers for values that many rows share: ``ids[row]`` is the number of the row's value, -1 for
-    none.
+class InternedColumn(Generic[V]):
+    """A column of values that many rows share.
 
-    A question about values is asked once per distinct value (:meth:`table`) and spread over the rows by their
-    ids.
+    Each distinct value has a number. ``ids[row]`` is the number of the row's value, -1 if it has none;
+    ``values[number]`` is the value, None if the number is free. To compute something from the values,
+    compute it once per distinct value with :meth:`table` and index the result with ``ids``.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -52,24 +53,25 @@ class Interned(Generic[V]):
         self._free: list[int] = []
 
     def grow(self, capacity: int) -> None:
-        self.ids = grown(self.ids, capacity, -1)
+        self.ids = grow_column(self.ids, capacity, -1)
 
     def set(self, row: int, value: V | None) -> None:
-        """Give a row its value; None takes it away."""
+        """Set the value of a row; None = the row has no value."""
         old = int(self.ids[row])
         self.ids[row] = -1 if value is None else self._take(value)
         if old >= 0:
             self._release(old)
 
     def number(self, value: V) -> int:
-        """The value's number; -1 where no row has it."""
+        """Return the number of the value, -1 if no row has it."""
         return self._numbers.get(value, -1)
 
-    def table(self, ask: Callable[[V], Any], absent: Any, dtype: Any) -> Column:
-        """The answer per number, that for rows without value at the end (so that id -1 finds it)."""
-        answers = [absent if value is None else ask(value) for value in self.values]
-        answers.append(absent)
-        return np.array(answers, dtype=dtype)
+    def table(self, compute: Callable[[V], Any], absent: Any, dtype: Any) -> Column:
+        """Return ``compute(value)`` for each number. The last entry is ``absent``, so that id -1 (a row
+        without a value) gets it."""
+        results = [absent if value is None else compute(value) for value in self.values]
+        results.append(absent)
+        return np.array(results, dtype=dtype)
 
     def _take(self, value: V) -> int:
         number = self._numbers.get(value)
@@ -96,28 +98,31 @@ class Interned(Generic[V]):
 
 
 class ColumnCache:
-    """Columns computed by somebody from what a clock dates, recomputed only for rows that changed since.
+    """A cache of computed columns that recomputes only the rows that changed.
 
-    ``clock[row]`` is the generation at which the row last changed; a column computed at generation g is stale
-    in the rows whose clock is past g.
+    Every change in the cluster has a generation, a number that increases. A column that was computed at
+    generation g is stale in the rows that changed at a later generation.
     """
 
     def __init__(self) -> None:
         self._columns: OrderedDict[Hashable, tuple[int, Column]] = OrderedDict()
 
     def get(
-        self, key: Hashable, clock: Ints, generation: int, compute: Callable[[Rows | slice], Column]
+        self, key: Hashable, changed_at: Ints, generation: int, compute: Callable[[Rows | slice], Column]
     ) -> Column:
-        """The column of ``key`` over ``len(clock)`` rows. ``compute`` is given the rows to work out (all of
-        them as a slice), and must return their values in that order. The result must not be written to."""
+        """Return the column of ``key``, of length ``len(changed_at)``. Callers must not write to it.
+
+        ``changed_at[row]`` is the generation of the row's last change, ``generation`` that of the last change
+        of any row. ``compute(rows)`` gets an index array, or a slice for all rows, and returns their values.
+        """
         found = self._columns.get(key)
-        width = len(clock)
+        width = len(changed_at)
         if found is not None and found[1].shape[-1] == width:
             since, column = found
             self._columns.move_to_end(key)
             if since == generation:
                 return column
-            stale = np.flatnonzero(clock > since)
+            stale = np.flatnonzero(changed_at > since)
             if len(stale) * 2 < width:
                 if len(stale):
                     column[..., stale] = compute(stale)

@@ -1,17 +1,18 @@
-"""Which nodes have which host ports in use (HostPortInfo in pkg/scheduler/framework/types.go, v1.34)."""
+"""HostPorts: the host ports in use on each node (HostPortInfo in pkg/scheduler/framework/types.go, v1.34)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from simulator.cluster.columns import Bools
+from simulator.cluster.columns import Ints
 from simulator.objects.pod import HostPort
 
-ANY_IP = "0.0.0.0"  # noqa: S104 - the API's own word for "any address"
+ANY_IP = "0.0.0.0"  # noqa: S104 - in the API, this hostIP stands for all addresses
 
 
-def conflict(one: HostPort, other: HostPort) -> bool:
-    """The same port and protocol, at the same address or where either means any."""
+def ports_conflict(one: HostPort, other: HostPort) -> bool:
+    """Whether two host ports cannot be used on one node: they have the same number and protocol, and the same
+    address, or at least one of them has all addresses."""
     return (
         one.port == other.port
         and one.protocol == other.protocol
@@ -20,36 +21,39 @@ def conflict(one: HostPort, other: HostPort) -> bool:
 
 
 class HostPorts:
-    """Rows by host port, with how many pods use it there."""
+    """For each host port, the rows of the nodes where pods use it, and how many pods do."""
 
     def __init__(self) -> None:
         self._users: dict[HostPort, dict[int, int]] = {}
-        self._known: dict[tuple[str, int], set[HostPort]] = {}
-        """The ports in use that could conflict: those of the same protocol and number."""
+        self._by_number: dict[tuple[str, int], set[HostPort]] = {}
+        """The ports in use by protocol and number: only ports of one set can conflict."""
 
-    def count(self, row: int, port: HostPort, sign: int) -> None:
+    def add(self, row: int, port: HostPort, amount: int) -> None:
+        """Add ``amount`` pods that use the port on a node. It is negative when pods are removed."""
         users = self._users.setdefault(port, {})
-        users[row] = users.get(row, 0) + sign
+        users[row] = users.get(row, 0) + amount
         if not users[row]:
             del users[row]
-        alike = self._known.setdefault((port.protocol, port.port), set())
+        same_number = self._by_number.setdefault((port.protocol, port.port), set())
         if users:
-            alike.add(port)
+            same_number.add(port)
             return
         del self._users[port]
-        alike.discard(port)
-        if not alike:
-            del self._known[port.protocol, port.port]
+        same_number.discard(port)
+        if not same_number:
+            del self._by_number[port.protocol, port.port]
 
-    def users(self) -> dict[HostPort, dict[int, int]]:
-        """Every port in use: row -> how many pods use it there."""
+    def users(self) -> Mapping[HostPort, Mapping[int, int]]:
+        """Return for each port in use the number of pods that use it, by row."""
         return self._users
 
-    def taken(self, wanted: Iterable[HostPort], width: int) -> Bools:
-        """bool[width]: the rows where a wanted port is not free."""
-        taken = np.zeros(width, dtype=np.bool_)
-        for want in wanted:
-            for port in self._known.get((want.protocol, want.port), ()):
-                if conflict(want, port):
-                    taken[list(self._users[port])] = True
-        return taken
+    def count_conflicts(self, requested: Iterable[HostPort], width: int) -> Ints:
+        """Return int64[width]: the number of pairs of a requested port and a port in use on the node that
+        conflict. A port that several pods use counts once per pod."""
+        conflicts = np.zeros(width, dtype=np.int64)
+        for want in requested:
+            for port in self._by_number.get((want.protocol, want.port), ()):
+                if ports_conflict(want, port):
+                    users = self._users[port]
+                    conflicts[list(users)] += list(users.values())
+        return conflicts

@@ -1,4 +1,4 @@
-"""Which nodes hold which images (imageStates in pkg/scheduler/backend/cache/cache.go, v1.34)."""
+"""NodeImages: the container images on nodes (imageStates in pkg/scheduler/backend/cache/cache.go, v1.34)."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ from simulator.objects.node import Image
 
 
 class ImageState:
-    """An image that some nodes hold. ``size`` is the first one reported for this name since any node held it
-    (bytes)."""
+    """An image that is on at least one node. ``size`` is in bytes: the size that the first of these nodes
+    reported."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -15,13 +15,13 @@ class ImageState:
 
 
 class NodeImages:
-    """Images by name, as nodes report them."""
+    """``states``: the images by name, as the nodes report them."""
 
     def __init__(self) -> None:
         self.states: dict[str, ImageState] = {}
 
     def set(self, row: int, old: Sequence[Image], new: Sequence[Image]) -> None:
-        """The images of a row are now others."""
+        """Replace the images ``old`` of a node by ``new``."""
         if old == new:
             return
         for name in _names(old):

@@ -1,9 +1,9 @@
-"""The order in which the scheduler goes through nodes: zone by zone in turn
-(pkg/scheduler/backend/cache/node_tree.go).
+"""NodeTree: the order in which the scheduler filters nodes, alternating between zones
+(pkg/scheduler/backend/cache/node_tree.go, v1.34).
 
-It matters only where not all nodes are looked at, and where nodes are listed. Upstream keeps zones and nodes
-in order of arrival; here they are sorted, so that a scheduler that takes over goes the same way as the one
-before.
+The order affects decisions only if the scheduler does not filter all nodes (percentageOfNodesToScore).
+Upstream keeps zones and nodes in the order in which they were added. Here they are sorted, so that a
+scheduler that becomes leader uses the same order as the one before it.
 """
 
 import re
@@ -19,7 +19,7 @@ class NodeTree:
         self._zone_of: dict[str, str] = {}
 
     def set(self, name: str, zone: str) -> bool:
-        """Add a node, or move it to another zone; False where nothing changed."""
+        """Add a node, or move it to another zone. Return False if nothing changed."""
         if self._zone_of.get(name) == zone:
             return False
         self._zone_of[name] = zone
@@ -29,7 +29,7 @@ class NodeTree:
         del self._zone_of[name]
 
     def list(self) -> list[str]:
-        """The first node of every zone, then the second of every zone, ..."""
+        """Return the first node of every zone, then the second node of every zone, and so on."""
         zones: dict[str, list[str]] = {}
         for name in sorted(self._zone_of, key=_natural):
             zones.setdefault(self._zone_of[name], []).append(name)
@@ -38,5 +38,5 @@ class NodeTree:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Numbers inside names count as numbers: node-2 goes before node-10."""
+    """Sort key that compares digits in names as numbers: node-2 is before node-10."""
     return [(int(part), part) if part.isdecimal() else (-1, part) for part in _DIGITS.split(name)]

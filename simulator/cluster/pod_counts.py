@@ -1,20 +1,19 @@
-"""How many pods of a description each node has, kept up to date as pods come and go, so that spreading and
-inter-pod affinity need not go through the pods."""
+"""PodCounts: the number of pods on each node that match a query, for topology spread and inter-pod affinity.
+
+The numbers are updated when pods are added and removed, so that plugins need not iterate over the pods."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from simulator.cluster.row_counts import Column, Columns, RowCounts
-from simulator.cluster.selector_table import Label, SelectorTable, demanded
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.row_counts import CountColumn, CountColumnCache, RowCounts
+from simulator.cluster.selector_index import Label, SelectorIndex, required_label
 from simulator.objects.labels import Labels, Selector
 from simulator.objects.pod import Pod
 
-if TYPE_CHECKING:
-    from simulator.cluster.cluster import Cluster
-
 
 class PodTerm(NamedTuple):
-    """Pods of some namespaces (None = any) that a selector matches; a selector of None matches nothing."""
+    """Matches pods by namespace (None = all namespaces) and labels. A selector of None matches no pod."""
 
     namespaces: frozenset[str] | None
     selector: Selector | None
@@ -25,8 +24,8 @@ class PodTerm(NamedTuple):
         return self.selector is not None and self.selector.matches(labels)
 
 
-class Description(NamedTuple):
-    """Pods that match every one of ``terms``, terminating ones among them or not."""
+class PodQuery(NamedTuple):
+    """Matches the pods that match all ``terms``; terminating pods only if ``terminating`` is True."""
 
     terms: tuple[PodTerm, ...]
     terminating: bool
@@ -35,8 +34,11 @@ class Description(NamedTuple):
         return all(term.matches(namespace, labels) for term in self.terms)
 
 
-class Alike(RowCounts):
-    """Pods that no description tells apart: of one namespace, with the same labels, terminating or not."""
+class PodGroupCounts(RowCounts):
+    """The number of pods of one group on each node.
+
+    The pods of a group match the same queries: they have the same namespace and labels, and all or none of
+    them are terminating."""
 
     def __init__(self, pod: Pod) -> None:
         super().__init__()
@@ -44,71 +46,71 @@ class Alike(RowCounts):
         self.labels = pod.labels
         self.terminating = pod.terminating
 
-    def match(self, description: Description) -> bool:
-        return (description.terminating or not self.terminating) and description.matches(
-            self.namespace, self.labels
-        )
+    def matches(self, query: PodQuery) -> bool:
+        return (query.terminating or not self.terminating) and query.matches(self.namespace, self.labels)
 
 
 class PodCounts:
-    """The index. A pod's coming or going costs as much as there are descriptions that match it; a description
-    that was not asked for lately costs once as much as there are kinds of pods that may match it."""
+    """An index of the cluster (see PodIndex): the number of pods on each node, by query.
 
-    def __init__(self, cluster: "Cluster") -> None:
-        self._kinds: dict[tuple[str, frozenset[Label], bool], Alike] = {}
-        self._by_label: dict[Label, dict[Alike, None]] = {}
-        self._columns: Columns[Description] = Columns(cluster.capacity, self._forget)
-        self._asked: SelectorTable[Description] = SelectorTable()
+    Adding or removing a pod costs one update per cached query that matches it. A query that is not cached
+    costs one match per group of pods that has the query's required label."""
 
-    def count(self, description: Description) -> Column:
-        """Pods per row."""
-        return self._columns.get(description, lambda: self._matching(description))
+    def __init__(self, cluster: Cluster) -> None:
+        self._groups: dict[tuple[str, frozenset[Label], bool], PodGroupCounts] = {}
+        self._groups_by_label: dict[Label, dict[PodGroupCounts, None]] = {}
+        self._columns: CountColumnCache[PodQuery] = CountColumnCache(cluster.capacity, self._forget_query)
+        self._queries: SelectorIndex[PodQuery] = SelectorIndex()
 
-    def _matching(self, description: Description) -> Iterator[Alike]:
-        """Called where nothing is known of the description yet: from now on it is."""
-        selector = description.terms[0].selector
+    def count(self, query: PodQuery) -> CountColumn:
+        """Return the number of pods on each node that match the query."""
+        return self._columns.get(query, lambda: self._add_query(query))
+
+    def _add_query(self, query: PodQuery) -> Iterator[PodGroupCounts]:
+        """Yield the groups that match a query that is not cached, and store it for later groups."""
+        selector = query.terms[0].selector
         if selector is None:
             return
-        self._asked.add(selector, description)
-        label = demanded(selector)
-        kinds = self._kinds.values() if label is None else self._by_label.get(label, ())
-        for kind in kinds:
-            if kind.match(description):
-                yield kind
+        self._queries.add(selector, query)
+        label = required_label(selector)
+        groups = self._groups.values() if label is None else self._groups_by_label.get(label, ())
+        for group in groups:
+            if group.matches(query):
+                yield group
 
-    def _forget(self, description: Description) -> None:
-        selector = description.terms[0].selector
+    def _forget_query(self, query: PodQuery) -> None:
+        selector = query.terms[0].selector
         if selector is not None:
-            self._asked.remove(selector, description)
+            self._queries.remove(selector, query)
 
     def pod_added(self, row: int, pod: Pod) -> None:
-        key = _key(pod)
-        kind = self._kinds.get(key)
-        if kind is None:
-            kind = self._kinds[key] = Alike(pod)
+        key = _group_key(pod)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = PodGroupCounts(pod)
             for label in pod.labels.items():
-                self._by_label.setdefault(label, {})[kind] = None
-            for description in self._asked.candidates(pod.labels):
-                if kind.match(description):
-                    kind.join(self._columns.kept(description))
-        kind.change(row, 1)
+                self._groups_by_label.setdefault(label, {})[group] = None
+            for query in self._queries.candidates(pod.labels):
+                if group.matches(query):
+                    group.add_to_column(self._columns.get_cached(query))
+        group.add(row, 1)
 
     def pod_removed(self, row: int, pod: Pod) -> None:
-        key = _key(pod)
-        kind = self._kinds[key]
-        kind.change(row, -1)
-        if not kind.rows:
-            kind.leave()
-            del self._kinds[key]
+        key = _group_key(pod)
+        group = self._groups[key]
+        group.add(row, -1)
+        if not group.rows:
+            group.remove_from_columns()
+            del self._groups[key]
             for label in pod.labels.items():
-                kinds = self._by_label[label]
-                del kinds[kind]
-                if not kinds:
-                    del self._by_label[label]
+                groups = self._groups_by_label[label]
+                del groups[group]
+                if not groups:
+                    del self._groups_by_label[label]
 
     def grow(self, capacity: int) -> None:
         self._columns.grow(capacity)
 
 
-def _key(pod: Pod) -> tuple[str, frozenset[Label], bool]:
+def _group_key(pod: Pod) -> tuple[str, frozenset[Label], bool]:
     return pod.namespace, frozenset(pod.labels.items()), pod.terminating

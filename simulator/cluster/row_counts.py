@@ -1,7 +1,7 @@
-"""How many of something are on each node: kept sparse, read dense.
+"""Counts per node, stored sparsely and read as arrays.
 
-What is kept grows with the cluster's pods (a count per kind of pod and node that has any); arrays over all
-rows exist only for the questions that were asked lately.
+The stored counts grow with the number of pods: one entry per group of pods and node that has such pods.
+Arrays over all rows exist only for the keys that were read most recently.
 """
 
 from collections import OrderedDict
@@ -10,51 +10,52 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from simulator.cluster.columns import Ints, grown
+from simulator.cluster.columns import Ints, grow_column
 
 K = TypeVar("K", bound=Hashable)
 
-MAX_COLUMNS = 1024
-"""Dense columns kept at a time by one index; the one unused for longest goes first, and is added up again
-when it is asked for again. Enough for 500 Deployments in turn that ask about their pods in two ways; at 5,000
-nodes it is 64 MB."""
+MAX_COUNT_COLUMNS = 1024
+"""The number of columns that a CountColumnCache keeps; beyond it, the least recently used one is dropped and
+computed again when it is needed. 1024 is enough for 500 Deployments whose pods each need two counts. With
+5,000 nodes, 1024 columns take 64 MB."""
 
 
 class RowCounts:
-    """A count per row, of rows that have any. Columns that it is part of follow every change."""
+    """A count for every row that has at least one. Each change also updates the columns that sum it."""
 
     def __init__(self) -> None:
         self.rows: dict[int, int] = {}
-        self.columns: list[Column] = []
+        self.columns: list[CountColumn] = []
 
-    def change(self, row: int, by: int) -> None:
-        count = self.rows.get(row, 0) + by
+    def add(self, row: int, amount: int) -> None:
+        """Add ``amount`` to the count of a row. It is negative when pods are removed."""
+        count = self.rows.get(row, 0) + amount
         if count:
             self.rows[row] = count
         else:
             del self.rows[row]
         for column in self.columns:
-            column.counts[row] += by
-            column.total += by
+            column.counts[row] += amount
+            column.total += amount
 
-    def join(self, column: "Column") -> None:
-        """Be part of the column from now on."""
+    def add_to_column(self, column: "CountColumn") -> None:
+        """Add these counts to a column, which follows their changes from now on."""
         self.columns.append(column)
         column.parts.add(self)
         for row, count in self.rows.items():
             column.counts[row] += count
             column.total += count
 
-    def leave(self) -> None:
-        """Be part of no column any more, having come to nothing."""
-        assert not self.rows, "counts that are dropped must be back at zero"
+    def remove_from_columns(self) -> None:
+        """Detach these counts, which must all be 0, from their columns."""
+        assert not self.rows, "only counts of 0 can be removed from columns"
         for column in self.columns:
             column.parts.discard(self)
         self.columns.clear()
 
 
-class Column:
-    """The sum of some RowCounts: ``counts`` is int64[capacity], not to be written to by readers."""
+class CountColumn:
+    """The sum of several RowCounts. ``counts`` is int64[capacity]; only RowCounts may write to it."""
 
     def __init__(self, capacity: int) -> None:
         self.counts: Ints = np.zeros(capacity, dtype=np.int64)
@@ -62,43 +63,40 @@ class Column:
         self.parts: set[RowCounts] = set()
 
 
-def ignore(_: object) -> None:
-    """Nothing to be done."""
+class CountColumnCache(Generic[K]):
+    """The columns that were read most recently. ``on_evict`` is called with the key of a column that is
+    dropped because there are more than MAX_COUNT_COLUMNS."""
 
-
-class Columns(Generic[K]):
-    """The columns that were asked for, by what they count. ``let_go`` is told of a key whose column had to
-    go."""
-
-    def __init__(self, capacity: int, let_go: Callable[[K], None] = ignore) -> None:
+    def __init__(self, capacity: int, on_evict: Callable[[K], None] | None = None) -> None:
         self._capacity = capacity
-        self._let_go = let_go
-        self._columns: OrderedDict[K, Column] = OrderedDict()
+        self._on_evict = on_evict
+        self._columns: OrderedDict[K, CountColumn] = OrderedDict()
 
-    def get(self, key: K, parts: Callable[[], Iterable[RowCounts]]) -> Column:
-        """The column of ``key``; ``parts`` is asked what it consists of where it is not kept."""
+    def get(self, key: K, parts: Callable[[], Iterable[RowCounts]]) -> CountColumn:
+        """Return the column of ``key``. If it is not in the cache, it is the sum of ``parts()``."""
         column = self._columns.get(key)
         if column is not None:
             self._columns.move_to_end(key)
             return column
-        column = self._columns[key] = Column(self._capacity)
+        column = self._columns[key] = CountColumn(self._capacity)
         for part in parts():
-            part.join(column)
-        if len(self._columns) > MAX_COLUMNS:
+            part.add_to_column(column)
+        if len(self._columns) > MAX_COUNT_COLUMNS:
             oldest = next(iter(self._columns))
             self.drop(oldest)
-            self._let_go(oldest)
+            if self._on_evict is not None:
+                self._on_evict(oldest)
         return column
 
-    def kept(self, key: K) -> Column:
-        """Raises KeyError where the column is not kept."""
+    def get_cached(self, key: K) -> CountColumn:
+        """Raises KeyError if the column is not in the cache."""
         return self._columns[key]
 
     def __len__(self) -> int:
         return len(self._columns)
 
     def drop(self, key: K) -> None:
-        """Forget a column, if it is kept."""
+        """Remove a column from the cache, if it is there."""
         column = self._columns.pop(key, None)
         if column is not None:
             for part in column.parts:
@@ -107,4 +105,4 @@ class Columns(Generic[K]):
     def grow(self, capacity: int) -> None:
         self._capacity = capacity
         for column in self._columns.values():
-            column.counts = grown(column.counts, capacity)
+            column.counts = grow_column(column.counts, capacity)

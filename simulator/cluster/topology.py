@@ -1,4 +1,4 @@
-"""Topology domains: nodes that have the same value of a label, the topology key."""
+"""Topology domains: the sets of nodes that have the same value of a label, whose key is the topology key."""
 
 from typing import NamedTuple
 
@@ -8,28 +8,32 @@ from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Column, Ints, Rows
 
 
-class Domains(NamedTuple):
-    """``numbers``: int64[width], a node's domain from 1 on, 0 where it lacks the key. Below ``size``."""
+class TopologyDomains(NamedTuple):
+    """The domains of one topology key.
+
+    ``numbers`` is int64[width]: the number of the node's domain, from 1 to ``size`` - 1, or 0 if the node
+    does not have the key."""
 
     numbers: Ints
     size: int
 
     @property
-    def known(self) -> Bools:
-        """bool[width]: the nodes that have the key."""
+    def has_key(self) -> Bools:
+        """bool[width]: the nodes that have the topology key."""
         return self.numbers > 0
 
-    def sums(self, counts: Column) -> Ints:
-        """int64[size]: ``counts`` (per row) added up by domain; at 0 those of nodes without the key."""
-        # bincount adds up in float64, which is exact for whole numbers to 2^53.
+    def sum_by_domain(self, counts: Column) -> Ints:
+        """Return int64[size]: the sums of ``counts`` ([width]) by domain. Entry 0 is the sum over the nodes
+        that do not have the key."""
+        # bincount adds in float64, which is exact for integers up to 2^53.
         return np.bincount(self.numbers, weights=counts, minlength=self.size).astype(np.int64)
 
 
-def domains(cluster: Cluster, topology_key: str) -> Domains:
+def topology_domains(cluster: Cluster, topology_key: str) -> TopologyDomains:
     labels = cluster.label(topology_key)
 
     def number(rows: Rows | slice) -> Ints:
         return labels.ids[: cluster.width][rows] + 1
 
-    # The key is the label's column and not its name: another column would have other numbers.
-    return Domains(cluster.node_column(("domains", labels), number), len(labels.values) + 1)
+    # The cache key is the label column and not its name, because the numbers belong to this column.
+    return TopologyDomains(cluster.node_column(("domains", labels), number), len(labels.values) + 1)

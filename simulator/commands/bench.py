@@ -1,121 +1,199 @@
-"""Measure scheduling attempts a second, all nodes looked at and every verdict and score kept.
+"""Measure scheduling attempts per second, with all nodes filtered and every verdict and score kept.
 
-One process, no store: an attempt is everything from the pod to the decision, and the pod's place on its node.
-What the numbers are held against is in docs/BENCHMARKS.md.
+An attempt is everything from the pod to the decision, and adding the pod to its node, in one process without
+a store. ``--record`` also measures the attempts with their records: the Decision and the trace events,
+encoded as they are stored. CPU time of the process is measured, so that other processes have less influence.
+docs/BENCHMARKS.md lists results for comparison.
 """
 
 import argparse
 import gc
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
-from simulator.config import load
+from simulator.decision_columns import stored_encoder
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler.attempt import Attempt
-from simulator.workloads import WORKLOADS, initial, nodes
+from simulator.scheduler.attempt_record import record, trace_of
+from simulator.workloads import WORKLOADS, make_initial_pod, make_nodes
 
 MAX_SECONDS = 5.0
-"""Measuring a workload stops then; the rate is of the pods done until then."""
+"""Maximum time for a workload. The rate is computed from the pods that were scheduled until then."""
 WARM_UP_PODS = 20
-"""Scheduled before the clock starts, so that caches are as full as in a scheduler that has been running."""
+"""Number of pods that are scheduled before the measurement, so that caches are filled."""
 NODE_COUNTS = (500, 1000, 5000)
 
 
-class Row(msgspec.Struct, frozen=True):
-    workload: str
-    nodes: int
-    pods: int
-    """Bound before the clock started."""
-    attempts: int
+class Rate(msgspec.Struct, frozen=True):
     attempts_per_second: float
     p50_ms: float
     p99_ms: float
 
 
+class BenchRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    workload: str
+    nodes: int
+    pods: int
+    """Number of pods that were bound before the measurement."""
+    attempts: int
+    attempts_per_second: float
+    p50_ms: float
+    p99_ms: float
+    with_record: Rate | None = None
+    """The rate of the same attempts including the time for their records; None without ``--record``."""
+    record_bytes: int = 0
+    """Mean size of the record of one attempt."""
+
+
+class Timing(NamedTuple):
+    """The times of one measured pod."""
+
+    decision: float
+    """Seconds until the pod has its node."""
+    record: float = 0.0
+    """Additional seconds for the record."""
+    record_bytes: int = 0
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workload", choices=WORKLOADS, action="append", help="all of them without it")
-    parser.add_argument("--nodes", type=int, action="append", help=f"{NODE_COUNTS} without it")
+    parser.add_argument("--workload", choices=WORKLOADS, action="append", help="by default all")
+    parser.add_argument("--nodes", type=int, action="append", help=f"by default {NODE_COUNTS}")
     parser.add_argument(
-        "--pods", type=int, default=0, help="further bound pods, to show that they cost nothing"
+        "--pods", type=int, default=0, help="additional bound pods, which should not change the rate"
     )
-    parser.add_argument("--json", action="store_true", help="a JSON object a row")
+    parser.add_argument("--record", action="store_true", help="also with the record of each attempt")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per row")
 
 
 def run(options: argparse.Namespace) -> int:
     if not options.json:
-        print(f"{'workload':<24}{'nodes':>7}{'pods':>8}{'attempts/s':>12}{'p50 ms':>9}{'p99 ms':>9}")
+        print(title_line(with_record=options.record))
     for name in options.workload or WORKLOADS:
         for count in options.nodes or NODE_COUNTS:
-            row = measure(name, count, options.pods)
+            row = measure_workload(name, count, options.pods, with_record=options.record)
             if options.json:
                 sys.stdout.write(msgspec.json.encode(row).decode() + "\n")
             else:
-                print(
-                    f"{row.workload:<24}{row.nodes:>7}{row.pods:>8}{row.attempts_per_second:>12.0f}"
-                    f"{row.p50_ms:>9.2f}{row.p99_ms:>9.2f}"
-                )
+                print("".join(row_columns(row)))
             sys.stdout.flush()
     return 0
 
 
-def measure(name: str, node_count: int, further_pods: int) -> Row:
+def title_line(*, with_record: bool) -> str:
+    rates = f"{'attempts/s':>12}{'p50 ms':>9}{'p99 ms':>9}"
+    record = f"   with record:{rates}{'kB':>8}" if with_record else ""
+    return f"{'workload':<24}{'nodes':>7}{'pods':>8}{rates}{record}"
+
+
+def row_columns(row: BenchRow) -> Iterator[str]:
+    """Yield the columns of a row."""
+    yield f"{row.workload:<24}{row.nodes:>7}{row.pods:>8}"
+    yield f"{row.attempts_per_second:>12.0f}{row.p50_ms:>9.2f}{row.p99_ms:>9.2f}"
+    if row.with_record:
+        both = row.with_record
+        yield f"{'':15}{both.attempts_per_second:>12.0f}{both.p50_ms:>9.2f}{both.p99_ms:>9.2f}"
+        yield f"{row.record_bytes / 1000:>8.1f}"
+
+
+def measure_workload(name: str, node_count: int, further_pods: int, *, with_record: bool = False) -> BenchRow:
     workload = WORKLOADS[name]
     framework = profiles(load(None))["default-scheduler"]
     cluster = Cluster()
-    for manifest in nodes(node_count):
+    for manifest in make_nodes(node_count):
         cluster.add_node(Node.parse(manifest))
     for i in range(further_pods):
-        cluster.add_pod(Pod.parse(initial(-1 - i)).assumed(f"node-{i % node_count}"))
+        cluster.add_pod(Pod.parse(make_initial_pod(-1 - i)).assumed(f"node-{i % node_count}"))
     for i in range(workload.initial(node_count)):
         cluster.add_pod(Pod.parse(workload.initial_pod(i)).assumed(f"node-{i % node_count}"))
     bound = len(cluster.pods)
     pods = [Pod.parse(workload.pod(i)) for i in range(workload.measured(node_count))]
     warm_up = min(WARM_UP_PODS, len(pods) // 10)
-    trace: list[Attempt] = []
-    seconds: list[float] = []
-    total = 0.0
-    step = preempt if workload.preempts else schedule
+    bench = Bench(framework, cluster, with_record=with_record)
+    timings: list[Timing] = []
+    step: Callable[[Pod], Timing] = bench.preempt if workload.preempts else bench.schedule
     gc.collect()
+    total = 0.0
     for i, pod in enumerate(pods):
-        taken = step(framework, cluster, pod, trace)
+        timing = step(pod)
         if i >= warm_up:
-            seconds.append(taken)
-            total += taken
+            timings.append(timing)
+            total += timing.decision + timing.record
         if total > MAX_SECONDS:
             break
+    decisions = to_rate([timing.decision for timing in timings])
+    return BenchRow(
+        workload=name,
+        nodes=node_count,
+        pods=bound,
+        attempts=len(timings),
+        attempts_per_second=decisions.attempts_per_second,
+        p50_ms=decisions.p50_ms,
+        p99_ms=decisions.p99_ms,
+        with_record=to_rate([timing.decision + timing.record for timing in timings]) if with_record else None,
+        record_bytes=sum(timing.record_bytes for timing in timings) // len(timings),
+    )
+
+
+def to_rate(seconds: list[float]) -> Rate:
     p50, p99 = (np.percentile(seconds, [50, 99]) * 1000).tolist()
-    return Row(name, node_count, bound, len(seconds), len(seconds) / total, p50, p99)
+    return Rate(len(seconds) / sum(seconds), p50, p99)
 
 
-def schedule(framework: Framework, cluster: Cluster, pod: Pod, trace: list[Attempt]) -> float:
-    """Seconds for one attempt; a pod that fits is put on its node."""
-    start = time.perf_counter()
-    attempt = Attempt(framework, cluster, pod, {}, cycle=len(trace))
-    for _ in attempt.run():
-        pass
-    trace.append(attempt)
-    if attempt.selected is not None:
-        cluster.add_pod(pod.assumed(cluster.node(attempt.selected).name))
-    return time.perf_counter() - start
+class Bench:
+    """A scheduler without a queue."""
+
+    def __init__(self, framework: Framework, cluster: Cluster, *, with_record: bool) -> None:
+        self._framework = framework
+        self._cluster = cluster
+        self._with_record = with_record
+        self._attempts: list[Attempt] = []
+        """All attempts are kept, with every verdict and score."""
+
+    def schedule(self, pod: Pod) -> Timing:
+        """Run one attempt. If the pod fits, it is added to its node."""
+        start = time.process_time()
+        attempt = Attempt(self._framework, self._cluster, pod, {}, cycle=len(self._attempts))
+        for _ in attempt.run():
+            pass
+        self._attempts.append(attempt)
+        decided = recorded = time.process_time()
+        record_bytes = 0
+        if self._with_record:
+            record_bytes = sum(map(len, encode_record(attempt)))
+            recorded = time.process_time()
+        if attempt.selected is not None:
+            self._cluster.add_pod(pod.assumed(self._cluster.node(attempt.selected).name))
+        end = time.process_time()
+        return Timing(decided - start + end - recorded, recorded - decided, record_bytes)
+
+    def preempt(self, pod: Pod) -> Timing:
+        """Run the attempt that nominates a node and the attempt that uses the nomination. The time for
+        removing the victims is not measured."""
+        first = self.schedule(pod)
+        candidate = self._attempts[-1].candidate
+        assert candidate is not None, f"{pod.key} found nobody to preempt"
+        for victim in candidate.victims:
+            self._cluster.remove_pod(victim)
+        manifest = {**pod.manifest, "status": {"nominatedNodeName": candidate.node}}
+        second = self.schedule(Pod.parse(manifest))
+        return Timing(
+            first.decision + second.decision,
+            first.record + second.record,
+            first.record_bytes + second.record_bytes,
+        )
 
 
-def preempt(framework: Framework, cluster: Cluster, pod: Pod, trace: list[Attempt]) -> float:
-    """Seconds for the attempt that nominates and the one that uses the nomination; the victims go outside the
-    clock."""
-    seconds = schedule(framework, cluster, pod, trace)
-    make = trace[-1].preemption
-    assert make is not None
-    found = make()
-    assert found.chosen, f"{pod.key} found nobody to preempt"
-    victims = next(c.victims for c in found.candidates if c.node == found.chosen)
-    for victim in victims:
-        cluster.remove_pod(cluster.pods[victim.pod])
-    manifest = {**pod.manifest, "status": {"nominatedNodeName": found.chosen}}
-    return seconds + schedule(framework, cluster, Pod.parse(manifest), trace)
+def encode_record(attempt: Attempt) -> Iterator[str]:
+    """Yield the Decision and the trace events of an attempt, encoded as schedviz/store/codec.py does."""
+    decision = record(attempt)
+    for part in (decision, *trace_of(attempt)):
+        yield stored_encoder.encode(part).decode()

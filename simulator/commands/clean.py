@@ -1,9 +1,9 @@
-"""Print what schedviz would take over of a dump of your cluster, and say what it would leave out.
+"""Print the part of a cluster dump that schedviz imports, and report what it leaves out.
 
-The dump is what ``kubectl get ... -A -o json`` (or ``-o yaml``) prints, or a recording of a sandbox. What
-comes out is a List in JSON, an object a line: to be looked at before the dump is given away, and as good as
-the dump for ``explain``, ``whatif`` and the home page. Secrets and ConfigMaps, environments, commands,
-probes, and annotations but those of Kubernetes' own components are not in it.
+The dump is the output of ``kubectl get ... -A -o json`` (or ``-o yaml``), or a recording of a sandbox. The
+result is a List in JSON with one object a line. You can check it before you give the dump to somebody else,
+and use it instead of the dump for ``explain``, ``whatif`` and the home page. It does not contain Secrets,
+ConfigMaps, environment variables, commands, probes, or annotations other than those of Kubernetes components.
 """
 
 import argparse
@@ -21,18 +21,18 @@ import msgspec
 
 from simulator.api import SECOND
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.dump import Dump, DumpError
-from simulator.apiserver.imported import Fate, Import, Report
+from simulator.dumps.dump import Dump, DumpError
+from simulator.dumps.imported import Fate, Import, ImportReport
 from simulator.recording import Entry
 
 SALT_BYTES = 32
 NICENESS = 10
-"""Under a bound, somebody else's work goes first."""
+"""The niceness of the process with ``--memory-mib``, so that other processes have precedence."""
 
-WORDS: dict[Fate, str] = {
+FATE_TEXTS: dict[Fate, str] = {
     "taken": "taken",
-    "private": "left out: may hold secrets",
-    "unread": "left out: nothing here reads it",
+    "private": "left out: may contain secrets",
+    "unread": "left out: not used by the simulator",
     "unsimulated": "left out: not simulated",
     "custom": "left out: a custom resource",
     "version": "left out: another version of a known kind",
@@ -40,17 +40,17 @@ WORDS: dict[Fate, str] = {
 }
 
 
-class Cleaned(msgspec.Struct):
-    """The first line for a program."""
+class CleanedHeader(msgspec.Struct):
+    """The first line of the output with ``--lines``."""
 
-    report: Report
+    report: ImportReport
     began: Entry | None
     ended: Entry | None
-    """Of a recording: see :class:`Dump`."""
+    """Of a recording, see :class:`simulator.dumps.dump.Dump`."""
 
 
-class Line(msgspec.Struct, array_like=True):
-    """Each further line for a program."""
+class CleanedObject(msgspec.Struct, array_like=True):
+    """Each further line of the output with ``--lines``."""
 
     resource: str
     key: str
@@ -58,17 +58,17 @@ class Line(msgspec.Struct, array_like=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dump", type=Path, help="JSON or YAML, also gzipped")
+    parser.add_argument("dump", type=Path, help="JSON or YAML, optionally gzipped")
     parser.add_argument(
-        "--lines", action="store_true", help="for programs: the report, then an object a line"
+        "--lines", action="store_true", help="for programs: print the report, then one object a line"
     )
-    parser.add_argument("--memory-mib", type=int, help="give up rather than take more")
+    parser.add_argument("--memory-mib", type=int, help="maximum memory; the command fails if it needs more")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.memory_mib:
         os.nice(NICENESS)
-        with suppress(ValueError, OSError):  # systems that know no such bound
+        with suppress(ValueError, OSError):  # systems without this limit
             resource.setrlimit(resource.RLIMIT_AS, (options.memory_mib << 20,) * 2)
     try:
         clean(options.dump.read_bytes(), sys.stdout.buffer, lines=options.lines)
@@ -76,49 +76,50 @@ def run(options: argparse.Namespace) -> int:
         print(f"clean: {failure}", file=sys.stderr)
         return 1
     except MemoryError:
-        print(f"clean: it takes more than {options.memory_mib} MiB to read", file=sys.stderr)
+        print(f"clean: reading the dump needs more than {options.memory_mib} MiB", file=sys.stderr)
         return 1
     return 0
 
 
 def clean(data: bytes, out: BinaryIO, *, lines: bool) -> None:
-    """Raises ManifestError; nothing was written then."""
+    """Write the objects to ``out``, and a report to stderr. If it raises ManifestError, nothing was
+    written."""
     dump = Dump(data)
-    taken = taken_from(dump)
-    # Packed again: as values all of it would take ten times the room.
+    taken = import_dump(dump)
+    # Keep the objects as JSON: as Python values they would need ten times the memory.
     packed = [(c.resource, c.key, msgspec.json.encode(c.object)) for c in taken.changes()]
     if lines:
-        out.write(msgspec.json.encode(Cleaned(taken.report, dump.began, dump.ended)) + b"\n")
+        out.write(msgspec.json.encode(CleanedHeader(taken.report, dump.began, dump.ended)) + b"\n")
         for resource, key, body in packed:
-            out.write(msgspec.json.encode(Line(resource, key, msgspec.Raw(body))) + b"\n")
+            out.write(msgspec.json.encode(CleanedObject(resource, key, msgspec.Raw(body))) + b"\n")
         return
     out.write(b'{"apiVersion":"v1","kind":"List","items":[\n')
     out.write(b",\n".join(body for _, _, body in packed))
     out.write(b"\n]}\n")
-    print("\n".join(told(taken.report)), file=sys.stderr)
+    print("\n".join(report_lines(taken.report)), file=sys.stderr)
 
 
-def taken_from(dump: Dump) -> Import:
-    """All that a dump holds. Raises ManifestError."""
+def import_dump(dump: Dump) -> Import:
+    """Import all objects of a dump. Raises ManifestError."""
     taken = Import(int(time.time()) * SECOND, secrets.token_bytes(SALT_BYTES))
     for manifest in dump.manifests():
         taken.take(manifest)
-    if not taken.anything:
-        raise DumpError("there is nothing in it that a scheduler reads: no Node, no Pod")
+    if not taken.has_objects:
+        raise DumpError("the dump contains no object that the simulator uses, such as a Node or a Pod")
     return taken
 
 
-def told(report: Report) -> Iterator[str]:
-    """The report, for people."""
+def report_lines(report: ImportReport) -> Iterator[str]:
+    """Yield the lines of the report."""
     yield f"{report.taken} of {report.came} objects taken"
     for kind in report.kinds:
-        yield f"  {kind.came:>6} {kind.kind} {kind.api_version}: {WORDS[kind.fate]}"
+        yield f"  {kind.came:>6} {kind.kind} {kind.api_version}: {FATE_TEXTS[kind.fate]}"
     for count, words in (
-        (report.repeated, "came twice; the first counts"),
-        (report.orphaned, "belong to owners that did not come along, and now to nobody"),
-        (report.namespaces, "namespaces were missing, and are made"),
-        (report.stray, "pods are bound to nodes that did not come along"),
-        (report.claiming, "pods claim devices (resourceClaims): that is not simulated"),
+        (report.repeated, "are contained twice; the first one is imported"),
+        (report.orphaned, "have owners that are not imported; the references are removed"),
+        (report.namespaces, "missing namespaces are created"),
+        (report.stray, "pods are bound to nodes that are not imported"),
+        (report.claiming, "pods have resourceClaims, which are not simulated"),
     ):
         if count:
             yield f"  {count:>6} {words}"

@@ -1,7 +1,7 @@
-"""Run a scenario under two schedulers and compare what becomes of it.
+"""Run a scenario under two schedulers and compare the results.
 
-``--a`` and ``--b`` are KubeSchedulerConfigurations; without one a side has the scenario's own. Both run the
-same objects from the same time on, until ``--until`` or until nothing more is due."""
+``--a`` and ``--b`` are KubeSchedulerConfigurations; the default is the scenario's own. Both sides run the
+same objects from the same start time, until ``--until`` or until nothing more is due."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -11,17 +11,18 @@ from pathlib import Path
 import msgspec
 
 from simulator.api import Micros
-from simulator.apiserver.manifest import ManifestError, manifests
+from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import StatusError
-from simulator.commands.explain import ExplainError, aligned, one
+from simulator.commands.explain import ExplainError, align_columns, single_document
 from simulator.commands.run import DEFAULT_UNTIL, START
-from simulator.compare.answer import Comparison, Curve, Difference, Waits
-from simulator.compare.comparing import Comparing, Side, chosen, victims
-from simulator.compare.workload import of_scenario
+from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
+from simulator.compare.comparison_run import ComparisonRun, Side, chosen_node, chosen_victims
+from simulator.compare.workload import workload_of_scenario
 from simulator.decision import Decision
+from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
 from simulator.queueing.versions import QUEUES
-from simulator.scenario import Scenario, ScenarioError, load
+from simulator.scenario import Scenario, ScenarioError, load_scenario
 from simulator.scheduler import extender_http
 
 
@@ -39,13 +40,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     try:
-        scenario = load(options.file.read_text())
+        scenario = load_scenario(options.file.read_text())
         seed = scenario.seed if options.seed is None else options.seed
         a = _side(scenario, options.a, options.queue_a, seed if options.seed_a is None else options.seed_a)
         b = _side(scenario, options.b, options.queue_b, seed if options.seed_b is None else options.seed_b)
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        workload = of_scenario(scenario, START)
-        comparing = Comparing(workload, a, b, durations.parse(options.until), transport)
+        workload = workload_of_scenario(scenario, START)
+        comparing = ComparisonRun(workload, a, b, durations.parse_duration(options.until), transport)
         for done in comparing.run():
             if sys.stderr.isatty():
                 print(f"\r{done:.0%}", end="\r", file=sys.stderr)
@@ -54,55 +55,55 @@ def run(options: Namespace) -> int:
         return 1
     found = comparing.result()
     if options.output == "json":
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print(msgspec.json.format(plain_encoder.encode(found), indent=2).decode())
     else:
-        print("\n".join(report(found)))
+        print("\n".join(report_lines(found)))
     return 0
 
 
 def _side(scenario: Scenario, path: Path | None, queue: str | None, seed: int) -> Side:
     config = scenario.config
     if path is not None:
-        config = one(manifests(path.read_bytes()), "KubeSchedulerConfiguration", path)
+        config = single_document(parse_manifests(path.read_bytes()), "KubeSchedulerConfiguration", path)
     return Side(config, next((known for known in QUEUES if known == queue), scenario.queue), seed)
 
 
-# For people
+# Output as text
 
 
-def report(found: Comparison) -> Iterator[str]:
-    yield f"{durations.text(found.end)} of simulated time"
+def report_lines(found: Comparison) -> Iterator[str]:
+    yield f"{durations.format_duration(found.end)} of simulated time"
     yield ""
     rows = [["", "A", "B", "B - A"]]
     rows += [
-        _counted(name, getattr(found.a, field), getattr(found.b, field))
+        _count_row(name, getattr(found.a, field), getattr(found.b, field))
         for name, field in (("cycles", "cycles"), ("pods bound", "bound"), ("pods preempted", "preempted"))
     ]
     for curve in found.a.curves:
         if curve.name != "preempted":
-            rows += _measured(curve, found.b.curve(curve.name))
-    yield from aligned(rows)
+            rows += _curve_rows(curve, found.b.curve(curve.name))
+    yield from align_columns(rows)
     yield ""
     rows = [["PRIORITY", "SIDE", "BOUND", "MEDIAN", "P90", "PENDING", "LONGEST"]]
     for priority in sorted({each.priority for each in (*found.a.waits, *found.b.waits)}, reverse=True):
         for name, side in (("A", found.a), ("B", found.b)):
-            rows += [_waits(name, each) for each in side.waits if each.priority == priority]
-    yield from aligned(rows)
+            rows += [_wait_row(name, each) for each in side.waits if each.priority == priority]
+    yield from align_columns(rows)
     yield ""
     if found.reference:
         requests = ", ".join(f"{name} {amount}" for name, amount in found.reference.items())
         yield f"fragmentation: free cpu and memory on nodes that would not take one more pod of {requests}"
-    yield first_difference(found.difference)
+    yield first_difference_text(found.difference)
 
 
-def _counted(name: str, a: int, b: int) -> list[str]:
+def _count_row(name: str, a: int, b: int) -> list[str]:
     return [name, str(a), str(b), f"{b - a:+d}"]
 
 
 UNITS = {"pods": "", "percent": "%", "points": " points"}
 
 
-def _measured(a: Curve, b: Curve | None) -> Iterator[list[str]]:
+def _curve_rows(a: Curve, b: Curve | None) -> Iterator[list[str]]:
     unit = UNITS[a.unit]
     for name in ("mean", "peak"):
         first = getattr(a, name)
@@ -115,31 +116,31 @@ def _measured(a: Curve, b: Curve | None) -> Iterator[list[str]]:
         ]
 
 
-def _waits(side: str, each: Waits) -> list[str]:
+def _wait_row(side: str, each: WaitTimes) -> list[str]:
     return [
         str(each.priority),
         side,
         str(each.bound),
-        _time(each.median),
-        _time(each.p90),
+        _format_wait(each.median),
+        _format_wait(each.p90),
         str(each.pending),
-        _time(each.longest_pending) if each.pending else "-",
+        _format_wait(each.longest_pending) if each.pending else "-",
     ]
 
 
-def _time(duration: Micros | None) -> str:
-    return "-" if duration is None else durations.text(duration)
+def _format_wait(duration: Micros | None) -> str:
+    return "-" if duration is None else durations.format_duration(duration)
 
 
-def first_difference(found: Difference | None) -> str:
+def first_difference_text(found: Difference | None) -> str:
     if found is None:
         return "no cycle differs"
-    return f"first difference: cycle {found.cycle}: A {_decided(found.a)}; B {_decided(found.b)}"
+    return f"first difference: cycle {found.cycle}: A {_decision_text(found.a)}; B {_decision_text(found.b)}"
 
 
-def _decided(decision: Decision | None) -> str:
+def _decision_text(decision: Decision | None) -> str:
     if decision is None:
         return "has no such cycle"
-    where = f" {chosen(decision)}" if chosen(decision) else ""
-    gone = f", evicting {', '.join(victims(decision))}" if victims(decision) else ""
+    where = f" {chosen_node(decision)}" if chosen_node(decision) else ""
+    gone = f", evicting {', '.join(chosen_victims(decision))}" if chosen_victims(decision) else ""
     return f"{decision.pod} {decision.outcome}{where}{gone}"

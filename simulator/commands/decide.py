@@ -1,31 +1,29 @@
-"""Decide scheduling attempts given as JSON Lines, one answer a line.
+"""Run scheduling attempts that are given as JSON Lines, and print one result a line.
 
 Each line is an object with ``name``, ``config`` (a KubeSchedulerConfiguration or null), ``objects`` (lists of
-manifests by kind) and ``pod`` (the pending pod). A line that is not, gets ``{"line": N, "error": "..."}``;
-the others are still answered, and the exit status is 1.
+manifests by kind) and ``pod`` (the pending pod). For an invalid line ``{"line": N, "error": "..."}`` is
+printed; the other lines are still processed, and the exit status is 1.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource, built_in
-from simulator.cluster import snapshot
-from simulator.config import ConfigError, load
-from simulator.framework.interface import Status
+from simulator.apiserver.resources import Resource, find_built_in
+from simulator.framework import snapshot
+from simulator.framework.diagnosis import excluded_by_pre_filter
+from simulator.framework.extender import Transport
+from simulator.framework.status import Status
+from simulator.json_lines import answer_lines
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
-from simulator.scheduler.attempt import Attempt, left_out
+from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message, preemption, record
-from simulator.scheduler.extender import Transport
-
-MAX_LINE_BYTES = 64 << 20
-"""A cluster of some ten thousand pods; a longer line is refused."""
 
 _LISTS = {
     "nodes": "nodes",
@@ -49,16 +47,18 @@ _LISTS = {
 
 def _resource(identity: str) -> Resource:
     plural, _, group = identity.partition(".")
-    found = built_in(group, plural)
+    found = find_built_in(group, plural)
     assert found is not None, identity
     return found
 
 
 LISTS = {name: _resource(identity) for name, identity in _LISTS.items()}
-"""The lists of ``objects``, and what each holds."""
+"""The fields of ``objects``, and the resource of each."""
 
 
-class Question(msgspec.Struct):
+class DecideInput(msgspec.Struct):
+    """One line of the input."""
+
     name: str
     objects: dict[str, list[Manifest]]
     pod: Manifest
@@ -66,7 +66,7 @@ class Question(msgspec.Struct):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", help="JSON Lines to read; standard input without it")
+    parser.add_argument("file", nargs="?", help="JSON Lines to read; by default standard input")
     extender_http.add_argument(parser)
 
 
@@ -78,42 +78,12 @@ def run(options: argparse.Namespace) -> int:
         return answer_all(lines, transport)
 
 
-def answer_all(lines: Any, transport: Transport | None = None) -> int:
-    status = 0
-    number = 0
-    while line := lines.readline(MAX_LINE_BYTES):
-        number += 1
-        try:
-            _skip_rest(line, lines)
-            question = msgspec.json.decode(line, type=Question)
-            answer: dict[str, Any] = {"name": question.name, "expect": decide(question, transport)}
-        except ConfigError as failure:
-            answer = {"line": number, "error": f"config: {failure}"}
-        except (
-            msgspec.MsgspecError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            ArithmeticError,
-            RecursionError,
-        ) as failure:
-            # Whatever shape a stranger's manifests have, the other lines are still answered.
-            answer = {"line": number, "error": f"{type(failure).__name__}: {failure}"}
-        if "error" in answer:
-            status = 1
-        sys.stdout.buffer.write(msgspec.json.encode(answer, order="deterministic") + b"\n")
-    sys.stdout.buffer.flush()
-    return status
+def answer_all(lines: BinaryIO, transport: Transport | None = None) -> int:
+    def answer(value: Any) -> Manifest:
+        question = msgspec.convert(value, DecideInput)
+        return {"name": question.name, "expect": decide(question, transport)}
 
-
-def _skip_rest(line: bytes, lines: Any) -> None:
-    """Raises ValueError for the beginning of a line that is too long, and skips what follows of it."""
-    if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
-        return
-    while (more := lines.readline(MAX_LINE_BYTES)) and not more.endswith(b"\n"):
-        pass
-    raise ValueError(f"the line is longer than {MAX_LINE_BYTES} bytes")
+    return answer_lines(lines, sys.stdout.buffer, answer, sort_keys=True)
 
 
 def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, Manifest]]:
@@ -122,8 +92,8 @@ def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, M
             yield resource, manifest
 
 
-def decide(question: Question, transport: Transport | None = None) -> dict[str, Any]:
-    """The answer in the vectors' form."""
+def decide(question: DecideInput, transport: Transport | None = None) -> dict[str, Any]:
+    """Run PreEnqueue and a scheduling attempt, and return the result as the conformance tests describe it."""
     frameworks = profiles(load(question.config), transport=transport)
     pod = Pod.parse(question.pod)
     framework = frameworks.get(pod.scheduler_name)
@@ -132,16 +102,16 @@ def decide(question: Question, transport: Transport | None = None) -> dict[str, 
     cluster, nominated = snapshot.read(read_objects(question.objects), frameworks)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
-        return {**_NOTHING, "preEnqueue": _status(gate)}
+        return {**_EMPTY_ANSWER, "preEnqueue": _status(gate)}
     if pod.nominated_node_name:
         nominated.setdefault(pod.nominated_node_name, []).append(pod)
     search = Attempt(framework, cluster, pod, nominated, exhaustive=True)
     for _ in search.run():
         pass
-    return expect(search)
+    return attempt_answer(search)
 
 
-_NOTHING: dict[str, Any] = {
+_EMPTY_ANSWER: dict[str, Any] = {
     "preEnqueue": None,
     "preFilter": None,
     "nominatedNodeShortcut": False,
@@ -158,10 +128,11 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def expect(search: Attempt) -> dict[str, Any]:
+def attempt_answer(search: Attempt) -> dict[str, Any]:
+    """Return the result of a finished attempt."""
     decision = record(search)
     answer = {
-        **_NOTHING,
+        **_EMPTY_ANSWER,
         "nominatedNodeShortcut": search.nominated_shortcut,
         "lookedAt": _looked_at(search),
         "filter": _filter(search),
@@ -202,11 +173,15 @@ def _looked_at(search: Attempt) -> list[str] | None:
 
 
 def _filter(search: Attempt) -> dict[str, Any]:
-    """Every node's verdict; for nodes that PreFilter results leave out, just this."""
+    """Return the verdict on every node; for nodes outside the PreFilter result, that status."""
     if search.pre_filter is None or search.pre_filter.status is not None:
         return {}
     outside = set() if search.outside is None else set(search.outside.tolist())
-    absent = left_out(search.pre_filter.narrowed_by) if search.nominated_shortcut else search.diagnosis.absent
+    absent = (
+        excluded_by_pre_filter(search.pre_filter.narrowed_by)
+        if search.nominated_shortcut
+        else search.diagnosis.absent
+    )
     verdicts: dict[str, Any] = {}
     for name, row in search.cluster.rows.items():
         code = int(search.seen.codes[row])

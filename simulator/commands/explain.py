@@ -1,8 +1,8 @@
-"""Explain what the scheduler would do with a pod, node by node.
+"""Explain what the scheduler would do with a pod, for every node.
 
-``pod.yaml`` is the pod as somebody would write it. The cluster is what ``kubectl get
-nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` prints (or -o yaml), or what ``clean`` made
-of it; the more kinds it holds, the closer the answer.
+``pod.yaml`` is the manifest of the pod. The cluster is the output of ``kubectl get
+nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` (or -o yaml), or of ``clean``. The more kinds
+it contains, the more exact is the answer.
 """
 
 import argparse
@@ -15,32 +15,34 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver import decoding, priority, resources
-from simulator.apiserver.defaults import complete, set_defaults
-from simulator.apiserver.dump import Dump
-from simulator.apiserver.manifest import ManifestError, manifests
-from simulator.apiserver.overlay import Objects, Overlay
+from simulator.apiserver.defaults import prepare_for_create, set_defaults
+from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.apiserver.overlay import ObjectList, Overlay
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import StatusError
 from simulator.apiserver.validation import validate
-from simulator.cluster import snapshot
-from simulator.commands.clean import taken_from
-from simulator.config import ConfigError, load
+from simulator.commands.clean import import_dump
+from simulator.config import ConfigError
 from simulator.decision import Decision
+from simulator.decision_columns import plain_encoder
+from simulator.dumps.dump import Dump
+from simulator.framework import snapshot
+from simulator.framework.extender import Transport
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
-from simulator.scheduler.extender import Transport
+from simulator.what_if.situation import is_same_pod
 
 MAX_LISTED = 10
-"""Names in a sentence; the rest are counted."""
+"""Maximum number of names in a sentence; further names are only counted."""
 
 Item = tuple[Resource, Manifest]
 
 
 class ExplainError(Exception):
-    """The question cannot be answered; the message says why."""
+    """The input is not valid. The message is the reason."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,9 +61,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"explain: {failure}", file=sys.stderr)
         return 1
     if options.output == "json":
-        print(msgspec.json.format(msgspec.json.encode(decision), indent=2).decode())
+        print(msgspec.json.format(plain_encoder.encode(decision), indent=2).decode())
     else:
-        print("\n".join(report(decision)))
+        print("\n".join(report_lines(decision)))
     return 0
 
 
@@ -70,15 +72,17 @@ def explain(
 ) -> Decision:
     configuration = None
     if config_path is not None:
-        configuration = one(manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path)
+        configuration = single_document(
+            parse_manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path
+        )
     frameworks = profiles(load(configuration), transport=transport)
-    items = list(read_list(cluster_path))
-    pod = admitted(one(manifests(pod_path.read_bytes()), "Pod", pod_path), items)
+    items = list(read_cluster(cluster_path))
+    pod = admit_pod(single_document(parse_manifests(pod_path.read_bytes()), "Pod", pod_path), items)
     framework = frameworks.get(pod.scheduler_name)
     if framework is None:
         raise ExplainError(f"no profile has the schedulerName {pod.scheduler_name!r}")
     try:
-        others = [item for item in items if not _same(item, pod)]
+        others = [item for item in items if not is_same_pod(item, pod)]
         cluster, nominated = snapshot.read(others, frameworks)
     except (ValueError, LookupError, TypeError, AttributeError) as failure:
         raise ExplainError(f"{cluster_path}: {type(failure).__name__}: {failure}") from None
@@ -91,42 +95,42 @@ def explain(
     return record(search)
 
 
-def one(documents: Sequence[Manifest], kind: str, path: Path) -> Manifest:
+def single_document(documents: Sequence[Manifest], kind: str, path: Path) -> Manifest:
     found = [document for document in documents if document["kind"] == kind]
     if len(found) != 1 or len(documents) != 1:
         raise ExplainError(f"{path}: expected one {kind}, found {len(found)} in {len(documents)} documents")
     return found[0]
 
 
-def read_list(path: Path) -> Iterator[Item]:
-    """What a dump holds, cleaned; kinds that nothing reads are left out, and what cannot be used is told of.
-    Raises ManifestError."""
-    taken = taken_from(Dump(path.read_bytes()))
+def read_cluster(path: Path) -> Iterator[Item]:
+    """Read the objects of a dump, redacted as by ``clean``. Invalid objects are reported on stderr. Raises
+    ManifestError."""
+    taken = import_dump(Dump(path.read_bytes()))
     for refused in taken.report.refused:
         print(f"{path}: left out: {refused}", file=sys.stderr)
     for change in taken.changes():
-        assert change.object is not None, "a dump has objects only"
+        assert change.object is not None, "an import only creates objects"
         plural, _, group = change.resource.partition(".")
-        resource = resources.built_in(group, plural)
-        assert resource is not None, "only kinds that are known are taken"
+        resource = resources.find_built_in(group, plural)
+        assert resource is not None, "only built-in kinds are imported"
         yield resource, change.object
 
 
-def admitted(manifest: Manifest, items: Iterable[Item]) -> Pod:
-    """The pod as the API server of that cluster would store it. Raises StatusError or ExplainError."""
+def admit_pod(manifest: Manifest, items: Iterable[Item]) -> Pod:
+    """Return the pod as the API server of this cluster would store it. Raises StatusError or ExplainError."""
     decoded, causes = decoding.decode(PODS, manifest)
     if not causes:
-        _name(decoded.setdefault("metadata", {}))
+        _set_name(decoded.setdefault("metadata", {}))
         set_defaults(PODS, decoded)
-        complete(PODS, decoded, "")
-        priority.resolve(decoded, Overlay(_Dump(items)))
+        prepare_for_create(PODS, decoded, "")
+        priority.resolve_priority(decoded, Overlay(_PriorityClassReader(items)))
         causes = validate(PODS, decoded)
     if causes:
         raise ExplainError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
     return Pod.parse(decoded)
 
 
-def _name(metadata: dict[str, Any]) -> None:
+def _set_name(metadata: dict[str, Any]) -> None:
     metadata.setdefault("namespace", "default")
     if "name" not in metadata:
         if not metadata.get("generateName"):
@@ -134,49 +138,39 @@ def _name(metadata: dict[str, Any]) -> None:
         metadata["name"] = metadata["generateName"] + "xxxxx"
 
 
-class _Dump:
-    """The dump as admission reads it: only its PriorityClasses matter."""
+class _PriorityClassReader:
+    """The :class:`Reader` for admission. It only lists PriorityClasses."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         classes = (item for resource, item in items if resource == PRIORITY_CLASSES)
         self._classes = [item for item in classes if "name" in item.get("metadata", ())]
 
-    def list(self, resource: str) -> Objects:
-        return Objects(self._classes if resource == PRIORITY_CLASSES.id else [])
+    def list(self, resource: str) -> ObjectList:
+        return ObjectList(self._classes if resource == PRIORITY_CLASSES.id else [])
 
 
-def _same(item: Item, pod: Pod) -> bool:
-    """The pod itself, if the dump has it already."""
-    resource, manifest = item
-    if resource != PODS:
-        return False
-    metadata = manifest["metadata"]
-    key = f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
-    return key == pod.key
+# Output as text
 
 
-# For people
-
-
-def report(decision: Decision) -> Iterator[str]:
-    asks = ", ".join(f"{name} {n}{'m' if name == 'cpu' else ''}" for name, n in decision.requests.items())
-    who = f"Pod {decision.pod}, priority {decision.priority}"
-    yield f"{who}, requests {asks or 'nothing'}; profile {decision.profile}"
+def report_lines(decision: Decision) -> Iterator[str]:
+    requests = ", ".join(f"{name} {n}{'m' if name == 'cpu' else ''}" for name, n in decision.requests.items())
+    pod = f"Pod {decision.pod}, priority {decision.priority}"
+    yield f"{pod}, requests {requests or 'nothing'}; profile {decision.profile}"
     yield ""
-    yield from aligned(table(decision))
+    yield from align_columns(table_rows(decision))
     yield ""
     if decision.selected:
-        tied = f" (drawn among {named(decision.tied)})" if len(decision.tied) > 1 else ""
+        tied = f" (drawn among {join_names(decision.tied)})" if len(decision.tied) > 1 else ""
         yield f"It would be bound to {decision.selected}{tied}."
         return
     yield f"It fits nowhere: {decision.message}"
     if decision.preemption is not None:
-        yield from preemption(decision)
+        yield from preemption_lines(decision)
 
 
-def table(decision: Decision) -> Iterator[list[str]]:
-    """A line a node: where it fits each plugin's weighted score, else the first plugin that turned it away
-    and why."""
+def table_rows(decision: Decision) -> Iterator[list[str]]:
+    """Yield a row for each node: the weighted scores of the plugins for a feasible node, otherwise the first
+    plugin that rejected it, with the reasons."""
     plugins = [scores.plugin for scores in decision.scores]
     yield ["NODE", *plugins, *(["TOTAL"] if plugins else []), "VERDICT"]
     places = {node: i for i, node in enumerate(decision.feasible)}
@@ -186,17 +180,17 @@ def table(decision: Decision) -> Iterator[list[str]]:
             place = places[i]
             columns = [str(scores.weighted[place]) for scores in decision.scores]
             columns.append(str(decision.totals[place]))
-        yield [name, *columns, said(decision, name, verdict)]
+        yield [name, *columns, verdict_text(decision, name, verdict)]
 
 
-def said(decision: Decision, name: str, verdict: int) -> str:
+def verdict_text(decision: Decision, name: str, verdict: int) -> str:
     if verdict < 0:
         return "not looked at: the nominated node fits"
     if verdict == 0:
         return "fits, chosen" if name == decision.selected else "fits"
     failure = decision.failures[verdict - 1]
-    who = f"{failure.plugin}: " if failure.plugin else ""
-    return who + ", ".join(failure.reasons)
+    plugin = f"{failure.plugin}: " if failure.plugin else ""
+    return plugin + ", ".join(failure.reasons)
 
 
 RULES = {
@@ -210,7 +204,7 @@ RULES = {
 }
 
 
-def preemption(decision: Decision) -> Iterator[str]:
+def preemption_lines(decision: Decision) -> Iterator[str]:
     found = decision.preemption
     assert found is not None
     if not found.candidates:
@@ -218,20 +212,20 @@ def preemption(decision: Decision) -> Iterator[str]:
     yield ""
     rows = [["CANDIDATE", "VICTIMS", "PDB VIOLATIONS", "HIGHEST PRIORITY"]]
     for candidate in found.candidates:
-        victims = named([victim.pod for victim in candidate.victims])
+        victims = join_names([victim.pod for victim in candidate.victims])
         rows.append([candidate.node, victims, str(candidate.pdb_violations), str(candidate.highest_priority)])
-    yield from aligned(rows)
+    yield from align_columns(rows)
     if decision.outcome == "preempting":
         yield ""
         yield f"Preemption would free {found.chosen}: {RULES[found.rule]}."
 
 
-def named(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     more = len(names) - MAX_LISTED
     return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def align_columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     lines = list(rows)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

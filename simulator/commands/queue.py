@@ -1,9 +1,9 @@
 """Run histories of operations on the scheduling queue, and print its states.
 
-Reads JSON Lines from standard input, ``{"name", "config", "steps": [{"op"}]}``, and writes each history as
-``{"name", "steps": [{"result"?, "state"}]}``. Times are seconds since the start of the history; before each
-operation the clock moves by ``config.tickMillis``. The operations are those of the scheduler's event
-handlers, of its cycle and of its failure handling, each done at the moment that the history says.
+Reads histories as JSON Lines from standard input, ``{"name", "config", "steps": [{"op"}]}``, and writes for
+each ``{"name", "steps": [{"result"?, "state"}]}``. Times are seconds since the start of the history. Before
+each operation the clock advances by ``config.tickMillis``. The operations are those of the scheduler's event
+handlers, scheduling cycle and failure handling.
 """
 
 import sys
@@ -11,13 +11,12 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.config import load
+from simulator.framework.cluster_event import ClusterEvent
 from simulator.json_lines import answer_lines
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import IN_TREE, profiles
-from simulator.queueing.cluster_event import ClusterEvent
-from simulator.queueing.profile import queue_profile
+from simulator.plugins.registry import IN_TREE, load, profiles
+from simulator.queueing.hint_map import queue_profile
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.cache import Cache
@@ -25,9 +24,8 @@ from simulator.scheduler.event_handlers import EventHandlers
 from simulator.scheduler.failure_handler import Requeued, binding_failed, scheduling_failed
 
 START: Micros = 1_735_689_600 * SECOND
-"""A whole second, as histories start at; which one does not matter."""
+"""The start of every history. Any whole second would do."""
 MILLISECOND: Micros = SECOND // 1000
-FRAMEWORKS = profiles(load(None), IN_TREE)
 
 RESOURCES = {
     "CSIDriver": "csidrivers.storage.k8s.io",
@@ -45,48 +43,46 @@ Result = dict[str, Any]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """There are none."""
+    """This command has no arguments."""
 
 
 def run(options: Namespace) -> int:
-    return answer_lines(sys.stdin.buffer, sys.stdout.buffer, answer)
+    return answer_lines(sys.stdin.buffer, sys.stdout.buffer, run_history)
 
 
-def answer(asked: Manifest) -> Result:
-    history = History(asked["config"])
-    return {"name": asked["name"], "steps": [history.run(step["op"]) for step in asked["steps"]]}
+def run_history(given: Manifest) -> Result:
+    history = QueueHistory(given["config"])
+    return {"name": given["name"], "steps": [history.run(step["op"]) for step in given["steps"]]}
 
 
-class History:
-    """One history's queue. The methods that end in ``_op`` are its operations; each returns what there is to
-    say."""
+class QueueHistory:
+    """The queue of one history. The methods that end in ``_op`` are the operations; each returns its
+    ``result``."""
 
     def __init__(self, config: Manifest) -> None:
         self.now = START
         self.tick = config["tickMillis"] * MILLISECOND
         self.cache = Cache()
+        frameworks = profiles(load(None), IN_TREE, cluster=self.cache.cluster)
         self.queue = SchedulingQueue(
             lambda: self.now,
-            {
-                name: queue_profile(framework, self.cache.cluster, preempting=())
-                for name, framework in FRAMEWORKS.items()
-            },
+            {name: queue_profile(framework) for name, framework in frameworks.items()},
             self.cache.pods.get,
             initial_backoff=config["podInitialBackoffSeconds"] * SECOND,
             max_backoff=config["podMaxBackoffSeconds"] * SECOND,
             max_in_unschedulable_pods=config["podMaxInUnschedulablePodsSeconds"] * SECOND,
         )
-        self.handlers = EventHandlers(self.cache, self.queue, FRAMEWORKS)
+        self.handlers = EventHandlers(self.cache, self.queue, frameworks)
         self.nodes: dict[str, Node] = {}
         self.popped: dict[str, QueuedPod] = {}
 
     def run(self, op: Manifest) -> Result:
-        """One step: ``{"result"?, "state"}``."""
+        """Run one operation, and return ``{"result"?, "state"}``."""
         self.now += self.tick
         result = OPERATIONS[op["type"]](self, op)
         return {**({"result": result} if result else {}), "state": self.state()}
 
-    # The scheduler's own doings
+    # Operations of the scheduling cycle and failure handling
 
     def pop_op(self, op: Manifest) -> Result:
         source = "active" if self.queue.active_q else "backoff"
@@ -160,7 +156,7 @@ class History:
     def _current(self, key: str) -> Pod:
         return self.cache.pods.get(key) or self.popped[key].pod
 
-    # What the informers say
+    # Operations of the event handlers
 
     def pod_added_op(self, op: Manifest) -> Result:
         return _events(self.handlers.pod_changed(None, Pod.parse(op["pod"])))
@@ -242,28 +238,28 @@ class History:
 
 
 OPERATIONS = {
-    "add": History.pod_added_op,
-    "pop": History.pop_op,
-    "fail": History.fail_op,
-    "assume": History.assume_op,
-    "done": History.done_op,
-    "bound": History.bound_op,
-    "bindFailed": History.bind_failed_op,
-    "advance": History.advance_op,
-    "update": History.pod_updated_op,
-    "delete": History.pod_deleted_op,
-    "assignedPodAdd": History.pod_added_op,
-    "assignedPodUpdate": History.pod_updated_op,
-    "assignedPodDelete": History.pod_deleted_op,
-    "nodeAdd": History.node_set_op,
-    "nodeUpdate": History.node_set_op,
-    "nodeDelete": History.node_deleted_op,
-    "objectAdd": History.object_op,
-    "objectUpdate": History.object_op,
-    "objectDelete": History.object_op,
-    "nominate": History.nominate_op,
-    "unnominate": History.unnominate_op,
-    "activate": History.activate_op,
+    "add": QueueHistory.pod_added_op,
+    "pop": QueueHistory.pop_op,
+    "fail": QueueHistory.fail_op,
+    "assume": QueueHistory.assume_op,
+    "done": QueueHistory.done_op,
+    "bound": QueueHistory.bound_op,
+    "bindFailed": QueueHistory.bind_failed_op,
+    "advance": QueueHistory.advance_op,
+    "update": QueueHistory.pod_updated_op,
+    "delete": QueueHistory.pod_deleted_op,
+    "assignedPodAdd": QueueHistory.pod_added_op,
+    "assignedPodUpdate": QueueHistory.pod_updated_op,
+    "assignedPodDelete": QueueHistory.pod_deleted_op,
+    "nodeAdd": QueueHistory.node_set_op,
+    "nodeUpdate": QueueHistory.node_set_op,
+    "nodeDelete": QueueHistory.node_deleted_op,
+    "objectAdd": QueueHistory.object_op,
+    "objectUpdate": QueueHistory.object_op,
+    "objectDelete": QueueHistory.object_op,
+    "nominate": QueueHistory.nominate_op,
+    "unnominate": QueueHistory.unnominate_op,
+    "activate": QueueHistory.activate_op,
 }
 
 

@@ -1,7 +1,7 @@
 """Replay a recording of a sandbox and print its trace as JSON Lines.
 
-The simulator is given what it was given then: what was written and when it saw it, the time, the steps. It
-ends with an error where it does something else than was recorded."""
+The simulator receives the recorded inputs: watch events, times and steps. The command fails if the
+simulator's output differs from the recorded one."""
 
 import gzip
 import sys
@@ -13,23 +13,23 @@ from typing import BinaryIO, cast
 import msgspec
 
 from simulator.json_lines import MAX_LINE_BYTES
-from simulator.recording import Record, Recording, decoder
+from simulator.recording import Record, Recording, record_decoder
 from simulator.replay import RecordingError, Replay
-from simulator.trace import numbered
+from simulator.trace import encode_numbered
 
 GZIP = b"\x1f\x8b"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="the recording: JSON Lines, perhaps gzipped")
+    parser.add_argument("file", type=Path, help="the recording: JSON Lines, optionally gzipped")
 
 
 def run(options: Namespace) -> int:
     try:
         with open_recording(options.file) as lines:
-            for stored in Replay(records(lines)).run():
+            for stored in Replay(read_records(lines)).run():
                 for number, event in stored.trace:
-                    sys.stdout.buffer.write(numbered(number, event))
+                    sys.stdout.buffer.write(encode_numbered(number, event))
     except (OSError, EOFError, ValueError) as error:
         sys.stdout.flush()
         print(f"{options.file}: {error}", file=sys.stderr)
@@ -43,13 +43,13 @@ def open_recording(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path)) if packed else path.open("rb")
 
 
-def records(lines: BinaryIO) -> Iterator[Record]:
-    """Raises RecordingError for what is none."""
+def read_records(lines: BinaryIO) -> Iterator[Record]:
+    """Parse the records of a recording. Raises RecordingError."""
     number = 0
     while line := lines.readline(MAX_LINE_BYTES):
         number += 1
         try:
-            record = decoder.decode(line)
+            record = record_decoder.decode(line)
         except msgspec.MsgspecError as error:
             raise RecordingError(f"line {number}: {error}") from None
         if isinstance(record, Recording) != (number == 1):

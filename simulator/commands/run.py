@@ -1,7 +1,7 @@
 """Run a scenario without a server and print its trace as JSON Lines.
 
-The simulated time starts at 2025-01-01T00:00:00Z and jumps from one thing that is due to the next. Without
-``--until`` it goes on until nothing is due any more, or for an hour."""
+Simulated time starts at 2025-01-01T00:00:00Z and advances to the next due time. The run ends after
+``--until`` (by default one hour), or when nothing more is due."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -14,12 +14,12 @@ from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError
 from simulator.apiserver.status import StatusError
 from simulator.config import ConfigError
+from simulator.framework.extender import Transport
 from simulator.memory import MemoryApi
 from simulator.objects import durations
 from simulator.queueing.versions import QUEUES
-from simulator.scenario import Scenario, ScenarioError, load
+from simulator.scenario import Scenario, ScenarioError, load_scenario
 from simulator.scheduler import extender_http
-from simulator.scheduler.extender import Transport
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event
 
@@ -37,13 +37,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     try:
-        scenario = load(options.file.read_text())
+        scenario = load_scenario(options.file.read_text())
         if options.seed is not None:
             scenario = msgspec.structs.replace(scenario, seed=options.seed)
         if options.queue is not None:
             scenario = msgspec.structs.replace(scenario, queue=options.queue)
         transport = extender_http.HttpTransport(options.allow_extender_host)
-        for event in run_scenario(scenario, durations.parse(options.until), transport):
+        for event in run_scenario(scenario, durations.parse_duration(options.until), transport):
             sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
     except (OSError, ScenarioError, ManifestError, ConfigError, StatusError, ValueError) as error:
         print(f"{options.file}: {error}", file=sys.stderr)
@@ -52,17 +52,18 @@ def run(options: Namespace) -> int:
 
 
 def run_scenario(scenario: Scenario, duration: Micros, transport: Transport | None = None) -> list[Event]:
-    """The trace of the first ``duration`` microseconds. Raises StatusError for a manifest that admission
+    """Run a scenario for ``duration`` and return its trace. Raises StatusError for a manifest that admission
     refuses."""
     api = MemoryApi()
     api.commit(new_cluster(scenario.manifests, START))
     options = Options(seed=scenario.seed, pace=scenario.pace, config=scenario.config, queue=scenario.queue)
     simulation = Simulation(api, options, transport=transport)
-    return drive(simulation, api, START, START + duration)
+    simulation.make_no_decisions()
+    return run_simulation(simulation, api, START, START + duration)
 
 
-def drive(simulation: Simulation, api: MemoryApi, start: Micros, end: Micros) -> list[Event]:
-    """Let the time jump from one thing to the next until ``end``, or until nothing more is due; the trace."""
+def run_simulation(simulation: Simulation, api: MemoryApi, start: Micros, end: Micros) -> list[Event]:
+    """Run a simulation from ``start`` until ``end``, or until nothing more is due, and return its trace."""
     trace: list[Event] = []
     now = start
     simulation.observe(api.take_events())

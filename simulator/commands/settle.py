@@ -1,9 +1,9 @@
-"""Run histories of a cluster, and print what each of their steps settles to.
+"""Run histories of a cluster, and print the stable state after each step.
 
-Reads JSON Lines from standard input, ``{"name", "config", "steps": [{"apply": [manifest], "delete":
-["Kind/namespace/name"]}]}``, and writes each as ``{"name", "steps": [{"settled": {...}}]}``. The scheduler is
-the only one that acts: there are no kubelets and no controllers, evicted pods are gone at once. The clock
-stands almost still within a step, so that no backoff ends there; between two steps every backoff ends."""
+Reads histories as JSON Lines from standard input, ``{"name", "config", "steps": [{"apply": [manifest],
+"delete": ["Kind/namespace/name"]}]}``, and writes for each ``{"name", "steps": [{"settled": {...}}]}``. Only
+the scheduler runs, without kubelets and controllers; evicted pods are deleted immediately. Within a step
+hardly any time passes, so that no backoff ends; between two steps every backoff ends."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -13,15 +13,15 @@ from typing import Any
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resources import plural_of
-from simulator.apiserver.timestamps import timestamp
 from simulator.json_lines import answer_lines
 from simulator.memory import MemoryApi
-from simulator.objects.pod_status import condition
+from simulator.objects.conditions import condition
+from simulator.objects.timestamps import timestamp
 from simulator.simulation import Options, Simulation
 
 START: Micros = 1_748_736_000 * SECOND
 TICK: Micros = 10
-"""What every write and every attempt takes, so that no two timestamps in the queue are equal."""
+"""The duration of every write and every attempt, so that no two timestamps in the queue are equal."""
 BETWEEN_STEPS: Micros = 30 * SECOND
 """Longer than any backoff, much shorter than the wait for the flush of unschedulable pods."""
 
@@ -29,22 +29,22 @@ Settled = dict[str, Any]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """There are none."""
+    """This command has no arguments."""
 
 
 def run(options: Namespace) -> int:
-    return answer_lines(sys.stdin.buffer, sys.stdout.buffer, answer)
+    return answer_lines(sys.stdin.buffer, sys.stdout.buffer, run_history)
 
 
-def answer(asked: Manifest) -> Manifest:
-    history = History(asked.get("config"))
-    steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in asked["steps"]]
-    return {"name": asked["name"], "steps": steps}
+def run_history(given: Manifest) -> Manifest:
+    history = SettledHistory(given.get("config"))
+    steps = [history.step(step.get("apply") or (), step.get("delete") or ()) for step in given["steps"]]
+    return {"name": given["name"], "steps": steps}
 
 
-class StillApi(MemoryApi):
-    """A pod runs as soon as it is bound; each one that the scheduler binds starts a second after the one
-    before."""
+class RunningPodsApi(MemoryApi):
+    """An API server without kubelets: a pod is Running as soon as it is bound. Each bound pod has a startTime
+    one second after the previous one's."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,33 +65,35 @@ class StillApi(MemoryApi):
         return Change(change.resource, change.key, {**pod, "status": status}, change.expected)
 
 
-class History:
-    """One cluster, step after step."""
+class SettledHistory:
+    """The cluster of one history."""
 
     def __init__(self, config: Manifest | None) -> None:
-        self._api = StillApi()
-        options = Options(pace=TICK, config=looking_at_all_nodes(config), controllers=False)
+        self._api = RunningPodsApi()
+        options = Options(pace=TICK, config=with_all_nodes_filtered(config), controllers=False)
         self._simulation = Simulation(self._api, options)
+        self._simulation.make_no_decisions()
         self._now = self._begin = START
         self._gone: set[str] = set()
 
     def step(self, apply: Sequence[Manifest], delete: Sequence[str]) -> Settled:
-        """``{"settled"}`` after these writes, of which the scheduler has seen all before its first
-        attempt."""
+        """Write the changes, run the scheduler until nothing more is due, and return ``{"settled"}``. The
+        scheduler receives all changes before its first attempt."""
         self._now = self._begin
         for manifest in apply:
             self._write(self._applied(manifest))
         for target in delete:
             kind, namespace, name = target.split("/")
-            self._write(Change(resource_of(kind), f"{namespace}/{name}" if namespace else name, None))
+            self._write(Change(resource_id_of_kind(kind), f"{namespace}/{name}" if namespace else name, None))
         events = self._settle()
         self._begin += BETWEEN_STEPS
         return {"settled": self._state(events)}
 
     def _applied(self, manifest: Manifest) -> Change:
-        """Create, or replace what the user states; what the server keeps stays."""
+        """Return the change that creates or replaces an object. Fields that the API server or the scheduler
+        sets are kept."""
         metadata = manifest["metadata"]
-        resource = resource_of(manifest["kind"])
+        resource = resource_id_of_kind(manifest["kind"])
         key = "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part)
         old = self._api.get(resource, key)
         if old is None:
@@ -127,7 +129,7 @@ class History:
         bound = {key: pod["spec"]["nodeName"] for key, pod in pods.items() if pod["spec"].get("nodeName")}
         return {
             "bound": bound,
-            "pending": {key: pending(pod) for key, pod in pods.items() if key not in bound},
+            "pending": {key: pending_state(pod) for key, pod in pods.items() if key not in bound},
             "gone": sorted(self._gone),
             "preemptions": [
                 {"preemptor": event.pod, "node": event.node, "victims": sorted(event.victims)}
@@ -138,7 +140,7 @@ class History:
         }
 
 
-def pending(pod: Manifest) -> Manifest:
+def pending_state(pod: Manifest) -> Manifest:
     scheduled = condition(pod, "PodScheduled") or {}
     return {
         "message": scheduled.get("message", ""),
@@ -146,12 +148,12 @@ def pending(pod: Manifest) -> Manifest:
     }
 
 
-def resource_of(kind: str) -> str:
+def resource_id_of_kind(kind: str) -> str:
     groups = {"PodDisruptionBudget": ".policy"}
     return plural_of(kind) + groups.get(kind, "")
 
 
-def looking_at_all_nodes(config: Manifest | None) -> Manifest | None:
+def with_all_nodes_filtered(config: Manifest | None) -> Manifest | None:
     """The configuration with percentageOfNodesToScore 100 in all profiles."""
     if config is None:
         return None

@@ -1,7 +1,7 @@
-"""Find the smallest single changes that would let a pod run, each tried on the model.
+"""Find the smallest single changes that would let a pod run. Each is tried on the simulator.
 
-``pod.yaml`` and the cluster are those of ``explain``: the pod as somebody would write it, the cluster as
-``kubectl get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json`` prints it.
+``pod.yaml`` and the cluster are those of ``explain``: the manifest of the pod, and the output of ``kubectl
+get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc,sc -A -o json``.
 """
 
 import argparse
@@ -11,14 +11,21 @@ from pathlib import Path
 
 import msgspec
 
-from simulator.apiserver.manifest import ManifestError, manifests
+from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import StatusError
-from simulator.commands.explain import ExplainError, admitted, aligned, named, one, read_list
-from simulator.config import ConfigError, load
-from simulator.plugins.registry import profiles
+from simulator.commands.explain import (
+    ExplainError,
+    admit_pod,
+    align_columns,
+    join_names,
+    read_cluster,
+    single_document,
+)
+from simulator.config import ConfigError
+from simulator.framework.extender import Transport
+from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
-from simulator.scheduler.extender import Transport
-from simulator.what_if.answer import Answer, Outcome, Progress, Suggestion
+from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 
@@ -41,47 +48,49 @@ def run(options: argparse.Namespace) -> int:
     if options.output == "json":
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
     else:
-        print("\n".join(report(found)))
+        print("\n".join(report_lines(found)))
     return 0
 
 
 def what_if(
     pod_path: Path, cluster_path: Path, config_path: Path | None, transport: Transport | None = None
-) -> Answer:
-    """What it is about goes to the standard error output meanwhile, where that is a terminal."""
+) -> WhatIfAnswer:
+    """Search, and return the answer. Progress is printed to stderr if that is a terminal."""
     configuration = None
     if config_path is not None:
-        configuration = one(manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path)
+        configuration = single_document(
+            parse_manifests(config_path.read_bytes()), "KubeSchedulerConfiguration", config_path
+        )
     frameworks = profiles(load(configuration), transport=transport)
-    items = list(read_list(cluster_path))
-    pod = admitted(one(manifests(pod_path.read_bytes()), "Pod", pod_path), items)
+    items = list(read_cluster(cluster_path))
+    pod = admit_pod(single_document(parse_manifests(pod_path.read_bytes()), "Pod", pod_path), items)
     try:
         situation = Situation.read(items, pod.manifest, frameworks)
     except (ValueError, LookupError, TypeError, AttributeError) as failure:
         raise ExplainError(f"{cluster_path}: {type(failure).__name__}: {failure}") from None
-    for said in search(situation):
-        if isinstance(said, Answer):
-            return said
-        if isinstance(said, Progress) and sys.stderr.isatty():
-            print(f"\r{said.done + 1}/{said.total} {said.doing:<20}", end="\r", file=sys.stderr)
+    for found in search(situation):
+        if isinstance(found, WhatIfAnswer):
+            return found
+        if isinstance(found, Progress) and sys.stderr.isatty():
+            print(f"\r{found.done + 1}/{found.total} {found.doing:<20}", end="\r", file=sys.stderr)
     raise AssertionError("a search ends with its answer")
 
 
-# For people
+# Output as text
 
 
-def report(found: Answer) -> Iterator[str]:
+def report_lines(found: WhatIfAnswer) -> Iterator[str]:
     if found.now.kind == "bound":
         yield f"Pod {found.pod} fits as it is: it would be bound to {found.now.node}."
         return
     yield f"Pod {found.pod}: {found.now.message}"
     if found.now.kind == "nominated":
-        yield f"As it is, it would be {outcome(found.now)}."
+        yield f"As it is, it would be {outcome_text(found.now)}."
     yield ""
     if found.suggestions:
         rows = [["CHANGE", "THEN"]]
-        rows += [[sentence(said), outcome(said.outcome)] for said in found.suggestions]
-        yield from aligned(rows)
+        rows += [[change_text(each), outcome_text(each.outcome)] for each in found.suggestions]
+        yield from align_columns(rows)
         return
     yield f"No single change would let it run ({found.tried} tried). The nodes with the least against them:"
     yield ""
@@ -89,10 +98,10 @@ def report(found: Answer) -> Iterator[str]:
     for lack in found.lacks:
         texts = [f"{o.short_by} of {o.resource}" if o.short_by else o.reason for o in lack.obstacles]
         rows.append([lack.node, "; ".join(texts)])
-    yield from aligned(rows)
+    yield from align_columns(rows)
 
 
-SENTENCES = {
+CHANGE_TEXTS = {
     "gate": "take the scheduling gate {what} away",
     "scheduler": "schedulerName {before} -> {after}",
     "uncordon": "uncordon {target}",
@@ -114,22 +123,22 @@ SENTENCES = {
 }
 
 
-def sentence(said: Suggestion) -> str:
-    if said.kind == "label":
+def change_text(suggestion: Suggestion) -> str:
+    if suggestion.kind == "label":
         text = (
-            f"label {said.target} {said.what}={said.after}"
-            if said.after
-            else f"no label {said.what} on {said.target}"
+            f"label {suggestion.target} {suggestion.what}={suggestion.after}"
+            if suggestion.after
+            else f"no label {suggestion.what} on {suggestion.target}"
         )
     else:
-        text = SENTENCES[said.kind].format(
-            what=said.what, before=said.before, after=said.after, target=said.target
+        text = CHANGE_TEXTS[suggestion.kind].format(
+            what=suggestion.what, before=suggestion.before, after=suggestion.after, target=suggestion.target
         )
-    return f"{text} (or {named(said.alike)})" if said.alike else text
+    return f"{text} (or {join_names(suggestion.alike)})" if suggestion.alike else text
 
 
-def outcome(said: Outcome) -> str:
-    if said.kind == "bound":
-        others = f" ({said.feasible_count} nodes fit)" if said.feasible_count > 1 else ""
-        return f"bound to {said.node}{others}"
-    return f"nominated to {said.node}, evicting {named(said.victims)}"
+def outcome_text(outcome: AttemptOutcome) -> str:
+    if outcome.kind == "bound":
+        others = f" ({outcome.feasible_count} nodes fit)" if outcome.feasible_count > 1 else ""
+        return f"bound to {outcome.node}{others}"
+    return f"nominated to {outcome.node}, evicting {join_names(outcome.victims)}"

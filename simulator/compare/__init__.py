@@ -1,1 +1,1 @@
-"""The same workload under two schedulers, side by side."""
+"""Comparison of two schedulers that run the same workload."""

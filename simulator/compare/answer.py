@@ -1,4 +1,4 @@
-"""What comes of a comparison."""
+"""The result of a comparison as plain data."""
 
 from typing import Literal
 
@@ -8,48 +8,48 @@ from simulator.api import Micros
 from simulator.decision import Decision
 
 Unit = Literal["pods", "percent", "points"]
-"""``points``: percentage points, of a standard deviation."""
+"""The unit of a curve. ``points`` are percentage points, for standard deviations."""
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """A figure over simulated time: it has each value until the next point's time."""
+    """A metric over simulated time, as a step function: each value is valid until the next point's time."""
 
     name: str
     """``pending``, ``requested:<resource>``, ``fragmentation``, ``load-deviation``, ``zone-deviation`` or
-    ``preempted``; see :mod:`simulator.compare.observer` for what each means."""
+    ``preempted``; see :class:`simulator.compare.observer.Observer`."""
     unit: Unit
     points: list[tuple[Micros, float]]
-    """(time since the start, value), thinned out; mean and peak are of everything."""
+    """Points (time since the start, value), thinned out. Mean and peak are computed from all values."""
     mean: float
-    """Over time."""
+    """Mean over time."""
     peak: float
     last: float
 
 
-class Waits(msgspec.Struct, frozen=True):
-    """How long the pods of one priority waited for a node, from when they were seen without a scheduling
-    gate."""
+class WaitTimes(msgspec.Struct, frozen=True):
+    """How long the pods of one priority waited for a node, from their creation or the removal of their last
+    scheduling gate."""
 
     priority: int
     bound: int
     median: Micros | None
-    """Of those that were bound, as p90; None where none was."""
+    """The median wait of bound pods; None if none was bound. So is ``p90``, the 90th percentile."""
     p90: Micros | None
     pending: int
-    """Still waiting at the end."""
+    """Number of pods that still wait at the end."""
     longest_pending: Micros
-    """How long the first of those has waited by then; 0 without any."""
+    """The longest wait of those pods; 0 if there are none."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """One side."""
+class RunOutcome(msgspec.Struct, frozen=True):
+    """The result of one side."""
 
     cycles: int
     bound: int
     preempted: int
-    """Victims of preemption."""
+    """Number of pods evicted by preemption."""
     curves: list[Curve]
-    waits: list[Waits]
+    waits: list[WaitTimes]
     """Highest priority first."""
 
     def curve(self, name: str) -> Curve | None:
@@ -57,12 +57,12 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """The first scheduling cycle at which the two did not do the same."""
+    """The first scheduling cycle in which the two sides differ."""
 
     cycle: int
     kind: Literal["pod", "outcome", "node", "victims", "none"]
-    """What differs first: the pod that was popped, what became of it, the node that was chosen or nominated,
-    the victims there; ``none``: one side had no such cycle any more."""
+    """What differs: the pod that was popped, the outcome, the node that was chosen or nominated, or its
+    victims; ``none``: one side has no such cycle."""
     a: Decision | None
     b: Decision | None
 
@@ -70,12 +70,12 @@ class Difference(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True):
     start: Micros
     end: Micros
-    """Since the start: up to where both were run."""
+    """The simulated time that was compared, since the start."""
     complete: bool
-    """False where somebody stopped it before its time."""
+    """False if the comparison was stopped early."""
     reference: dict[str, int]
-    """The requests of the pod by which fragmentation is measured; empty without any."""
-    a: Outcome
-    b: Outcome
+    """The requests of the reference pod for fragmentation; empty if there is none."""
+    a: RunOutcome
+    b: RunOutcome
     difference: Difference | None
-    """None = every cycle was the same."""
+    """None if no cycle differs."""

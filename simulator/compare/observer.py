@@ -1,4 +1,4 @@
-"""What one side's figures are made of: the watch and the trace, as they come."""
+"""Computes the metrics of one side from its watch events and trace."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil
@@ -10,44 +10,45 @@ from numpy.typing import NDArray
 from simulator.api import Micros, WatchEvent
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
-from simulator.compare.answer import Outcome, Unit, Waits
-from simulator.compare.track import Track
+from simulator.compare.answer import RunOutcome, Unit, WaitTimes
+from simulator.compare.time_series import TimeSeries
+from simulator.objects.conditions import condition_status
 from simulator.objects.node import Node
-from simulator.objects.node_conditions import condition_status
 from simulator.objects.pod import Pod
 from simulator.objects.pod_requests import is_extended_resource
 from simulator.trace import CycleStarted, Event, VictimDeleted
 
 MAX_EXTENDED: Final = 4
-"""Extended resources that get a curve of their own: a page of plots, not a book."""
+"""Maximum number of extended resources with a curve of their own."""
 
 MAX_PRIORITIES: Final = 20
-"""The highest, each of which has waits of its own; a workload of random priorities makes no endless table."""
+"""Maximum number of priorities with wait times of their own, the highest first."""
 
-SHARED: Final = ("cpu", "memory")
-"""The first two lines of the cluster's columns: what every node has and every pod may ask for."""
+COMMON_RESOURCES: Final = ("cpu", "memory")
+"""The first two rows of the cluster's resource columns, which exist in every cluster."""
 
 
 class Observer:
-    """Takes in everything, and measures at the end of each moment:
+    """Receives all watch events and trace events, and computes these metrics at the end of each point in
+    time:
 
     * ``pending``: pods without a node that are not gated
     * ``requested:<resource>``: requests of the pods on ready nodes, in percent of what these have allocatable
-    * ``fragmentation``: of the cpu and the memory that is free on ready nodes, the share on nodes that would
-      not take one more pod like the reference; the mean of the two, in percent
+    * ``fragmentation``: the share of the free resources of ready nodes that is on nodes without room for one
+      more reference pod; the mean of cpu and memory, in percent
     * ``load-deviation``: the standard deviation over ready nodes of a node's load, which is the larger of its
       requested shares of cpu and memory; in percentage points
-    * ``zone-deviation``: the same over zones, a zone's load being its nodes' mean; where there are zones
+    * ``zone-deviation``: the same over zones, if there are any; a zone's load is the mean of its nodes' loads
     * ``preempted``: victims of preemption so far
 
-    A node is ready unless its condition Ready says otherwise.
+    A node is ready if its condition Ready is True or missing.
     """
 
     def __init__(self, start: Micros, reference: dict[str, int]) -> None:
         self._start = start
         self._reference = reference
         self._cluster = Cluster()
-        self._tracks: dict[str, Track] = {}
+        self._series: dict[str, TimeSeries] = {}
         self._now = start
         self._changed = True
         self._columns: tuple[Bools, Ints] | None = None
@@ -56,8 +57,8 @@ class Observer:
         self._cycles = 0
         self._preempted = 0
 
-    def see(self, now: Micros, events: Iterable[WatchEvent], trace: Sequence[Event]) -> None:
-        """What one step brought."""
+    def observe(self, now: Micros, events: Iterable[WatchEvent], trace: Sequence[Event]) -> None:
+        """Process the events of one step."""
         if now > self._now:
             self._measure()
             self._now = now
@@ -66,27 +67,27 @@ class Observer:
                 self._pod_changed(event)
             elif event.resource == "nodes":
                 self._node_changed(event)
-        for said in trace:
-            if isinstance(said, CycleStarted):
+        for traced in trace:
+            if isinstance(traced, CycleStarted):
                 self._cycles += 1
-            elif isinstance(said, VictimDeleted):
+            elif isinstance(traced, VictimDeleted):
                 self._preempted += 1
                 self._changed = True
 
-    def outcome(self, end: Micros) -> Outcome:
-        """All that is known, at ``end`` or at the last step, whichever is later."""
+    def outcome(self, end: Micros) -> RunOutcome:
+        """Return the result at ``end``, or at the last step if that is later."""
         self._measure()
         end = max(end, self._now)
         waits = self._all_waits(end)
-        return Outcome(
+        return RunOutcome(
             cycles=self._cycles,
             bound=sum(len(each) for each in self._waits.values()),
             preempted=self._preempted,
-            curves=[track.curve(end - self._start) for track in self._tracks.values()],
+            curves=[series.curve(end - self._start) for series in self._series.values()],
             waits=waits,
         )
 
-    # The watch
+    # Watch events
 
     def _pod_changed(self, event: WatchEvent) -> None:
         pod = Pod.parse(event.object)
@@ -113,7 +114,7 @@ class Observer:
         self._changed = True
 
     def _ready(self) -> tuple[Bools, Ints]:
-        """Which rows are ready nodes, and in which zone each is (-1: in none)."""
+        """Return which rows are ready nodes, and the number of each row's zone (-1 = no zone)."""
         if self._columns is None:
             nodes = self._cluster.nodes
             numbers: dict[str, int] = {}
@@ -135,33 +136,35 @@ class Observer:
             )
         return self._columns
 
-    # The figures
+    # Metrics
 
     def _measure(self) -> None:
         if not self._changed:
             return
         self._changed = False
-        self._set("pending", "pods", len(self._waiting))
+        self._record("pending", "pods", len(self._waiting))
         ready, zones = self._ready()
         cluster = self._cluster
         allocatable = cluster.allocatable[:, : cluster.width][:, ready].astype(np.float64)
         requested = cluster.requested[:, : cluster.width][:, ready].astype(np.float64)
         for name, line in self._resources():
             there = float(allocatable[line].sum())
-            if there or f"requested:{name}" in self._tracks:
-                self._set(f"requested:{name}", "percent", 100 * _share(float(requested[line].sum()), there))
+            if there or f"requested:{name}" in self._series:
+                self._record(
+                    f"requested:{name}", "percent", 100 * _ratio(float(requested[line].sum()), there)
+                )
         free = np.maximum(allocatable - requested, 0)
         slots = (cluster.allowed_pods - cluster.pod_count)[: cluster.width][ready]
         fits = slots > 0
         for name, amount in self._reference.items():
-            fits &= free[cluster.resource(name)] >= amount if name in cluster.resources else amount <= 0
-        cut_off = [_share(float(free[line, ~fits].sum()), float(free[line].sum())) for line in (0, 1)]
-        self._set("fragmentation", "percent", 50 * sum(cut_off) if self._reference else 0.0)
+            fits &= free[cluster.resource_index(name)] >= amount if name in cluster.resources else amount <= 0
+        cut_off = [_ratio(float(free[line, ~fits].sum()), float(free[line].sum())) for line in (0, 1)]
+        self._record("fragmentation", "percent", 50 * sum(cut_off) if self._reference else 0.0)
         some = np.where(allocatable[:2] > 0, allocatable[:2], np.inf)
         loads = 100 * (requested[:2] / some).max(axis=0)
-        self._set("load-deviation", "points", float(loads.std()) if len(loads) else 0.0)
+        self._record("load-deviation", "points", float(loads.std()) if len(loads) else 0.0)
         self._measure_zones(loads, zones[ready])
-        self._set("preempted", "pods", self._preempted)
+        self._record("preempted", "pods", self._preempted)
 
     def _measure_zones(self, loads: NDArray[np.float64], zones: Ints) -> None:
         known = zones >= 0
@@ -169,43 +172,43 @@ class Observer:
             sums = np.bincount(zones[known], weights=loads[known])
             nodes = np.bincount(zones[known])
             means = sums[nodes > 0] / nodes[nodes > 0]
-            self._set("zone-deviation", "points", float(means.std()))
+            self._record("zone-deviation", "points", float(means.std()))
 
     def _resources(self) -> list[tuple[str, int]]:
         lines = self._cluster.resources
         extended = [name for name in lines if is_extended_resource(name)][:MAX_EXTENDED]
-        return [(name, lines[name]) for name in (*SHARED, *extended)]
+        return [(name, lines[name]) for name in (*COMMON_RESOURCES, *extended)]
 
-    def _set(self, name: str, unit: Unit, value: float) -> None:
-        track = self._tracks.get(name)
-        if track is None:
-            track = self._tracks[name] = Track(name, unit)
-        track.add(self._now - self._start, value)
+    def _record(self, name: str, unit: Unit, value: float) -> None:
+        series = self._series.get(name)
+        if series is None:
+            series = self._series[name] = TimeSeries(name, unit)
+        series.add(self._now - self._start, value)
 
-    def _all_waits(self, end: Micros) -> list[Waits]:
+    def _all_waits(self, end: Micros) -> list[WaitTimes]:
         waiting: dict[int, list[Micros]] = {}
         for since, priority in self._waiting.values():
             waiting.setdefault(priority, []).append(end - since)
         priorities = sorted(waiting.keys() | self._waits.keys(), reverse=True)[:MAX_PRIORITIES]
-        return [_waits(each, self._waits.get(each, []), waiting.get(each, [])) for each in priorities]
+        return [_wait_times(each, self._waits.get(each, []), waiting.get(each, [])) for each in priorities]
 
 
-def _waits(priority: int, bound: list[Micros], pending: list[Micros]) -> Waits:
+def _wait_times(priority: int, bound: list[Micros], pending: list[Micros]) -> WaitTimes:
     ordered = sorted(bound)
-    return Waits(
+    return WaitTimes(
         priority=priority,
         bound=len(ordered),
-        median=_rank(ordered, 0.5),
-        p90=_rank(ordered, 0.9),
+        median=_percentile(ordered, 0.5),
+        p90=_percentile(ordered, 0.9),
         pending=len(pending),
         longest_pending=max(pending, default=0),
     )
 
 
-def _rank(ordered: list[Micros], share: float) -> Micros | None:
-    """The smallest value that this share of all do not exceed: one that really occurred."""
+def _percentile(ordered: list[Micros], share: float) -> Micros | None:
+    """Return the smallest value that at least this share of all values do not exceed (nearest rank)."""
     return ordered[ceil(share * len(ordered)) - 1] if ordered else None
 
 
-def _share(part: float, whole: float) -> float:
+def _ratio(part: float, whole: float) -> float:
     return part / whole if whole > 0 else 0.0

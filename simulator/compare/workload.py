@@ -1,4 +1,4 @@
-"""What both sides are given: the same objects, at the same time."""
+"""The workload of a comparison, which both sides run."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,36 +11,40 @@ from simulator.objects.node import Node
 from simulator.scenario import API_VERSION, Scenario
 
 
-class Workload(msgspec.Struct, frozen=True):
+class ComparedWorkload(msgspec.Struct, frozen=True):
+    """The same objects and times for both sides."""
+
     objects: list[Change]
-    """What there is from the start, in the order in which it came."""
+    """The objects that exist at the start, in the order of their creation."""
     start: Micros
     pace: Micros
     first_cycle: int = 1
 
 
-def of_scenario(scenario: Scenario, start: Micros) -> Workload:
-    """Raises StatusError for a manifest that admission refuses."""
-    return Workload(new_cluster(scenario.manifests, start), start, scenario.pace)
+def workload_of_scenario(scenario: Scenario, start: Micros) -> ComparedWorkload:
+    """Return the workload of a scenario. Raises StatusError for a manifest that admission refuses."""
+    return ComparedWorkload(new_cluster(scenario.manifests, start), start, scenario.pace)
 
 
-def of_objects(
+def workload_of_objects(
     objects: Mapping[str, Mapping[str, Manifest]], start: Micros, pace: Micros, first_cycle: int
-) -> Workload:
-    """Of the objects of a cluster as they are, resource -> key -> manifest."""
+) -> ComparedWorkload:
+    """Return a workload with the objects of a cluster (by resource and key), in the order of their last
+    writes."""
     found = [
         (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))
         for resource, collection in objects.items()
         for key, manifest in collection.items()
     ]
     found.sort(key=lambda each: each[0])
-    return Workload([change for _, change in found], start, pace, first_cycle)
+    return ComparedWorkload([change for _, change in found], start, pace, first_cycle)
 
 
-def largest_pod(workload: Workload) -> dict[str, int]:
-    """The requests of the largest pod that there is or will be, of those that an empty node would take: the
-    one with the largest sum of its shares of the most cpu and the most memory that a node has. {} without
-    pods."""
+def largest_pod(workload: ComparedWorkload) -> dict[str, int]:
+    """Return the requests of the largest pod that exists or will be created, and that fits on an empty node;
+    {} if there is none.
+
+    The size of a pod is its cpu request divided by the largest node's cpu, plus the same for memory."""
     manifests = [change.object for change in workload.objects if change.object is not None]
     nodes = [Node.parse(manifest).allocatable for manifest in manifests if manifest["kind"] == "Node"]
     most = {
@@ -66,12 +70,12 @@ def _pod_requests(manifests: Iterable[Manifest]) -> Iterator[dict[str, int]]:
             try:
                 exact = pod_requests.pod_requests({"metadata": {}, "spec": spec}, use_status=False)
             except (ValueError, LookupError, TypeError, AttributeError):
-                continue  # of a timetable: admission will refuse it
-            yield pod_requests.amounts(exact)
+                continue  # an invalid object in a timetable, which admission will refuse
+            yield pod_requests.to_amounts(exact)
 
 
 def _pod_specs(manifest: Manifest) -> Iterator[Manifest]:
-    """The specs of the pods that an object is or makes."""
+    """Yield the specs of the pods that an object is or creates."""
     spec = manifest.get("spec")
     if not isinstance(spec, dict):
         return

@@ -1,17 +1,18 @@
-"""Reading a KubeSchedulerConfiguration (staging/src/k8s.io/kube-scheduler/config/v1/types.go, v1.34).
+"""Loading of a KubeSchedulerConfiguration (staging/src/k8s.io/kube-scheduler/config/v1/types.go, v1.34).
 
-Defaulting follows pkg/scheduler/apis/config/v1/defaults.go and default_plugins.go, validation
-pkg/scheduler/apis/config/validation/validation.go; the fields that concern running the real process (leader
-election, client connection, ...) are accepted and not looked at.
+Defaults follow pkg/scheduler/apis/config/v1/defaults.go and default_plugins.go, validation follows
+pkg/scheduler/apis/config/validation/validation.go. Fields that only concern the process of kube-scheduler
+(leader election, client connection, ...) are accepted and ignored.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from simulator.api import Manifest
 from simulator.config import extenders
-from simulator.config.args import Cause, convert_error, decode
+from simulator.config.args import Cause, TakesArgs, decode_args, to_cause
 from simulator.config.extenders import ExtenderConfig
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
@@ -38,13 +39,14 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
     ("ImageLocality", 1),
     ("DefaultBinder", 0),
 )
-"""The default profile's plugins, in order, with their score weights (0 = 1 where it is scored)."""
-LOOK_AT_ALL = 100
+"""The default profile's plugins, in order, with their score weights. A weight of 0 means the default, 1."""
+ALL_NODES_PERCENT = 100
+"""The default of percentageOfNodesToScore here: the scheduler filters all nodes."""
 
 MAX_PROFILES = 16
-"""More than anybody runs, and a bound on the work that one document can make."""
+"""Maximum number of profiles, a bound on the work that one configuration can cause."""
 MAX_PLUGIN_WEIGHT = (1 << 63) // 100 // 100
-"""So that the total of up to 100 plugins' scores of up to 100 stays within int64."""
+"""Maximum weight, so that the weighted sum of 100 plugins' scores (at most 100 each) fits into an int64."""
 
 
 class ConfigError(ValueError):
@@ -81,7 +83,7 @@ class Plugins(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
     multi_point: PluginSet = PluginSet()
 
     def at(self, point: str) -> PluginSet:
-        """The set of an extension point by its name in the configuration ("preFilter")."""
+        """Return the plugin set of an extension point by its name in the configuration ("preFilter")."""
         found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
         return found
 
@@ -115,17 +117,17 @@ class ConfigurationManifest(msgspec.Struct, frozen=True, rename="camel", forbid_
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """One profile: its own settings merged with the defaults."""
+    """One profile, merged with the defaults."""
 
     scheduler_name: str
     percentage_of_nodes_to_score: int
-    """How many nodes must be found before the search may stop; 0 = adaptive, as the real scheduler does by
-    itself. 100 unless configured: a simulation can afford to show every node."""
+    """The percentage of nodes that must be found feasible before the search stops; 0 = adaptive, which is the
+    default of kube-scheduler. The default here is ALL_NODES_PERCENT, so that every node has a verdict."""
     multi_point: PluginSet
     plugins: Plugins
-    """What is enabled and disabled at each extension point by itself."""
+    """The plugins that are enabled and disabled at single extension points."""
     args: dict[str, Any]
-    """Decoded arguments of every plugin that has any; raw data for plugins that are not in-tree."""
+    """The arguments of the plugins, as :func:`simulator.config.args.decode_args` returns them."""
 
 
 class Configuration(msgspec.Struct, frozen=True):
@@ -136,18 +138,19 @@ class Configuration(msgspec.Struct, frozen=True):
     """In the order in which they are called."""
 
 
-def load(manifest: Manifest | None) -> Configuration:
-    """The configuration that a manifest describes; None = all defaults. Raises :class:`ConfigError`."""
+def load_configuration(manifest: Manifest | None, plugins: Mapping[str, type[TakesArgs]]) -> Configuration:
+    """Load a configuration from its manifest; None = all defaults. ``plugins`` are the plugin classes by
+    name, for the types of their arguments. Raises :class:`ConfigError`."""
     try:
         read = msgspec.convert(manifest or {}, ConfigurationManifest)
     except msgspec.ValidationError as failure:
-        raise ConfigError([convert_error(failure)]) from None
+        raise ConfigError([to_cause(failure)]) from None
     causes: list[Cause] = []
     if read.api_version != API_VERSION:
         causes.append(("apiVersion", f"expected {API_VERSION}"))
     if read.kind != "KubeSchedulerConfiguration":
         causes.append(("kind", "expected KubeSchedulerConfiguration"))
-    causes += _percentage("", read.percentage_of_nodes_to_score)
+    causes += _validate_percentage("", read.percentage_of_nodes_to_score)
     if read.parallelism <= 0:
         causes.append(("parallelism", "should be an integer value greater than zero"))
     if read.pod_initial_backoff_seconds <= 0:
@@ -158,45 +161,52 @@ def load(manifest: Manifest | None) -> Configuration:
         raise ConfigError([*causes, ("profiles", f"at most {MAX_PROFILES} profiles")])
     profiles = []
     percentage = read.percentage_of_nodes_to_score
-    everywhere = LOOK_AT_ALL if percentage is None else percentage
+    everywhere = ALL_NODES_PERCENT if percentage is None else percentage
     for i, profile in enumerate(read.profiles or [ProfileManifest()]):
-        profiles.append(_profile(f"profiles[{i}].", profile, everywhere, causes))
+        profiles.append(_merge_profile(f"profiles[{i}].", profile, everywhere, plugins, causes))
         if not profile.scheduler_name:
             causes.append((f"profiles[{i}].schedulerName", "Required value"))
         if any(p.scheduler_name == profile.scheduler_name for p in read.profiles[:i]):
             causes.append((f"profiles[{i}].schedulerName", f"Duplicate value: {profile.scheduler_name!r}"))
-    causes += extenders.validate(read.extenders)
+    causes += extenders.validate_extenders(read.extenders)
     if causes:
         raise ConfigError(causes)
-    ignored = extenders.ignored_by_scheduler(read.extenders)
+    ignored = extenders.ignored_resources(read.extenders)
     if ignored:
         for made in profiles:
-            made.args["NodeResourcesFit"].ignored_resources = ignored  # As upstream: in place of its own.
+            # Upstream also replaces the resources in the plugin's own arguments.
+            made.args["NodeResourcesFit"].ignored_resources = ignored
     return Configuration(
         profiles,
         read.pod_initial_backoff_seconds,
         read.pod_max_backoff_seconds,
-        extenders.in_order(read.extenders),
+        extenders.in_call_order(read.extenders),
     )
 
 
-def _percentage(path: str, percentage: int | None) -> list[Cause]:
+def _validate_percentage(path: str, percentage: int | None) -> list[Cause]:
     if percentage is None or 0 <= percentage <= 100:
         return []
     return [(f"{path}percentageOfNodesToScore", "not in valid range [0-100]")]
 
 
-def _profile(path: str, read: ProfileManifest, percentage: int, causes: list[Cause]) -> Profile:
-    causes += _percentage(path, read.percentage_of_nodes_to_score)
+def _merge_profile(
+    path: str,
+    read: ProfileManifest,
+    percentage: int,
+    plugins: Mapping[str, type[TakesArgs]],
+    causes: list[Cause],
+) -> Profile:
+    causes += _validate_percentage(path, read.percentage_of_nodes_to_score)
     given: dict[str, Any] = {}
     for i, entry in enumerate(read.plugin_config):
         if entry.name in given:
             causes.append((f"{path}pluginConfig[{i}]", f"Duplicate value: {entry.name!r}"))
         given[entry.name] = entry.args
-        _, wrong = decode(entry.name, entry.args)
+        _, wrong = decode_args(entry.name, entry.args, plugins)
         causes += [(f"{path}pluginConfig[{i}].args" + (f".{p}" if p else ""), m) for p, m in wrong]
     names = [name for name, _ in DEFAULT_PLUGINS]
-    args = {name: decode(name, given.get(name))[0] for name in {*names, *given}}
+    args = {name: decode_args(name, given.get(name), plugins)[0] for name in {*names, *given}}
     for point in ("score", "multiPoint"):
         for i, plugin in enumerate(read.plugins.at(point).enabled):
             if not 0 <= plugin.weight <= MAX_PLUGIN_WEIGHT:
@@ -205,27 +215,28 @@ def _profile(path: str, read: ProfileManifest, percentage: int, causes: list[Cau
     return Profile(
         read.scheduler_name,
         percentage if read.percentage_of_nodes_to_score is None else read.percentage_of_nodes_to_score,
-        merge(default, read.plugins.multi_point),
+        merge_plugin_sets(default, read.plugins.multi_point),
         read.plugins,
         args,
     )
 
 
-def merge(default: PluginSet, custom: PluginSet) -> PluginSet:
-    """mergePluginSet: what is enabled replaces a default of the same name in its place; the rest is
-    appended."""
+def merge_plugin_sets(default: PluginSet, custom: PluginSet) -> PluginSet:
+    """Merge a profile's plugin set with the default one (mergePluginSet): an enabled plugin replaces the
+    default of the same name at its position; other plugins are appended."""
     disabled = {plugin.name for plugin in custom.disabled}
-    mine = {plugin.name: plugin for plugin in custom.enabled}
+    customized = {plugin.name: plugin for plugin in custom.enabled}
     kept = [] if "*" in disabled else [p for p in default.enabled if p.name not in disabled]
-    replaced = {p.name for p in kept} & mine.keys()
-    enabled = [mine.get(p.name, p) for p in kept] + [p for p in custom.enabled if p.name not in replaced]
+    replaced = {p.name for p in kept} & customized.keys()
+    enabled = [customized.get(p.name, p) for p in kept] + [
+        p for p in custom.enabled if p.name not in replaced
+    ]
     return PluginSet(enabled=enabled, disabled=custom.disabled)
 
 
-def expand(profile: Profile, point: str, implements: set[str]) -> list[str]:
-    """The names of the plugins at an extension point, in order (expandMultiPointPlugins in
-    pkg/scheduler/framework/runtime/framework.go). ``implements`` are the plugins that have this extension
-    point."""
+def expand_plugins(profile: Profile, point: str, implements: set[str]) -> list[str]:
+    """Return the names of the plugins at an extension point, in order (expandMultiPointPlugins in
+    pkg/scheduler/framework/runtime/framework.go). ``implements`` are the plugins that implement it."""
     own = profile.plugins.at(point)
     enabled = [plugin.name for plugin in own.enabled]
     disabled = {plugin.name for plugin in own.disabled}
@@ -243,7 +254,8 @@ def expand(profile: Profile, point: str, implements: set[str]) -> list[str]:
 
 
 def score_weights(profile: Profile) -> dict[str, int]:
-    """Weights by plugin: the score point's own setting goes before multiPoint's; an absent one is 1."""
+    """Return the score weights by plugin: a weight at ``score`` takes precedence over one at ``multiPoint``;
+    the default is 1."""
     weights: dict[str, int] = {}
     for plugin in [*profile.plugins.score.enabled, *profile.multi_point.enabled]:
         weights.setdefault(plugin.name, plugin.weight or 1)

@@ -1,5 +1,5 @@
-"""Extenders in a KubeSchedulerConfiguration, v1.34: staging/src/k8s.io/kube-scheduler/config/v1/types.go, and
-validateExtenders in pkg/scheduler/apis/config/validation/validation.go."""
+"""Extenders in a KubeSchedulerConfiguration: staging/src/k8s.io/kube-scheduler/config/v1/types.go, and
+validateExtenders in pkg/scheduler/apis/config/validation/validation.go, v1.34."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,9 +11,9 @@ from simulator.objects import durations
 
 DEFAULT_TIMEOUT = "5s"
 MAX_TIMEOUT = "30s"
-"""The scheduler stands still while it waits: longer would look like a scheduler that has stopped."""
+"""Maximum httpTimeout. The simulation does nothing else while it waits for an extender."""
 MAX_EXTENDERS = 8
-"""More than anybody runs, and a bound on what one attempt can call."""
+"""Maximum number of extenders, a bound on the HTTP requests of one scheduling attempt."""
 MAX_EXTENDER_WEIGHT = (1 << 63) // 100 // 100
 
 
@@ -23,7 +23,7 @@ class ExtenderManagedResource(msgspec.Struct, frozen=True, rename="camel", forbi
 
 
 class ExtenderConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A verb that is "" is one that the extender does not have."""
+    """The configuration of one extender. An empty verb means that the extender does not support it."""
 
     url_prefix: str
     filter_verb: str = ""
@@ -35,28 +35,29 @@ class ExtenderConfig(msgspec.Struct, frozen=True, rename="camel", forbid_unknown
     tls_config: Manifest | None = msgspec.field(name="tlsConfig", default=None)
     http_timeout: str = msgspec.field(name="httpTimeout", default=DEFAULT_TIMEOUT)
     node_cache_capable: bool = False
-    """The extender knows the nodes: it is sent, and sends, names."""
+    """Whether the extender caches nodes. Requests and responses then contain node names instead of nodes."""
     managed_resources: list[ExtenderManagedResource] = []
-    """Only pods that request one of these are of interest to it; without any, all pods."""
+    """The extender is called for pods that request one of these resources; for all pods if the list is
+    empty."""
     ignorable: bool = False
-    """Without an answer, scheduling goes on as if there were no such extender."""
+    """Whether scheduling continues without the extender if it cannot be reached or returns an error."""
 
     @property
     def timeout(self) -> Micros:
-        return durations.parse(self.http_timeout)
+        return durations.parse_duration(self.http_timeout)
 
 
-def in_order(extenders: Sequence[ExtenderConfig]) -> list[ExtenderConfig]:
-    """As the scheduler calls them: the ignorable ones last."""
+def in_call_order(extenders: Sequence[ExtenderConfig]) -> list[ExtenderConfig]:
+    """Return the extenders in the order in which they are called: the ignorable ones last."""
     return sorted(extenders, key=lambda extender: extender.ignorable)
 
 
-def ignored_by_scheduler(extenders: Sequence[ExtenderConfig]) -> list[str]:
-    """Resources that an extender looks after alone, so that NodeResourcesFit ignores them."""
+def ignored_resources(extenders: Sequence[ExtenderConfig]) -> list[str]:
+    """Return the resources with ignoredByScheduler, which NodeResourcesFit ignores."""
     return [r.name for extender in extenders for r in extender.managed_resources if r.ignored_by_scheduler]
 
 
-def validate(extenders: Sequence[ExtenderConfig]) -> Iterator[Cause]:
+def validate_extenders(extenders: Sequence[ExtenderConfig]) -> Iterator[Cause]:
     if len(extenders) > MAX_EXTENDERS:
         yield "extenders", f"at most {MAX_EXTENDERS} extenders"
     managed: set[str] = set()
@@ -68,7 +69,7 @@ def validate(extenders: Sequence[ExtenderConfig]) -> Iterator[Cause]:
             yield f"{path}.weight", "must have a positive weight applied to it"
         if extender.tls_config is not None:
             yield f"{path}.tlsConfig", "not supported: certificates are those that this machine trusts"
-        yield from _timeout(f"{path}.httpTimeout", extender.http_timeout)
+        yield from _validate_timeout(f"{path}.httpTimeout", extender.http_timeout)
         for j, resource in enumerate(extender.managed_resources):
             where = f"{path}.managedResources[{j}].name"
             if "/" not in resource.name or resource.name.partition("/")[0].endswith("kubernetes.io"):
@@ -84,11 +85,11 @@ def validate(extenders: Sequence[ExtenderConfig]) -> Iterator[Cause]:
         )
 
 
-def _timeout(path: str, text: str) -> Iterator[Cause]:
+def _validate_timeout(path: str, text: str) -> Iterator[Cause]:
     try:
-        timeout = durations.parse(text)
+        timeout = durations.parse_duration(text)
     except ValueError as failure:
         yield path, str(failure)
         return
-    if not 0 < timeout <= durations.parse(MAX_TIMEOUT):
+    if not 0 < timeout <= durations.parse_duration(MAX_TIMEOUT):
         yield path, f"must be more than nothing and at most {MAX_TIMEOUT}"

@@ -1,5 +1,6 @@
-"""The controllers of kube-controller-manager v1.34 that a small cluster cannot do without (pkg/controller).
+"""Controllers of kube-controller-manager v1.34 (pkg/controller), the kubelets, and timetables.
 
-Each keeps one kind of object true, in a file of its own; what they share is in
-:mod:`simulator.controllers.controller`, and :mod:`simulator.controllers.manager` starts them all.
+Each is a subclass of :class:`simulator.controllers.controller.Controller`, or of
+:class:`simulator.controllers.workload_controller.WorkloadController` if its objects own others.
+:mod:`simulator.controllers.manager` creates them all.
 """

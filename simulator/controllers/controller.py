@@ -1,145 +1,124 @@
-"""What all controllers have in common: a queue of keys, and the way to create, change and delete.
+"""The base of all controllers: watched changes, a work queue, and the ways to create, patch and delete.
 
-A controller looks at one object at a time and does what is still to be done for it, whatever the change was
-that called it. What it reads is never older than what it wrote: its writes come back before the next thing is
-done, so that no expectations need be kept as upstream keeps them (pkg/controller/controller_utils.go)."""
+A controller is informed of each change of the resources that it watches and adds the objects concerned to its
+work queue. :meth:`Controller.sync` then compares one object with what its spec asks for and writes what is
+missing, whatever the change was. What sync reads is never older than what it wrote: its writes are observed
+before the next step. So it needs no expectations, which upstream keeps for stale caches
+(pkg/controller/controller_utils.go, v1.34)."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
-from simulator.api import SECOND, ApiError, Change, Manifest, Micros
+import msgspec
+
+from simulator.api import ApiError, Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import admit
 from simulator.apiserver.deletion import Propagation, admit_delete
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import StatusError
-from simulator.controllers.ownership import Ownership, controller_of, controller_reference, uid
-from simulator.objects.labels import label_selector
-from simulator.trace import ControllerFailed, ObjectsCreated, ObjectsDeleted
-from simulator.world.agenda import Turn
-from simulator.world.world import World
+from simulator.client.world import CreateFailed, World
+from simulator.controllers.ownership import OwnershipIndex
+from simulator.controllers.work_queue import ObjectKey, WorkQueue
+from simulator.kernel.environment import Turn
+from simulator.objects.metadata import key_of, name_of, uid_of, version_of
+from simulator.objects.node import Node
+from simulator.objects.owner_references import controller_reference
+from simulator.objects.pod import Pod
+from simulator.objects.status import status_of, with_status
+from simulator.trace import Event, ObjectsCreated, ObjectsDeleted
 
-FIRST_DELAY: Micros = SECOND // 200
-LONGEST_DELAY: Micros = 1000 * SECOND
-"""client-go's DefaultControllerRateLimiter: what failed is tried again after 5 ms, and twice as long each
-time up to a quarter of an hour."""
 CREATE_ATTEMPTS = 8
 """Names tried for objects with generateName, as the API server does."""
 
-DATA_FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What comes of a status or an annotation that somebody wrote nonsense into: no reason for the others to
-stop."""
 
-COUNTED = ("uid", "labels", "ownerReferences", "finalizers", "deletionTimestamp")
+class ControllerContext(NamedTuple):
+    """What all controllers share (ControllerContext,
+    cmd/kube-controller-manager/app/controllermanager.go)."""
+
+    world: World
+    ownership: OwnershipIndex
+    pods: Mapping[str, Pod]
+    """All pods by key, parsed, as last observed."""
+    nodes: Mapping[str, Node]
+    """All nodes by name, parsed, as last observed."""
 
 
 class Controller:
-    """``resource`` is what it keeps, ``kind`` its name in ownerReferences, ``dependents`` what it makes."""
-
+    component: ClassVar[str]
+    """The controller's name in the trace and in Events."""
     resource: ClassVar[str]
-    kind: ClassVar[str]
-    dependents: ClassVar[tuple[str, ...]] = ("pods",)
+    """The resource of the objects in its work queue."""
+    watches: ClassVar[tuple[str, ...]]
+    """The resources whose changes it is informed of; () = all."""
+    turn: ClassVar[Turn] = Turn.CONTROLLER
 
-    def __init__(self, world: World, ownership: Ownership) -> None:
-        self._world = world
-        self._ownership = ownership
-        self._planned: dict[str, tuple[Micros, int]] = {}
-        self._failures: dict[str, int] = {}
-        """Key -> how often in turn it failed."""
+    def __init__(self, context: ControllerContext) -> None:
+        self._world = context.world
+        self._ownership = context.ownership
+        self._pods = context.pods
+        self._nodes = context.nodes
+        self._queue = WorkQueue(context.world, self.component, self.turn, self.sync_object)
         self._drawn = 0, 0
-        """The time of the last creation, and how many there were at that time."""
+        """The time of the last creation, and the number of earlier ones at that time."""
 
-    # What is to be looked at, and when
+    # What is synced, and when
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
-        """Something that this controller may care about is new, different, or gone (``new`` None)."""
+        """Add to the work queue what this change concerns. ``old`` is None for an object that was created,
+        ``new`` for one that was deleted."""
         if resource == self.resource:
             self.enqueue(key)
-        elif resource in self.dependents and _what_counts(old) != _what_counts(new):
-            for manifest in (old, new):
-                if manifest is not None:
-                    self._owner_of(manifest)
-
-    def _owner_of(self, manifest: Manifest) -> None:
-        namespace = manifest["metadata"].get("namespace", "")
-        controller = controller_of(manifest)
-        if controller is None:
-            for key in self.adopters(namespace, manifest["metadata"].get("labels") or {}):
-                self.enqueue(key)
-        elif controller["kind"] == self.kind:
-            self.enqueue(f"{namespace}/{controller['name']}")
-
-    def adopters(self, namespace: str, labels: dict[str, str]) -> Iterator[str]:
-        """Those that would take in an object with these labels that nobody controls."""
-        for key, manifest in self._world.informer.of(self.resource).items():
-            selector = label_selector(manifest["spec"].get("selector"))
-            same = manifest["metadata"]["namespace"] == namespace
-            if same and selector is not None and selector.matches(labels):
-                yield key
 
     def enqueue(self, key: str, time: Micros = 0) -> None:
-        """Look at it at this time; at once where that is past. The earliest asked for counts."""
-        time = max(time, self._world.now)
-        if key in self._planned:
-            planned, number = self._planned[key]
-            if planned <= time:
-                return
-            self._world.agenda.cancel(number)
-        number = self._world.agenda.add(time, Turn.CONTROLLER, lambda: self._process(key))
-        self._planned[key] = time, number
+        """Sync the object of this key at ``time``, at once if that is past."""
+        self._queue.add(ObjectKey(self.resource, key), time)
 
-    def _process(self, key: str) -> None:
-        del self._planned[key]
-        try:
-            manifest = self._world.informer.get(self.resource, key)
-            if manifest is not None:
-                self.sync(key, manifest)
-            else:
-                self.gone(key)
-        except (StatusError, ApiError) as refusal:
-            self._failed(key, str(refusal))
-        except DATA_FAULTS as fault:
-            self._failed(key, f"{type(fault).__name__}: {fault}")
+    def sync_object(self, item: ObjectKey) -> None:
+        """Sync one object of the work queue. An exception is reported, and the sync repeated later."""
+        manifest = self._get(item)
+        if manifest is not None:
+            self.sync(item.key, manifest)
         else:
-            self._failures.pop(key, None)
-
-    def _failed(self, key: str, message: str) -> None:
-        count = self._failures.get(key, 0)
-        if count == 0:
-            who = f"{self.kind} {key}"
-            self._world.emit(ControllerFailed(t=self._world.now, controller=who, message=message))
-        self._failures[key] = count + 1
-        self.enqueue(key, self._world.now + min(FIRST_DELAY << min(count, 30), LONGEST_DELAY))
+            self.sync_deleted(item.key)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        """Do what is to be done for this object. May raise StatusError or ApiError: it is tried again."""
+        """Write what the object's spec asks for."""
         raise NotImplementedError
 
-    def gone(self, key: str) -> None:
-        """The object is not there any more."""
+    def sync_deleted(self, key: str) -> None:
+        """Do what is left to do for an object that was deleted."""
 
-    # What it sees
+    def _get(self, item: ObjectKey | None) -> Manifest | None:
+        return self._world.informer.get(*item) if item is not None else None
 
-    def owned(self, owner: Manifest, resource: str = "pods") -> list[Manifest]:
-        """The objects that this one controls, in the order of their arrival."""
-        places = self._ownership.controlled(uid(owner), resource)
-        found = (self._world.informer.get(place.resource, place.key) for place in places)
-        return [manifest for manifest in found if manifest is not None]
-
-    # What it does
+    # Writes
 
     def create(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
-        """Create objects of one kind, all or none, controlled by ``owner``. Raises StatusError or
-        ApiError."""
+        """Create objects of one kind, all or none. ``owner`` becomes the controller of those that have no
+        ownerReferences yet. Raises CreateFailed."""
+        try:
+            self._create_all(owner, manifests)
+        except (StatusError, ApiError) as refusal:
+            raise CreateFailed(str(refusal)) from refusal
+
+    def _create_all(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
         reference = controller_reference(owner)
         for manifest in manifests:
             manifest["metadata"].setdefault("ownerReferences", [reference])
+        namespace = owner["metadata"].get("namespace", "default")
         for attempt in range(1, CREATE_ATTEMPTS + 1):
-            source = f"{uid(owner)}/{self._draw()}"
-            reader, namespace = self._world.informer, owner["metadata"].get("namespace", "default")
+            source = f"{uid_of(owner)}/{self._draw()}"
+            reader = self._world.informer
             admission = admit(manifests, reader, self._world.now, source=source, namespace=namespace)
+            created = ObjectsCreated(
+                t=self._world.now,
+                controller=self.describe(owner),
+                resource=admission.changes[0].resource,
+                keys=[change.key for change in admission.changes],
+            )
             try:
-                self._world.commit(admission.changes, [self._created(owner, admission.changes)])
+                self._world.commit(admission.changes, [created])
             except ApiError as error:
                 generated = "generateName" in manifests[0]["metadata"]
                 if error.reason != "AlreadyExists" or not generated or attempt == CREATE_ATTEMPTS:
@@ -148,18 +127,10 @@ class Controller:
                 return
 
     def _draw(self) -> str:
-        """Tells apart whatever is created, by time and turn, so that a run draws the same names again."""
+        """A text of its own for each creation, the same in each run: generated names are drawn from it."""
         time, count = self._drawn
         self._drawn = (time, count + 1) if time == self._world.now else (self._world.now, 0)
         return f"{self._drawn[0]}/{self._drawn[1]}"
-
-    def _created(self, owner: Manifest, changes: Sequence[Change]) -> ObjectsCreated:
-        return ObjectsCreated(
-            t=self._world.now,
-            controller=self.name(owner),
-            resource=changes[0].resource,
-            keys=[change.key for change in changes],
-        )
 
     def delete(
         self,
@@ -168,119 +139,56 @@ class Controller:
         reason: str,
         propagation: Propagation | None = None,
     ) -> None:
-        """Delete objects of one kind, as a request does: pods gracefully. Raises ApiError."""
-        changes = []
-        for manifest in manifests:
-            resource = resource_of(manifest)
-            change = admit_delete(resource, manifest, self._world.now, propagation=propagation)
-            if change is not None:
-                changes.append(change)
+        """Delete objects of one kind as a DELETE request does: pods with their grace period. The trace names
+        ``owner`` as the object for which they are deleted. Raises ApiError."""
+        now = self._world.now
+        admitted = (admit_delete(resource_of(m), m, now, propagation=propagation) for m in manifests)
+        changes = [change for change in admitted if change is not None]
         if changes:
-            told = ObjectsDeleted(
-                t=self._world.now,
-                controller=self.name(owner),
+            deleted = ObjectsDeleted(
+                t=now,
+                controller=self.describe(owner),
                 resource=changes[0].resource,
                 keys=[change.key for change in changes],
                 reason=reason,
             )
-            self._world.commit(changes, [told])
+            self._world.commit(changes, [deleted])
 
-    def claim(self, owner: Manifest, resource: str = "pods") -> list[Manifest] | None:
-        """Take in what matches the selector and nobody controls, let go what does not match any more
-        (pkg/controller/controller_ref_manager.go); what it controls. None: there was some of either, which
-        causes another look."""
-        owned = self.owned(owner, resource)
-        selector = label_selector(owner["spec"].get("selector"))
-        if selector is None:
-            return owned
-        places = self._ownership.orphans(resource, owner["metadata"]["namespace"])
-        orphans = (self._world.informer.get(place.resource, place.key) for place in places)
-        own = [o for o in owned if selector.matches(_labels(o)) and self.may_own(owner, o)]
-        left = [manifest for manifest in owned if manifest not in own]
-        taken = [
-            orphan
-            for orphan in orphans
-            if orphan is not None
-            and _is_free(orphan)
-            and selector.matches(_labels(orphan))
-            and self.may_own(owner, orphan)
-        ]
-        for manifest in taken:
-            self.patch(resource, manifest, lambda m: _owned(m, owner))
-        for manifest in left:
-            self.patch(resource, manifest, lambda m: _disowned(m, owner))
-        return None if taken or left else owned
+    def patch(
+        self,
+        resource: str,
+        manifest: Manifest,
+        mutate: Callable[[Manifest], Manifest | None],
+        event: Event | None = None,
+    ) -> None:
+        """Patch an object: ``mutate`` is called with its newest version and returns the new one, None to
+        remove it. ``event`` is added to the trace with the write."""
+        self._world.update(resource, key_of(manifest), uid_of(manifest), mutate, event=event)
 
-    def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
-        """Whether an object whose labels match can be one of the owner's at all."""
-        return True
-
-    def patch(self, resource: str, manifest: Manifest, mutate: Callable[[Manifest], Manifest | None]) -> None:
-        metadata = manifest["metadata"]
-        namespace = metadata.get("namespace")
-        key = f"{namespace}/{metadata['name']}" if namespace else metadata["name"]
-        self._world.update(resource, key, uid(manifest), mutate)
-
-    def set_status(self, manifest: Manifest, **fields: object) -> None:
-        """Set these fields of its status; None removes one."""
+    def set_status(self, manifest: Manifest, status: msgspec.Struct) -> None:
+        """Patch the object's status with the fields of ``status``: None removes one, UNSET leaves it."""
+        fields: dict[str, object] = msgspec.to_builtins(status)
         if "generation" in manifest["metadata"]:
             fields["observedGeneration"] = manifest["metadata"]["generation"]
 
         def with_fields(current: Manifest) -> Manifest:
-            old = current.get("status") or {}
-            new = {name: value for name, value in {**old, **fields}.items() if value is not None}
-            return current if new == old else {**current, "status": new}
+            new = with_status(current, **fields)
+            return current if new["status"] == status_of(current) else new
 
         self.patch(self.resource, manifest, with_fields)
 
-    def name(self, manifest: Manifest) -> str:
-        """As the trace has it: ``ReplicaSet default/web``."""
-        metadata = manifest["metadata"]
-        namespace = metadata.get("namespace")
-        return f"{self.kind} {namespace}/{metadata['name']}"
+    def describe(self, manifest: Manifest) -> str:
+        """The controller's name with an object's key, as the trace shows it: ``ReplicaSet default/web``."""
+        return f"{self.component} {manifest['metadata'].get('namespace')}/{name_of(manifest)}"
 
 
 def resource_of(manifest: Manifest) -> Resource:
-    """The resource of an object that is stored: its kind is known, or was taken as it came."""
-    known = resources.of_kind(manifest["apiVersion"], manifest["kind"])
-    assert known is not None, "it could not have been created"
+    """The resource of a stored object."""
+    known = resources.find_by_kind(manifest["apiVersion"], manifest["kind"])
+    assert known is not None, "an object of an unknown kind is not stored"
     return known
 
 
-def _what_counts(manifest: Manifest | None) -> object:
-    """What a controller looks at in its dependents. Of pods that leaves out where they are, and what the
-    scheduler says of them."""
-    if manifest is None or manifest["kind"] != "Pod":
-        return manifest
-    metadata, status = manifest["metadata"], manifest.get("status") or {}
-    return (
-        {field: metadata.get(field) for field in COUNTED},
-        status.get("phase"),
-        [c for c in status.get("conditions") or () if c["type"] == "Ready"],
-        [c.get("restartCount") for c in status.get("containerStatuses") or ()],
-    )
-
-
-def is_finished(pod: Manifest) -> bool:
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-
-
-def _labels(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("labels") or {}
-
-
-def _is_free(manifest: Manifest) -> bool:
-    """Whether there is any use in taking it in."""
-    return "deletionTimestamp" not in manifest["metadata"] and not is_finished(manifest)
-
-
-def _owned(manifest: Manifest, owner: Manifest) -> Manifest:
-    metadata = manifest["metadata"]
-    references = [*(metadata.get("ownerReferences") or ()), controller_reference(owner)]
-    return {**manifest, "metadata": {**metadata, "ownerReferences": references}}
-
-
-def _disowned(manifest: Manifest, owner: Manifest) -> Manifest:
-    metadata = manifest["metadata"]
-    kept = [r for r in metadata.get("ownerReferences") or () if r["uid"] != uid(owner)]
-    return {**manifest, "metadata": {**metadata, "ownerReferences": kept}}
+def change_of(resource: str, manifest: Manifest, new: Manifest | None) -> Change:
+    """The write that replaces this version of an object by ``new``; None removes it."""
+    return Change(resource, key_of(manifest), new, version_of(manifest))

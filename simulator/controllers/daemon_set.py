@@ -1,242 +1,208 @@
-"""DaemonSets: one pod on every node that will have it (daemon_controller.go and update.go in
-pkg/controller/daemon, v1.34). The scheduler places these pods like others: each asks for its node by name."""
+"""The DaemonSet controller: one pod on each node that accepts it (daemon_controller.go and update.go in
+pkg/controller/daemon, v1.34). The scheduler places these pods as others; each requires its node by name."""
 
-import copy
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.timestamps import micros
-from simulator.controllers.controller import Controller, is_finished
-from simulator.controllers.pods import available_at, from_template, is_ready
-from simulator.controllers.revisions import HASH_LABEL, REVISIONS, clean_up, revision_hash, update_revision
-from simulator.controllers.shares import rounded_up
-from simulator.objects import node_selector
-from simulator.objects.node import Node
-from simulator.objects.pod import Pod
-
-FIRST_DELAY: Micros = SECOND
-"""A pod that failed is replaced after so long (failedPodsBackoff; upstream's doubles each time)."""
-TOLERATED = (
-    ("node.kubernetes.io/not-ready", "NoExecute"),
-    ("node.kubernetes.io/unreachable", "NoExecute"),
-    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
-    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
-    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
-    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+from simulator.controllers.controller_revisions import (
+    HASH_LABEL,
+    REVISIONS,
+    delete_old_revisions,
+    revision_hash,
+    sync_update_revision,
 )
-"""What every daemon puts up with (AddOrUpdateDaemonPodTolerations in pkg/controller/daemon/util)."""
+from simulator.controllers.daemon_placement import (
+    accepts_daemon_pod,
+    add_daemon_tolerations,
+    target_node_name,
+    with_target_node,
+)
+from simulator.controllers.pods import count_available, is_available, is_finished, is_ready, pod_from_template
+from simulator.controllers.status_types import DaemonSetStatus
+from simulator.controllers.workload_controller import WorkloadController
+from simulator.objects.conditions import condition
+from simulator.objects.int_or_percent import scaled_value_rounded_up
+from simulator.objects.metadata import is_terminating, name_of
+from simulator.objects.pod import Pod
+from simulator.objects.timestamps import micros
+
+DAEMON_SETS = "daemonsets.apps"
+FAILED_POD_DELAY: Micros = SECOND
+"""How long a finished pod is kept before it is replaced (failedPodsBackoff; upstream's doubles each time)."""
 
 
-class Survey(NamedTuple):
-    """What there is, and what there is to be; names of nodes in the order of their arrival."""
+class DaemonPods(NamedTuple):
+    """The pods of a DaemonSet and the nodes that accept them; nodes in the order in which they were
+    observed."""
 
     digest: str
-    """The hash of the template as it is."""
-    pods: dict[str, list[Manifest]]
-    """By the node that they are on or ask for."""
-    wanted: dict[str, None]
-    """Nodes that are to have a daemon."""
-    stays: dict[str, None]
-    """Nodes that may keep the one they have."""
+    """The hash of the current template."""
+    by_node: dict[str, list[Manifest]]
+    """The pods by the node that they are bound to or require."""
+    should_run: dict[str, None]
+    """Nodes on which a pod is created."""
+    should_continue: dict[str, None]
+    """Nodes on which an existing pod may stay."""
 
 
-class DaemonSetController(Controller):
-    resource = "daemonsets.apps"
-    kind = "DaemonSet"
+class DaemonSetController(WorkloadController):
+    component = "DaemonSet"
+    resource = DAEMON_SETS
+    watches = ("pods", "nodes", REVISIONS, DAEMON_SETS)
     dependents = ("pods", REVISIONS)
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
         if resource == "nodes":
-            for daemon_set in self._world.informer.of(self.resource):
+            for daemon_set in self._world.informer.of(DAEMON_SETS):
                 self.enqueue(daemon_set)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if "deletionTimestamp" in manifest["metadata"] or self.claim(manifest) is None:
+        if is_terminating(manifest) or self.claim(manifest) is None:
             return
-        revision = update_revision(self, manifest)
+        revision = sync_update_revision(self, manifest)
         if revision is None:
             return
-        seen = self._survey(key, manifest, revision_hash(revision))
-        if not self._manage(key, manifest, seen):
-            self._update(manifest, seen)
-        self._report(key, manifest, seen)
-        hashes = (revision_hash(pod) for pods in seen.pods.values() for pod in pods)
-        clean_up(self, manifest, {seen.digest, *hashes})
+        daemons = self._daemon_pods(key, manifest, revision_hash(revision))
+        if not self._manage(key, manifest, daemons):
+            self._rolling_update(manifest, daemons)
+        self._sync_status(key, manifest, daemons)
+        used = {revision_hash(pod) for pods in daemons.by_node.values() for pod in pods}
+        delete_old_revisions(self, manifest, {daemons.digest, *used})
 
-    def _survey(self, key: str, manifest: Manifest, digest: str) -> "Survey":
-        pods: dict[str, list[Manifest]] = {}
+    def _daemon_pods(self, key: str, manifest: Manifest, digest: str) -> DaemonPods:
+        by_node: dict[str, list[Manifest]] = {}
         for pod in self.owned(manifest):
-            pods.setdefault(node_of(pod), []).append(pod)
-        daemon = Pod.parse({**self._pod(manifest, digest, ""), "metadata": {"name": key}})
-        nodes = [Node.parse(node) for node in self._world.informer.of("nodes").values()]
-        wanted = [node.name for node in nodes if runs_on(daemon, node, ("NoSchedule", "NoExecute"))]
-        stays = [node.name for node in nodes if runs_on(daemon, node, ("NoExecute",))]
-        return Survey(digest, pods, dict.fromkeys(wanted), dict.fromkeys(stays))
+            by_node.setdefault(target_node_name(pod), []).append(pod)
+        daemon = Pod.parse({**self._new_pod(manifest, digest, ""), "metadata": {"name": key}})
+        nodes = self._nodes.values()
+        run = [node.name for node in nodes if accepts_daemon_pod(node, daemon, ("NoSchedule", "NoExecute"))]
+        keep = [node.name for node in nodes if accepts_daemon_pod(node, daemon, ("NoExecute",))]
+        return DaemonPods(digest, by_node, dict.fromkeys(run), dict.fromkeys(keep))
 
-    def _manage(self, key: str, manifest: Manifest, seen: "Survey") -> bool:
-        """A pod where there is to be one, and none where not. Whether anything was to be done."""
-        missing = [name for name in seen.wanted if name not in seen.pods]
+    def _manage(self, key: str, manifest: Manifest, daemons: DaemonPods) -> bool:
+        """Create missing pods and delete surplus ones (manage); whether there were any."""
+        missing = [name for name in daemons.should_run if name not in daemons.by_node]
         surplus: list[Manifest] = []
-        for name, pods in seen.pods.items():
-            alive = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
-            over = [pod for pod in alive if is_finished(pod)]
-            running = [pod for pod in alive if not is_finished(pod)]
-            if name not in seen.stays:
+        for name, pods in daemons.by_node.items():
+            alive = [pod for pod in pods if not is_terminating(pod)]
+            if name not in daemons.should_continue:
                 surplus += alive
                 continue
-            surplus += self._excess(manifest, seen, running)
-            for pod in over:
-                due = _ended(pod) + FIRST_DELAY
-                if due <= self._world.now:
-                    surplus.append(pod)
-                else:
-                    self.enqueue(key, due)
+            running = [pod for pod in alive if not is_finished(pod)]
+            surplus += self._surplus_on_node(manifest, daemons, running)
+            for pod in alive:
+                if is_finished(pod):
+                    due = _finished_at(pod) + FAILED_POD_DELAY
+                    if due <= self._world.now:
+                        surplus.append(pod)
+                    else:
+                        self.enqueue(key, due)
         if surplus:
             self.delete(manifest, surplus, "failed, or not wanted on its node")
         if missing:
-            self.create(manifest, [self._pod(manifest, seen.digest, name) for name in missing])
+            self.create(manifest, [self._new_pod(manifest, daemons.digest, name) for name in missing])
         return bool(surplus or missing)
 
-    def _excess(self, manifest: Manifest, seen: "Survey", running: list[Manifest]) -> list[Manifest]:
-        """Who is too many on a node. With a surge an old pod that is ready may stay until the new one is
-        available."""
-        if not _surge(manifest, 1):
+    def _surplus_on_node(
+        self, manifest: Manifest, daemons: DaemonPods, running: list[Manifest]
+    ) -> list[Manifest]:
+        """The pods to delete of those running on one node. With maxSurge an old pod that is ready stays until
+        the new one is available."""
+        if not _max_surge(manifest, 1):
             return running[1:]
-        new = [pod for pod in running if revision_hash(pod) == seen.digest]
-        old = [pod for pod in running if revision_hash(pod) != seen.digest]
-        excess = new[1:] + old[1:]
+        new = [pod for pod in running if revision_hash(pod) == daemons.digest]
+        old = [pod for pod in running if revision_hash(pod) != daemons.digest]
+        surplus = new[1:] + old[1:]
         if new and old and (not is_ready(old[0]) or self._is_available(manifest, new[0])):
-            excess.append(old[0])
-        return excess
+            surplus.append(old[0])
+        return surplus
 
-    def _update(self, manifest: Manifest, seen: "Survey") -> None:
-        """Pods of older templates make room for new ones, or wait until these have come."""
+    def _rolling_update(self, manifest: Manifest, daemons: DaemonPods) -> None:
         strategy = manifest["spec"]["updateStrategy"]
         if strategy["type"] == "RollingUpdate":
-            surge = _surge(manifest, len(seen.wanted))
+            nodes = len(daemons.should_run)
+            surge = _max_surge(manifest, nodes)
             if surge:
-                self._surge_on(manifest, seen, surge)
+                self._create_beside_old(manifest, daemons, surge)
             else:
-                unavailable = rounded_up(strategy["rollingUpdate"]["maxUnavailable"], len(seen.wanted))
-                self._replace(manifest, seen, max(1, unavailable))
+                unavailable = scaled_value_rounded_up(strategy["rollingUpdate"]["maxUnavailable"], nodes)
+                self._delete_old(manifest, daemons, max(1, unavailable))
 
-    def _surge_on(self, manifest: Manifest, seen: "Survey", surge: int) -> None:
-        """A second pod on nodes with an old one: at once where that is of no use, else so many at a time. The
-        old one goes when the new one is available (see :meth:`_excess`)."""
-        useless: list[str] = []
-        useful: list[str] = []
-        for name in seen.wanted:
-            alive = [pod for pod in seen.pods.get(name, ()) if "deletionTimestamp" not in pod["metadata"]]
-            new = [pod for pod in alive if revision_hash(pod) == seen.digest]
+    def _create_beside_old(self, manifest: Manifest, daemons: DaemonPods, surge: int) -> None:
+        """Create new pods on nodes with an old one: on all where the old one is not available, and on so many
+        others that ``surge`` nodes have two pods. :meth:`_surplus_on_node` deletes the old ones later."""
+        unavailable: list[str] = []
+        available: list[str] = []
+        for name in daemons.should_run:
+            alive = [pod for pod in daemons.by_node.get(name, ()) if not is_terminating(pod)]
+            new = [pod for pod in alive if revision_hash(pod) == daemons.digest]
             if new and len(alive) > len(new):
                 surge -= 1
             elif alive and not new:
-                (useful if self._is_available(manifest, alive[0]) else useless).append(name)
-        chosen = useless + useful[: max(0, surge)]
+                (available if self._is_available(manifest, alive[0]) else unavailable).append(name)
+        chosen = unavailable + available[: max(0, surge)]
         if chosen:
-            self.create(manifest, [self._pod(manifest, seen.digest, name) for name in chosen])
+            self.create(manifest, [self._new_pod(manifest, daemons.digest, name) for name in chosen])
 
-    def _replace(self, manifest: Manifest, seen: "Survey", spare: int) -> None:
-        """Those that are of no use go at once, the others as many at a time as may be unavailable."""
-        useless: list[Manifest] = []
-        useful: list[Manifest] = []
-        for name in seen.wanted:
-            alive = [pod for pod in seen.pods.get(name, ()) if "deletionTimestamp" not in pod["metadata"]]
-            available = [pod for pod in alive if self._is_available(manifest, pod)]
-            spare -= not available
+    def _delete_old(self, manifest: Manifest, daemons: DaemonPods, max_unavailable: int) -> None:
+        """Delete old pods: all that are not available, and so many others that no more than
+        ``max_unavailable`` nodes are without an available pod."""
+        unavailable: list[Manifest] = []
+        available: list[Manifest] = []
+        budget = max_unavailable
+        for name in daemons.should_run:
+            alive = [pod for pod in daemons.by_node.get(name, ()) if not is_terminating(pod)]
+            usable = [pod for pod in alive if self._is_available(manifest, pod)]
+            budget -= not usable
             for pod in alive:
-                if revision_hash(pod) != seen.digest:
-                    (useful if pod in available else useless).append(pod)
-        replaced = useless + useful[: max(0, spare)]
+                if revision_hash(pod) != daemons.digest:
+                    (available if pod in usable else unavailable).append(pod)
+        replaced = unavailable + available[: max(0, budget)]
         if replaced:
             self.delete(manifest, replaced, "of an older template")
 
     def _is_available(self, manifest: Manifest, pod: Manifest) -> bool:
-        time = available_at(pod, manifest["spec"].get("minReadySeconds", 0))
-        return time is not None and time <= self._world.now
+        return is_available(pod, manifest["spec"].get("minReadySeconds", 0), self._world.now)
 
-    def _pod(self, manifest: Manifest, digest: str, node: str) -> Manifest:
-        pod = from_template(manifest["spec"]["template"])
-        metadata, spec = pod["metadata"], pod["spec"]
-        metadata["generateName"] = manifest["metadata"]["name"] + "-"
-        metadata.setdefault("labels", {})[HASH_LABEL] = digest
-        tolerations = spec.setdefault("tolerations", [])
-        for key, effect in TOLERATED:
-            tolerations.append({"key": key, "operator": "Exists", "effect": effect})
-        if spec.get("hostNetwork"):
-            unreachable = "node.kubernetes.io/network-unavailable"
-            tolerations.append({"key": unreachable, "operator": "Exists", "effect": "NoSchedule"})
+    def _new_pod(self, manifest: Manifest, digest: str, node: str) -> Manifest:
+        pod = pod_from_template(manifest["spec"]["template"])
+        pod["metadata"]["generateName"] = name_of(manifest) + "-"
+        pod["metadata"].setdefault("labels", {})[HASH_LABEL] = digest
+        add_daemon_tolerations(pod["spec"])
         if node:
-            spec["affinity"] = on_node(spec.get("affinity") or {}, node)
+            pod["spec"]["affinity"] = with_target_node(pod["spec"].get("affinity") or {}, node)
         return pod
 
-    def _report(self, key: str, manifest: Manifest, seen: "Survey") -> None:
-        here = {name: pods[0] for name, pods in seen.pods.items()}
-        right = [pod for name, pod in here.items() if name in seen.wanted]
-        usable = sum(self._is_available(manifest, pod) for pod in right)
+    def _sync_status(self, key: str, manifest: Manifest, daemons: DaemonPods) -> None:
+        first_on_node = {name: pods[0] for name, pods in daemons.by_node.items()}
+        scheduled = [pod for name, pod in first_on_node.items() if name in daemons.should_run]
+        min_ready = manifest["spec"].get("minReadySeconds", 0)
+        available, next_available = count_available(scheduled, min_ready, self._world.now)
         self.set_status(
             manifest,
-            desiredNumberScheduled=len(seen.wanted),
-            currentNumberScheduled=len(right),
-            numberMisscheduled=len(here) - len(right),
-            numberReady=sum(map(is_ready, right)),
-            updatedNumberScheduled=sum(revision_hash(pod) == seen.digest for pod in right),
-            numberAvailable=usable,
-            numberUnavailable=len(seen.wanted) - usable,
+            DaemonSetStatus(
+                desired_number_scheduled=len(daemons.should_run),
+                current_number_scheduled=len(scheduled),
+                number_misscheduled=len(first_on_node) - len(scheduled),
+                number_ready=sum(map(is_ready, scheduled)),
+                updated_number_scheduled=sum(revision_hash(pod) == daemons.digest for pod in scheduled),
+                number_available=available,
+                number_unavailable=len(daemons.should_run) - available,
+            ),
         )
-        times = [available_at(pod, manifest["spec"].get("minReadySeconds", 0)) for pod in right]
-        due = min((time for time in times if time is not None and time > self._world.now), default=None)
-        if due is not None:
-            self.enqueue(key, due)
+        if next_available is not None:
+            self.enqueue(key, next_available)
 
 
-def _surge(manifest: Manifest, nodes: int) -> int:
-    """How many more pods than nodes there may be during an update."""
-    rolling = manifest["spec"]["updateStrategy"].get("rollingUpdate") or {}
-    return rounded_up(rolling.get("maxSurge", 0), nodes)
+def _max_surge(manifest: Manifest, nodes: int) -> int:
+    """The number of nodes that may have two pods during an update (SurgeCount)."""
+    strategy = manifest["spec"]["updateStrategy"]
+    if strategy["type"] != "RollingUpdate":
+        return 0
+    return scaled_value_rounded_up(strategy["rollingUpdate"]["maxSurge"], nodes)
 
 
-def node_of(pod: Manifest) -> str:
-    """The node that the pod is on, or asks for (GetTargetNodeName)."""
-    name: str = pod["spec"].get("nodeName", "")
-    affinity = ((pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}).get(REQUIRED) or {}
-    for term in affinity.get("nodeSelectorTerms", ()) if not name else ():
-        for field in term.get("matchFields", ()):
-            if field["key"] == "metadata.name" and field["operator"] == "In":
-                return str(field["values"][0])
-    return name
-
-
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-
-
-def on_node(affinity: Manifest, name: str) -> Manifest:
-    """The affinity, held to one node (ReplaceDaemonSetPodNodeNameNodeAffinity)."""
-    new = copy.deepcopy(affinity)
-    field = {"key": "metadata.name", "operator": "In", "values": [name]}
-    term = {"nodeSelectorTerms": [{"matchFields": [field]}]}
-    new.setdefault("nodeAffinity", {})[REQUIRED] = term
-    return new
-
-
-def runs_on(daemon: Pod, node: Node, effects: Sequence[str]) -> bool:
-    """Whether a daemon belongs on a node: its selectors say so, and it tolerates the taints of these
-    effects."""
-    if daemon.node_selector is not None and not daemon.node_selector.matches(node.labels):
-        return False
-    affinity = daemon.node_affinity
-    if affinity is not None and not node_selector.matches(affinity, node.name, node.labels):
-        return False
-    return all(
-        any(toleration.tolerates(taint.key, taint.value, taint.effect) for toleration in daemon.tolerations)
-        for taint in node.taints
-        if taint.effect in effects
-    )
-
-
-def _ended(pod: Manifest) -> Micros:
-    conditions = pod["status"].get("conditions") or ()
-    ready: Manifest = next((c for c in conditions if c["type"] == "Ready"), {})
+def _finished_at(pod: Manifest) -> Micros:
+    ready = condition(pod, "Ready") or {}
     return micros(ready.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"])

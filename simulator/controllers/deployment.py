@@ -1,140 +1,162 @@
-"""Deployments: one ReplicaSet a revision, and the way from one to the next (sync.go, rolling.go, recreate.go
-and progress.go in pkg/controller/deployment, v1.34)."""
+"""The Deployment controller: one ReplicaSet for each template, and the rollout from one to the next (sync.go,
+rolling.go, recreate.go and progress.go in pkg/controller/deployment, v1.34)."""
 
 import copy
 
+import msgspec
+
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.timestamps import micros, timestamp
-from simulator.controllers.controller import Controller, is_finished
 from simulator.controllers.deployment_sizes import (
-    count,
-    is_scaled,
-    limits,
-    replicas,
-    shared_out,
+    is_scaling_event,
+    proportional_sizes,
+    replicas_of,
+    rollout_limits,
     size_annotations,
+    status_count,
+    total_count,
 )
-from simulator.controllers.ownership import controller_of
-from simulator.controllers.pods import template_hash
-from simulator.objects.volumes import with_annotations
+from simulator.controllers.pods import is_finished, template_hash
+from simulator.controllers.replica_set import REPLICA_SETS
+from simulator.controllers.status_types import DeploymentStatus
+from simulator.controllers.workload_controller import WorkloadController
+from simulator.objects.conditions import DeploymentCondition, condition, transition_time
+from simulator.objects.metadata import (
+    annotations_of,
+    is_terminating,
+    key_of,
+    name_of,
+    namespace_of,
+    object_key,
+    with_annotations,
+)
+from simulator.objects.numbers import whole_number
+from simulator.objects.owner_references import controller_of
+from simulator.objects.timestamps import micros, timestamp
 from simulator.trace import ReplicaSetScaled
 
+DEPLOYMENTS = "deployments.apps"
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
-REPLICA_SETS = "replicasets.apps"
 NO_DEADLINE = (1 << 31) - 1
-"""progressDeadlineSeconds that stands for "none"."""
+"""The progressDeadlineSeconds that stands for "no deadline"."""
 
 
-class DeploymentController(Controller):
-    resource = "deployments.apps"
-    kind = "Deployment"
+class DeploymentController(WorkloadController):
+    component = "Deployment"
+    resource = DEPLOYMENTS
+    watches = ("pods", REPLICA_SETS, DEPLOYMENTS)
     dependents = (REPLICA_SETS,)
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
         if resource == "pods" and new is None and old is not None:
-            self._pod_gone(old)
+            self._pod_deleted(old)
 
-    def _pod_gone(self, pod: Manifest) -> None:
-        """Recreate waits for the last of the old pods."""
+    def _pod_deleted(self, pod: Manifest) -> None:
+        """The strategy Recreate waits until the last old pod is deleted."""
         reference = controller_of(pod)
-        namespace = pod["metadata"]["namespace"]
         if reference is not None and reference["kind"] == "ReplicaSet":
-            replica_set = self._world.informer.get(REPLICA_SETS, f"{namespace}/{reference['name']}")
+            key = object_key(namespace_of(pod), reference["name"])
+            replica_set = self._world.informer.get(REPLICA_SETS, key)
             if replica_set is not None:
-                self._owner_of(replica_set)
+                self.enqueue_owner(replica_set)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        sets = None if "deletionTimestamp" in manifest["metadata"] else self.claim(manifest, REPLICA_SETS)
-        if sets is None:
+        replica_sets = None if is_terminating(manifest) else self.claim(manifest, REPLICA_SETS)
+        if replica_sets is None:
             return
-        newest = next((s for s in sets if _same_template(s, manifest)), None)
-        older = [s for s in sets if s is not newest]
-        if manifest["spec"].get("paused") or is_scaled(manifest, sets):
-            for replica_set, size in shared_out(manifest, newest, sets):
+        newest = next((rs for rs in replica_sets if _has_template_of(rs, manifest)), None)
+        older = [rs for rs in replica_sets if rs is not newest]
+        if manifest["spec"].get("paused") or is_scaling_event(manifest, replica_sets):
+            for replica_set, size in proportional_sizes(manifest, newest, replica_sets):
                 self._scale(manifest, replica_set, size)
         elif manifest["spec"]["strategy"]["type"] == "Recreate":
-            self._recreate(manifest, newest, older)
+            self._rollout_recreate(manifest, newest, older)
         else:
-            self._roll(manifest, newest, older)
-        self._report(key, manifest, newest, sets)
+            self._rollout_rolling(manifest, newest, older)
+        self._sync_status(key, manifest, newest, replica_sets)
 
     # The two strategies
 
-    def _roll(self, manifest: Manifest, newest: Manifest | None, older: list[Manifest]) -> None:
-        """More of the new while the surge allows it, else fewer of the old while enough are available."""
-        wanted, surge, unavailable = limits(manifest)
-        total = sum(replicas(s) for s in older) + (replicas(newest) if newest else 0)
+    def _rollout_rolling(self, manifest: Manifest, newest: Manifest | None, older: list[Manifest]) -> None:
+        """Scale up the newest ReplicaSet as far as maxSurge allows, else scale down the older ones as far as
+        maxUnavailable allows."""
+        limits = rollout_limits(manifest)
+        total = sum(map(replicas_of, older)) + (replicas_of(newest) if newest else 0)
         if newest is None:
-            self._new_replica_set(manifest, older, max(0, min(wanted, wanted + surge - total)))
+            size = max(0, min(limits.replicas, limits.max_replicas - total))
+            self._create_replica_set(manifest, older, size)
             return
-        if self._revised(manifest, newest, older):
+        if self._update_revision(newest, older):
             return
-        room = wanted + surge - total
-        have = replicas(newest)
-        if have > wanted:
-            self._scale(manifest, newest, wanted)
-        elif have < wanted and room > 0:
-            self._scale(manifest, newest, have + min(room, wanted - have))
-        elif any(replicas(s) for s in older):
-            self._scale_down_old(manifest, newest, older, wanted - unavailable, total)
+        room, size = limits.max_replicas - total, replicas_of(newest)
+        if size > limits.replicas:
+            self._scale(manifest, newest, limits.replicas)
+        elif size < limits.replicas and room > 0:
+            self._scale(manifest, newest, size + min(room, limits.replicas - size))
+        elif any(map(replicas_of, older)):
+            self._scale_down_older(manifest, newest, older, total)
         else:
-            self._clean_up(manifest, older)
+            self._delete_old_revisions(manifest, older)
 
-    def _scale_down_old(
-        self, manifest: Manifest, newest: Manifest, older: list[Manifest], least: int, total: int
+    def _scale_down_older(
+        self, manifest: Manifest, newest: Manifest, older: list[Manifest], total: int
     ) -> None:
-        """Unhealthy pods go first: they are missed by nobody. The oldest ReplicaSet gives first."""
-        not_yet = replicas(newest) - count(newest, "availableReplicas")
-        budget = total - least - not_yet
+        """Scale down by the number of unavailable pods first, then by as many as may become unavailable; the
+        oldest ReplicaSet first (cleanupUnhealthyReplicas, scaleDownOldReplicaSetsForRollingUpdate). ``total``
+        is the sum of all ReplicaSets' sizes."""
+        limits = rollout_limits(manifest)
+        min_available = limits.replicas - limits.max_unavailable
+        newest_unavailable = replicas_of(newest) - status_count(newest, "availableReplicas")
+        budget = total - min_available - newest_unavailable
         if budget <= 0:
             return
-        if any(0 < replicas(s) < count(s, "availableReplicas") for s in older):
-            return  # one was made smaller a moment ago, and its status does not tell of it yet
-        left = {id(s): replicas(s) for s in older}
-        by_age = sorted(older, key=_revision)
-        for replica_set in by_age:
-            sick = max(0, left[id(replica_set)] - count(replica_set, "availableReplicas"))
-            given = max(0, min(sick, budget))
-            left[id(replica_set)] -= given
-            budget -= given
-        available = sum(count(s, "availableReplicas") for s in (newest, *older))
-        spare = available - least
-        for replica_set in by_age:
-            given = max(0, min(left[id(replica_set)], spare))
-            left[id(replica_set)] -= given
-            spare -= given
-        for replica_set in by_age:
-            self._scale(manifest, replica_set, left[id(replica_set)])
+        if any(0 < replicas_of(rs) < status_count(rs, "availableReplicas") for rs in older):
+            return  # One was scaled down a moment ago, and its status is not updated yet.
+        by_revision = sorted(older, key=_revision)
+        sizes = {key_of(rs): replicas_of(rs) for rs in older}
+        for replica_set in by_revision:
+            key = key_of(replica_set)
+            unavailable = max(0, sizes[key] - status_count(replica_set, "availableReplicas"))
+            removed = max(0, min(unavailable, budget))
+            sizes[key] -= removed
+            budget -= removed
+        spare = total_count([newest, *older], "availableReplicas") - min_available
+        for replica_set in by_revision:
+            key = key_of(replica_set)
+            removed = max(0, min(sizes[key], spare))
+            sizes[key] -= removed
+            spare -= removed
+        for replica_set in by_revision:
+            self._scale(manifest, replica_set, sizes[key_of(replica_set)])
 
-    def _recreate(self, manifest: Manifest, newest: Manifest | None, older: list[Manifest]) -> None:
-        """Everything old goes before anything new comes."""
-        if any(replicas(s) for s in older):
+    def _rollout_recreate(self, manifest: Manifest, newest: Manifest | None, older: list[Manifest]) -> None:
+        """Delete all old pods before the first new one is created."""
+        if any(map(replicas_of, older)):
             for replica_set in older:
                 self._scale(manifest, replica_set, 0)
-        elif any(not is_finished(pod) for s in older for pod in self.owned(s)):
+        elif any(not is_finished(pod) for replica_set in older for pod in self.owned(replica_set)):
             return
         elif newest is None:
-            self._new_replica_set(manifest, older, manifest["spec"]["replicas"])
-        elif not self._revised(manifest, newest, older):
+            self._create_replica_set(manifest, older, manifest["spec"]["replicas"])
+        elif not self._update_revision(newest, older):
             self._scale(manifest, newest, manifest["spec"]["replicas"])
-            self._clean_up(manifest, older)
+            self._delete_old_revisions(manifest, older)
 
     # ReplicaSets
 
-    def _new_replica_set(self, manifest: Manifest, older: list[Manifest], size: int) -> None:
-        spec, metadata = manifest["spec"], manifest["metadata"]
-        digest = template_hash(spec["template"], count(manifest, "collisionCount"))
+    def _create_replica_set(self, manifest: Manifest, older: list[Manifest], size: int) -> None:
+        spec = manifest["spec"]
+        digest = template_hash(spec["template"], status_count(manifest, "collisionCount"))
         template = copy.deepcopy(spec["template"])
         template.setdefault("metadata", {}).setdefault("labels", {})[HASH_LABEL] = digest
         selector = copy.deepcopy(spec["selector"])
         selector.setdefault("matchLabels", {})[HASH_LABEL] = digest
-        made = {
+        created = {
             "apiVersion": "apps/v1",
             "kind": "ReplicaSet",
             "metadata": {
-                "name": f"{metadata['name']}-{digest}",
+                "name": f"{name_of(manifest)}-{digest}",
                 "labels": dict(template["metadata"]["labels"]),
                 "annotations": {REVISION: str(_next_revision(older)), **size_annotations(manifest)},
             },
@@ -145,132 +167,121 @@ class DeploymentController(Controller):
                 "minReadySeconds": spec.get("minReadySeconds", 0),
             },
         }
-        self.create(manifest, [made])
+        self.create(manifest, [created])
 
-    def _revised(self, manifest: Manifest, newest: Manifest, older: list[Manifest]) -> bool:
-        """A template that was there before (a rollback) becomes the latest revision; whether it had to."""
+    def _update_revision(self, newest: Manifest, older: list[Manifest]) -> bool:
+        """After a rollback give the ReplicaSet of the current template the highest revision; whether that was
+        needed."""
         if not older or _revision(newest) > max(map(_revision, older)):
             return False
-        revision = str(_next_revision(older))
-
-        def revised(current: Manifest) -> Manifest:
-            metadata = current["metadata"]
-            annotations = {**(metadata.get("annotations") or {}), REVISION: revision}
-            return {**current, "metadata": {**metadata, "annotations": annotations}}
-
-        self.patch(REPLICA_SETS, newest, revised)
+        annotation = {REVISION: str(_next_revision(older))}
+        self.patch(REPLICA_SETS, newest, lambda current: with_annotations(current, annotation))
         return True
 
     def _scale(self, manifest: Manifest, replica_set: Manifest, size: int) -> None:
-        """The size and, for the next time that the Deployment is scaled, what it was given for."""
-        before, noted = replicas(replica_set), size_annotations(manifest)
+        """Set the ReplicaSet's size and its annotations about the Deployment's size."""
+        before, annotations = replicas_of(replica_set), size_annotations(manifest)
 
         def scaled(current: Manifest) -> Manifest:
-            new = with_annotations(current, noted)
+            new = with_annotations(current, annotations)
             return new if size == before else {**new, "spec": {**new["spec"], "replicas": size}}
 
         if size == before:
             if before:
                 self.patch(REPLICA_SETS, replica_set, scaled)
             return
-        key = f"{replica_set['metadata']['namespace']}/{replica_set['metadata']['name']}"
         event = ReplicaSetScaled(
             t=self._world.now,
-            controller=self.name(manifest),
-            replica_set=key,
+            controller=self.describe(manifest),
+            replica_set=key_of(replica_set),
             before=before,
             after=size,
         )
-        self._world.update(REPLICA_SETS, key, replica_set["metadata"]["uid"], scaled, event=lambda: event)
+        self.patch(REPLICA_SETS, replica_set, scaled, event)
 
-    def _clean_up(self, manifest: Manifest, older: list[Manifest]) -> None:
-        """Only so many old revisions are kept to go back to."""
-        idle = [s for s in older if not replicas(s) and not count(s, "replicas")]
-        surplus = len(idle) - manifest["spec"]["revisionHistoryLimit"]
+    def _delete_old_revisions(self, manifest: Manifest, older: list[Manifest]) -> None:
+        """Keep no more than revisionHistoryLimit old ReplicaSets without pods (cleanupDeployment)."""
+        empty = [rs for rs in older if not replicas_of(rs) and not status_count(rs, "replicas")]
+        surplus = len(empty) - manifest["spec"]["revisionHistoryLimit"]
         if surplus > 0:
-            self.delete(manifest, sorted(idle, key=_revision)[:surplus], "more than the history's limit")
+            self.delete(manifest, sorted(empty, key=_revision)[:surplus], "more than the history's limit")
 
-    # Its status
+    # Status
 
-    def _report(self, key: str, manifest: Manifest, newest: Manifest | None, sets: list[Manifest]) -> None:
-        wanted, _, unavailable = limits(manifest)
-        available = sum(count(s, "availableReplicas") for s in sets)
-        total = sum(count(s, "replicas") for s in sets)
-        updated = count(newest, "replicas") if newest else 0
-        figures = {
-            "replicas": total,
-            "updatedReplicas": updated,
-            "readyReplicas": sum(count(s, "readyReplicas") for s in sets),
-            "availableReplicas": available,
-            "unavailableReplicas": max(0, wanted - available),
-        }
-        complete = updated == wanted == total == available
+    def _sync_status(
+        self, key: str, manifest: Manifest, newest: Manifest | None, replica_sets: list[Manifest]
+    ) -> None:
+        limits = rollout_limits(manifest)
+        available = total_count(replica_sets, "availableReplicas")
+        status = DeploymentStatus(
+            replicas=total_count(replica_sets, "replicas"),
+            updated_replicas=status_count(newest, "replicas") if newest else 0,
+            ready_replicas=total_count(replica_sets, "readyReplicas"),
+            available_replicas=available,
+            unavailable_replicas=max(0, limits.replicas - available),
+        )
+        enough = available >= limits.replicas - limits.max_unavailable
         conditions = [
-            self._available(manifest, available >= wanted - unavailable),
-            self._progress(key, manifest, figures, complete),
+            self._condition(manifest, "Available", "True", "MinimumReplicasAvailable")
+            if enough
+            else self._condition(manifest, "Available", "False", "MinimumReplicasUnavailable"),
+            self._progressing(key, manifest, status),
         ]
-        self.set_status(manifest, **figures, conditions=conditions)
+        self.set_status(manifest, msgspec.structs.replace(status, conditions=conditions))
 
-    def _available(self, manifest: Manifest, enough: bool) -> Manifest:
-        if enough:
-            return self._condition(manifest, "Available", "True", "MinimumReplicasAvailable")
-        return self._condition(manifest, "Available", "False", "MinimumReplicasUnavailable")
-
-    def _progress(self, key: str, manifest: Manifest, figures: dict[str, int], complete: bool) -> Manifest:
-        """Whether the rollout gets on; it has its deadline from the last time that it did."""
-        old = next((c for c in _conditions(manifest) if c["type"] == "Progressing"), None)
-        status = manifest.get("status") or {}
-        moved = old is None or any(status.get(name, 0) != count for name, count in figures.items())
-        if complete:
+    def _progressing(self, key: str, manifest: Manifest, status: DeploymentStatus) -> Manifest:
+        """The condition Progressing. The deadline is counted from the last change of the status's numbers
+        (syncRolloutStatus)."""
+        replicas = manifest["spec"]["replicas"]
+        if status.updated_replicas == replicas == status.replicas == status.available_replicas:
             return self._condition(manifest, "Progressing", "True", "NewReplicaSetAvailable")
-        if moved or (old or {}).get("reason") == "NewReplicaSetAvailable":
+        old, now = condition(manifest, "Progressing"), timestamp(self._world.now)
+        counts = msgspec.to_builtins(status)
+        changed = any(status_count(manifest, field) != count for field, count in counts.items())
+        if old is None or changed or old.get("reason") == "NewReplicaSetAvailable":
             made = self._condition(manifest, "Progressing", "True", "ReplicaSetUpdated")
-            made["lastUpdateTime"] = timestamp(self._world.now)
+            made["lastUpdateTime"] = now
         else:
-            assert old is not None, "it moved, else"
-            made = old
+            # Whoever wrote the condition may have left out the time.
+            made = {"lastUpdateTime": now, **old}
         seconds = manifest["spec"]["progressDeadlineSeconds"]
-        deadline: Micros = micros(made["lastUpdateTime"]) + seconds * SECOND
         if seconds == NO_DEADLINE or manifest["spec"].get("paused"):
             return made
+        deadline: Micros = micros(made["lastUpdateTime"]) + seconds * SECOND
         if deadline <= self._world.now:
             return self._condition(manifest, "Progressing", "False", "ProgressDeadlineExceeded")
         self.enqueue(key, deadline)
         return made
 
     def _condition(self, manifest: Manifest, kind: str, status: str, reason: str) -> Manifest:
-        old = next((c for c in _conditions(manifest) if c["type"] == kind), None)
-        if old is not None and (old["status"], old["reason"]) == (status, reason):
+        """The old condition if it has this status and reason, else a new one."""
+        old = condition(manifest, kind)
+        if old is not None and (old["status"], old.get("reason")) == (status, reason):
             return dict(old)
-        now = timestamp(self._world.now)
-        since = old["lastTransitionTime"] if old is not None and old["status"] == status else now
-        return {
-            "type": kind,
-            "status": status,
-            "reason": reason,
-            "lastUpdateTime": now,
-            "lastTransitionTime": since,
-        }
+        new = DeploymentCondition(
+            type=kind,
+            status=status,
+            reason=reason,
+            last_update_time=timestamp(self._world.now),
+            last_transition_time=transition_time(old, status, self._world.now),
+        )
+        made: Manifest = msgspec.to_builtins(new)
+        return made
 
 
-def _same_template(replica_set: Manifest, manifest: Manifest) -> bool:
-    """EqualIgnoreHash."""
-    template = copy.deepcopy(replica_set["spec"]["template"])
-    template["metadata"].get("labels", {}).pop(HASH_LABEL, None)
-    wanted = copy.deepcopy(manifest["spec"]["template"])
-    wanted["metadata"].get("labels", {}).pop(HASH_LABEL, None)
-    return bool(template == wanted)
+def _has_template_of(replica_set: Manifest, deployment: Manifest) -> bool:
+    """Whether both have the same template, without the label of its hash (EqualIgnoreHash)."""
+    templates = []
+    for manifest in (replica_set, deployment):
+        template = copy.deepcopy(manifest["spec"]["template"])
+        template["metadata"].get("labels", {}).pop(HASH_LABEL, None)
+        templates.append(template)
+    return bool(templates[0] == templates[1])
 
 
 def _revision(replica_set: Manifest) -> int:
-    text = (replica_set["metadata"].get("annotations") or {}).get(REVISION, "0")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return whole_number(annotations_of(replica_set).get(REVISION, "")) or 0
 
 
 def _next_revision(older: list[Manifest]) -> int:
     return max(map(_revision, older), default=0) + 1
-
-
-def _conditions(manifest: Manifest) -> list[Manifest]:
-    found: list[Manifest] = (manifest.get("status") or {}).get("conditions") or []
-    return found

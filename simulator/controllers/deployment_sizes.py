@@ -1,103 +1,124 @@
-"""How many replicas a Deployment and its ReplicaSets have, and how a Deployment that is scaled in the middle
-of a rollout shares the difference out (pkg/controller/deployment: sync.go, util/deployment_util.go; v1.34).
-"""
+"""The sizes of a Deployment's ReplicaSets, and how they are scaled in proportion when the Deployment is
+scaled during a rollout (pkg/controller/deployment: sync.go, util/deployment_util.go; v1.34)."""
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from simulator.api import Manifest
-from simulator.controllers.shares import rounded_down, rounded_up
+from simulator.objects.int_or_percent import scaled_value_rounded_down, scaled_value_rounded_up
+from simulator.objects.metadata import annotations_of, name_of
+from simulator.objects.numbers import whole_number
+from simulator.objects.status import status_of
 
-DESIRED = "deployment.kubernetes.io/desired-replicas"
-MAX = "deployment.kubernetes.io/max-replicas"
-"""Annotations of a ReplicaSet: the Deployment's replicas, and those with its surge, when its size was last
-set."""
+DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
+MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
+"""Annotations of a ReplicaSet: the Deployment's replicas, and those with its surge, when the ReplicaSet was
+scaled last."""
 
 
-def limits(manifest: Manifest) -> tuple[int, int, int]:
-    """How many pods are wanted, how many there may be beyond that, and how many may be missing
-    (ResolveFenceposts)."""
-    spec = manifest["spec"]
-    wanted: int = spec["replicas"]
+class RolloutLimits(NamedTuple):
+    replicas: int
+    """spec.replicas of the Deployment."""
+    max_surge: int
+    max_unavailable: int
+
+    @property
+    def max_replicas(self) -> int:
+        return self.replicas + self.max_surge
+
+
+def rollout_limits(deployment: Manifest) -> RolloutLimits:
+    """ResolveFenceposts."""
+    spec = deployment["spec"]
+    replicas: int = spec["replicas"]
     rolling = spec["strategy"].get("rollingUpdate")
     if rolling is None:
-        return wanted, 0, wanted
-    surge = rounded_up(rolling["maxSurge"], wanted)
-    unavailable = rounded_down(rolling["maxUnavailable"], wanted)
-    # Both may come to nothing by rounding; then one pod may be missing, or nothing would ever move.
-    return wanted, surge, min(wanted, unavailable if surge or unavailable else 1)
+        return RolloutLimits(replicas, 0, replicas)
+    surge = scaled_value_rounded_up(rolling["maxSurge"], replicas)
+    unavailable = scaled_value_rounded_down(rolling["maxUnavailable"], replicas)
+    # If both are rounded to 0, the rollout could not begin: one pod may be unavailable then.
+    return RolloutLimits(replicas, surge, min(replicas, unavailable if surge or unavailable else 1))
 
 
-def replicas(replica_set: Manifest) -> int:
-    found: int = replica_set["spec"]["replicas"]
-    return found
+def replicas_of(replica_set: Manifest) -> int:
+    """spec.replicas."""
+    replicas: int = replica_set["spec"]["replicas"]
+    return replicas
 
 
-def count(manifest: Manifest, field: str) -> int:
-    """A number of the status."""
-    found: int = (manifest.get("status") or {}).get(field, 0)
-    return found
+def status_count(manifest: Manifest, field: str) -> int:
+    """A number of the status; 0 if it is not set."""
+    count: int = status_of(manifest).get(field, 0)
+    return count
 
 
-def size_annotations(manifest: Manifest) -> dict[str, str]:
+def total_count(replica_sets: Sequence[Manifest], field: str) -> int:
+    """The sum of a number of the statuses."""
+    return sum(status_count(replica_set, field) for replica_set in replica_sets)
+
+
+def size_annotations(deployment: Manifest) -> dict[str, str]:
     """SetReplicasAnnotations."""
-    wanted, surge, _ = limits(manifest)
-    return {DESIRED: str(wanted), MAX: str(wanted + surge)}
+    limits = rollout_limits(deployment)
+    return {DESIRED_REPLICAS: str(limits.replicas), MAX_REPLICAS: str(limits.max_replicas)}
 
 
-def is_scaled(manifest: Manifest, sets: Sequence[Manifest]) -> bool:
-    """Whether it asks for another number than when its ReplicaSets got their sizes (isScalingEvent)."""
-    noted = (_annotated(s, DESIRED) for s in sets if replicas(s))
-    return any(number is not None and number != manifest["spec"]["replicas"] for number in noted)
+def is_scaling_event(deployment: Manifest, replica_sets: Sequence[Manifest]) -> bool:
+    """Whether the Deployment's replicas have changed since its ReplicaSets were scaled last
+    (isScalingEvent)."""
+    noted = (_annotated_number(rs, DESIRED_REPLICAS) for rs in replica_sets if replicas_of(rs))
+    return any(number is not None and number != deployment["spec"]["replicas"] for number in noted)
 
 
-def shared_out(
-    manifest: Manifest, newest: Manifest | None, sets: Sequence[Manifest]
+def proportional_sizes(
+    deployment: Manifest, newest: Manifest | None, replica_sets: Sequence[Manifest]
 ) -> list[tuple[Manifest, int]]:
-    """The size that each ReplicaSet concerned is to have (scale). ``sets`` are all of them."""
-    wanted, surge, _ = limits(manifest)
-    active = [s for s in sets if replicas(s)]
+    """The ReplicaSets to scale, with their new sizes (scale in sync.go). ``replica_sets`` are all of the
+    Deployment's, ``newest`` among them."""
+    limits = rollout_limits(deployment)
+    active = [rs for rs in replica_sets if replicas_of(rs)]
     if len(active) <= 1:
-        latest = sorted(sets, key=_age)[-1:] if newest is None else [newest]
-        return [(s, wanted) for s in active or latest]
-    if newest is not None and _is_saturated(newest, wanted):
-        return [(s, 0) for s in active if s is not newest]
-    if manifest["spec"]["strategy"]["type"] != "RollingUpdate":
+        latest = sorted(replica_sets, key=_creation_order)[-1:] if newest is None else [newest]
+        return [(rs, limits.replicas) for rs in active or latest]
+    if newest is not None and _is_saturated(newest, limits.replicas):
+        return [(rs, 0) for rs in active if rs is not newest]
+    if deployment["spec"]["strategy"]["type"] != "RollingUpdate":
         return []
-    to_add = (wanted + surge if wanted else 0) - sum(map(replicas, active))
-    # Of those of one size the newer ones grow first, and the older ones shrink first.
-    active.sort(key=_age, reverse=to_add > 0)
-    active.sort(key=replicas, reverse=True)
+    to_add = (limits.max_replicas if limits.replicas else 0) - sum(map(replicas_of, active))
+    # Of ReplicaSets of one size the newer ones are scaled up first, and the older ones scaled down first.
+    active.sort(key=_creation_order, reverse=to_add > 0)
+    active.sort(key=replicas_of, reverse=True)
     sizes, added = [], 0
     for replica_set in active:
-        share, left = _share(manifest, replica_set), to_add - added
+        share, left = _proportional_change(deployment, replica_set), to_add - added
         share = min(share, left) if to_add > 0 else max(share, left)
-        sizes.append(replicas(replica_set) + (share if left else 0))
+        sizes.append(replicas_of(replica_set) + (share if left else 0))
         added += share if left else 0
     sizes[0] = max(0, sizes[0] + to_add - added)
     return [*zip(active, sizes, strict=True)]
 
 
-def _share(manifest: Manifest, replica_set: Manifest) -> int:
-    """What it should get or give, in proportion to its size (getReplicaSetFraction)."""
-    wanted, surge, _ = limits(manifest)
-    have = replicas(replica_set)
-    if not wanted:
-        return -have
-    before = _annotated(replica_set, MAX) or count(manifest, "replicas")
-    # math.floor(x + 1/2): halves are rounded up, where Python's round goes to the even number.
-    return math.floor(have * (wanted + surge) / before + 0.5) - have if before else 0
+def _proportional_change(deployment: Manifest, replica_set: Manifest) -> int:
+    """By how much the ReplicaSet's size changes in proportion to the Deployment's (getReplicaSetFraction)."""
+    limits, size = rollout_limits(deployment), replicas_of(replica_set)
+    if not limits.replicas:
+        return -size
+    before = _annotated_number(replica_set, MAX_REPLICAS) or status_count(deployment, "replicas")
+    # math.floor(x + 1/2) rounds halves up as upstream; Python's round would round them to the even number.
+    return math.floor(size * limits.max_replicas / before + 0.5) - size if before else 0
 
 
-def _is_saturated(newest: Manifest, wanted: int) -> bool:
-    sizes = (_annotated(newest, DESIRED), replicas(newest), count(newest, "availableReplicas"))
-    return sizes == (wanted, wanted, wanted)
+def _is_saturated(replica_set: Manifest, replicas: int) -> bool:
+    """IsSaturated."""
+    desired = _annotated_number(replica_set, DESIRED_REPLICAS)
+    sizes = (desired, replicas_of(replica_set), status_count(replica_set, "availableReplicas"))
+    return sizes == (replicas, replicas, replicas)
 
 
-def _age(replica_set: Manifest) -> tuple[str, str]:
-    return replica_set["metadata"]["creationTimestamp"], replica_set["metadata"]["name"]
+def _creation_order(replica_set: Manifest) -> tuple[str, str]:
+    return replica_set["metadata"]["creationTimestamp"], name_of(replica_set)
 
 
-def _annotated(replica_set: Manifest, name: str) -> int | None:
-    text = (replica_set["metadata"].get("annotations") or {}).get(name, "")
-    return int(text) if text.isascii() and text.isdigit() else None
+def _annotated_number(replica_set: Manifest, annotation: str) -> int | None:
+    return whole_number(annotations_of(replica_set).get(annotation, ""))

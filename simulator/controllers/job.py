@@ -1,291 +1,246 @@
-"""Jobs: pods that are to end well, so many of them, so many at a time (pkg/controller/job/job_controller.go,
-v1.34).
+"""The Job controller: runs pods until enough have succeeded (pkg/controller/job/job_controller.go, v1.34).
 
-Pods bear a finalizer until they are counted: the count and its removal are one write."""
+A Job counts its finished pods in its status and removes their finalizers in one write, so that each pod is
+counted once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.deletion import without_finalizer
-from simulator.apiserver.timestamps import micros, timestamp
-from simulator.controllers.controller import Controller, is_finished
-from simulator.controllers.job_indexes import as_ranges, completed_indexes, give_index, index_of
-from simulator.controllers.job_policies import fails_job, failure_rule, success_rule
-from simulator.controllers.ownership import controller_of
-from simulator.controllers.pods import from_template, is_active, is_ready, to_delete
-from simulator.objects.pod_status import condition
+import msgspec
+
+from simulator.api import SECOND, Manifest
+from simulator.controllers.controller import ControllerContext, change_of
+from simulator.controllers.job_backoff import PodBackoff
+from simulator.controllers.job_indexes import as_ranges, completed_indexes, completion_index, set_index
+from simulator.controllers.job_outcome import (
+    SUCCESS_CRITERIA_MET,
+    deadline_of,
+    decide_outcome,
+    finished_condition,
+    new_condition,
+    outcome_condition,
+)
+from simulator.controllers.job_policies import matching_failure_rule
+from simulator.controllers.job_tracking import (
+    TRACKING_FINALIZER,
+    has_tracking_finalizer,
+    release_pod,
+    without_tracking_finalizer,
+)
+from simulator.controllers.pods import is_active, is_finished, is_ready, pod_from_template, pods_to_delete
+from simulator.controllers.status_types import JobStatus
+from simulator.controllers.workload_controller import WorkloadController
+from simulator.objects.conditions import JobCondition, conditions_of
+from simulator.objects.metadata import is_terminating, name_of, namespace_of, object_key, uid_of
+from simulator.objects.owner_references import controller_of
+from simulator.objects.status import phase_of, status_of, with_status_fields
+from simulator.objects.timestamps import micros, timestamp
 from simulator.trace import JobFinished
 
-TRACKING = "batch.kubernetes.io/job-tracking"
-FAILURE_TARGET, SUCCESS_CRITERIA_MET = "FailureTarget", "SuccessCriteriaMet"
-"""Conditions that say how a Job will end, when its last pods are over."""
-FIRST_DELAY: Micros = 10 * SECOND
-LONGEST_DELAY: Micros = 600 * SECOND
-"""After a failure the next pod waits, twice as long each time (DefaultJobPodFailureBackOff)."""
-MOST_AT_ONCE = 500
-"""Pods made in one go, as upstream (MaxPodCreateDeletePerSync)."""
+JOBS = "jobs.batch"
+MAX_CREATED = 500
+"""The most pods created by one sync (MaxPodCreateDeletePerSync)."""
 
 
-class JobController(Controller):
-    resource = "jobs.batch"
-    kind = "Job"
+class JobController(WorkloadController):
+    component = "Job"
+    resource = JOBS
+    watches = ("pods", JOBS)
+
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._backoffs: dict[str, tuple[str, PodBackoff]] = {}
+        """Of each Job: its uid and the failures of the pods that were counted. A new leader finds them in the
+        pods that still exist."""
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if "deletionTimestamp" in manifest["metadata"]:
+        if is_terminating(manifest):
             return
         pods = self.owned(manifest)
-        if self._count(key, manifest, pods):
+        if self._count_finished(key, manifest, pods):
             return
-        if finished(manifest):
-            self._after_the_end(key, manifest, pods)
+        finished = finished_condition(manifest)
+        if finished is not None:
+            self._sync_finished(key, manifest, pods, finished)
             return
         active = [pod for pod in pods if is_active(pod)]
-        decided = condition(manifest, FAILURE_TARGET) or condition(manifest, SUCCESS_CRITERIA_MET)
-        if decided is not None:
-            self._end(key, manifest, pods, active, decided)
+        outcome = outcome_condition(manifest)
+        if outcome is not None:
+            self._finish(key, manifest, pods, outcome)
             return
-        verdict = self._verdict(manifest, pods, active)
-        if verdict is not None:
-            self._write(key, manifest, verdict, [])
+        decided = decide_outcome(manifest, pods, self._world.now)
+        if decided is not None:
+            self._add_condition(manifest, decided, JobStatus(), [])
             return
         if not self._manage(key, manifest, pods, active):
-            start = timestamp(self._world.now)
-            suspended = manifest["spec"]["suspend"]
-            self.set_status(
-                manifest,
+            start = status_of(manifest).get("startTime", timestamp(self._world.now))
+            status = JobStatus(
                 active=len(active),
                 ready=sum(map(is_ready, active)),
-                terminating=_terminating(pods),
-                startTime=None if suspended else _status(manifest).get("startTime", start),
+                terminating=_count_terminating(pods),
+                start_time=None if manifest["spec"]["suspend"] else start,
             )
-        deadline = manifest["spec"].get("activeDeadlineSeconds")
-        begun = _status(manifest).get("startTime")
-        if deadline is not None and begun is not None and not manifest["spec"]["suspend"]:
-            self.enqueue(key, micros(begun) + deadline * SECOND)
+            self.set_status(manifest, status)
+        deadline = deadline_of(manifest)
+        if deadline is not None:
+            self.enqueue(key, deadline)
 
-    def gone(self, key: str) -> None:
-        """Its pods may go, uncounted."""
-        namespace, _, name = key.partition("/")
-        for pod in [*self._world.informer.of("pods").values()]:
+    def sync_deleted(self, key: str) -> None:
+        """Remove the finalizers of the deleted Job's pods."""
+        self._backoffs.pop(key, None)
+        for pod in [pod.manifest for pod in self._pods.values()]:
             reference = controller_of(pod)
-            mine = reference is not None and (reference["kind"], reference["name"]) == (self.kind, name)
-            if mine and pod["metadata"]["namespace"] == namespace and tracked(pod):
-                self.patch("pods", pod, released)
+            if reference is None or reference["kind"] != self.component or not has_tracking_finalizer(pod):
+                continue
+            if object_key(namespace_of(pod), reference["name"]) == key:
+                self.patch("pods", pod, release_pod)
 
-    # Counting
+    # Counting finished pods
 
-    def _count(self, key: str, manifest: Manifest, pods: Sequence[Manifest]) -> bool:
-        """Take the pods that are over into the status; whether there were any."""
-        over = [pod for pod in pods if tracked(pod) and is_finished(pod)]
-        if not over:
+    def _count_finished(self, key: str, manifest: Manifest, pods: Sequence[Manifest]) -> bool:
+        """Count the finished pods that have the finalizer (trackJobStatusAndRemoveFinalizers); whether there
+        were any."""
+        tracked = [pod for pod in pods if has_tracking_finalizer(pod)]
+        succeeded = [pod for pod in tracked if phase_of(pod) == "Succeeded"]
+        failed = [pod for pod in tracked if is_failed(pod, manifest)]
+        if not succeeded and not failed:
             return False
-        status = dict(_status(manifest))
-        succeeded = [pod for pod in over if pod["status"]["phase"] == "Succeeded"]
-        if manifest["spec"]["completionMode"] == "Indexed":
-            indexes = completed_indexes(manifest) | {index_of(pod) for pod in succeeded}
-            status["completedIndexes"] = as_ranges(indexes)
-            status["succeeded"] = len(indexes)
-        else:
-            status["succeeded"] = status.get("succeeded", 0) + len(succeeded)
-        failed = [pod for pod in over if pod["status"]["phase"] == "Failed"]
-        counted_failed = sum(failure_rule(manifest, pod).action != "Ignore" for pod in failed)
-        status["failed"] = status.get("failed", 0) + counted_failed
-        status["active"] = sum(map(is_active, pods))
-        counted = Change(
-            self.resource, key, {**manifest, "status": status}, int(manifest["metadata"]["resourceVersion"])
+        status = status_of(manifest)
+        counted = [pod for pod in failed if matching_failure_rule(manifest, pod).action != "Ignore"]
+        new = JobStatus(
+            succeeded=status.get("succeeded", 0) + len(succeeded),
+            failed=status.get("failed", 0) + len(counted),
+            active=sum(map(is_active, pods)),
         )
-        self._world.commit([counted, *map(_release, over)])
+        if manifest["spec"]["completionMode"] == "Indexed":
+            indexes = {completion_index(pod) for pod in succeeded} & {*range(manifest["spec"]["completions"])}
+            indexes |= completed_indexes(manifest)
+            new = msgspec.structs.replace(new, completed_indexes=as_ranges(indexes), succeeded=len(indexes))
+        backoff = self._backoff(key, manifest, pods).after(succeeded, failed)
+        released = [change_of("pods", pod, release_pod(pod)) for pod in (*succeeded, *failed)]
+        self._world.commit([change_of(JOBS, manifest, with_status_fields(manifest, new)), *released])
+        self._backoffs[key] = uid_of(manifest), backoff
         return True
 
-    # Who is missing, who is too many
+    def _backoff(self, key: str, manifest: Manifest, pods: Iterable[Manifest]) -> PodBackoff:
+        uid, backoff = self._backoffs.get(key, ("", None))
+        if backoff is not None and uid == uid_of(manifest):
+            return backoff
+        counted = [pod for pod in pods if is_finished(pod) and not has_tracking_finalizer(pod)]
+        failed = [pod for pod in counted if phase_of(pod) == "Failed"]
+        return PodBackoff().after([pod for pod in counted if pod not in failed], failed)
+
+    # Creating and deleting pods
 
     def _manage(self, key: str, manifest: Manifest, pods: Sequence[Manifest], active: list[Manifest]) -> bool:
-        """Whether pods were made or deleted; it causes another look."""
+        """Create missing pods or delete surplus ones (manageJob); whether there were any, which makes another
+        sync."""
         spec = manifest["spec"]
-        wanted = 0 if spec["suspend"] else self._wanted(manifest)
+        wanted = 0 if spec["suspend"] else _wanted_active(manifest, active)
         if len(active) > wanted:
-            surplus = to_delete(active, len(active) - wanted, active)
-            self.delete(manifest, surplus, "suspended" if spec["suspend"] else "more than its parallelism")
+            # Pods that the Job itself deletes are not counted: upstream removes the finalizer first.
+            surplus = map(without_tracking_finalizer, pods_to_delete(active, len(active) - wanted, active))
+            self.delete(manifest, [*surplus], "suspended" if spec["suspend"] else "more than its parallelism")
             return True
-        missing = min(wanted - len(active), MOST_AT_ONCE)
+        waiting = [pod for pod in pods if replaces_only_failed(manifest) and _is_unfinished_terminating(pod)]
+        missing = min(wanted - len(active) - len(waiting), MAX_CREATED)
         if missing <= 0:
             return False
-        due = next_attempt(pods)
+        due = self._backoff(key, manifest, pods).next_creation()
         if due > self._world.now:
             self.enqueue(key, due)
             return False
-        made = [self._pod(manifest) for _ in range(missing)]
+        created = [_new_pod(manifest) for _ in range(missing)]
         if spec["completionMode"] == "Indexed":
-            taken = completed_indexes(manifest) | {index_of(pod) for pod in active}
+            taken = completed_indexes(manifest) | {completion_index(pod) for pod in (*active, *waiting)}
             free = (index for index in range(spec["completions"]) if index not in taken)
-            for pod, index in zip(made, free, strict=False):
-                give_index(pod, manifest, index)
-        self.create(manifest, made)
+            for pod, index in zip(created, free, strict=False):
+                set_index(pod, manifest, index)
+        self.create(manifest, created)
         return True
 
-    def _wanted(self, manifest: Manifest) -> int:
-        spec, succeeded = manifest["spec"], _status(manifest).get("succeeded", 0)
-        parallelism: int = spec["parallelism"]
-        if "completions" not in spec:
-            # A work queue: once one has ended well, no further ones are started.
-            active = sum(map(is_active, self.owned(manifest)))
-            return min(parallelism, active) if succeeded else parallelism
-        left: int = spec["completions"] - succeeded
-        return max(0, min(parallelism, left))
+    # The end
 
-    def _pod(self, manifest: Manifest) -> Manifest:
-        pod = from_template(manifest["spec"]["template"])
-        pod["metadata"]["generateName"] = manifest["metadata"]["name"] + "-"
-        pod["metadata"]["finalizers"] = [TRACKING]
-        return pod
-
-    # Its end
-
-    def _verdict(
-        self, manifest: Manifest, pods: Sequence[Manifest], active: Sequence[Manifest]
-    ) -> Manifest | None:
-        """The condition that says how it will end; None = it goes on."""
-        reason, message = self._failure(manifest, pods)
-        if reason:
-            return self._condition(FAILURE_TARGET, reason, message)
-        message = success_rule(manifest, completed_indexes(manifest))
-        if message:
-            return self._condition(SUCCESS_CRITERIA_MET, "SuccessPolicy", message)
-        if self._is_complete(manifest, active):
-            return self._condition(
-                SUCCESS_CRITERIA_MET, "CompletionsReached", "Reached expected number of succeeded pods"
-            )
-        return None
-
-    def _failure(self, manifest: Manifest, pods: Sequence[Manifest]) -> tuple[str, str]:
-        """Why the Job fails, in a word and in a sentence; "" = it does not."""
-        spec, status = manifest["spec"], _status(manifest)
-        message = fails_job(manifest, (pod for pod in pods if pod["status"]["phase"] == "Failed"))
-        if message:
-            return "PodFailurePolicy", message
-        restarts = sum(_restarts(pod) for pod in pods if is_active(pod))
-        limit = spec["backoffLimit"]
-        by_restarts = spec["template"]["spec"]["restartPolicy"] == "OnFailure" and restarts
-        if status.get("failed", 0) > limit or (by_restarts and restarts >= max(limit, 1)):
-            return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
-        deadline, begun = spec.get("activeDeadlineSeconds"), status.get("startTime")
-        if deadline is None or begun is None or spec["suspend"]:
-            return "", ""
-        if micros(begun) + deadline * SECOND > self._world.now:
-            return "", ""
-        return "DeadlineExceeded", "Job was active longer than specified deadline"
-
-    def _is_complete(self, manifest: Manifest, active: Sequence[Manifest]) -> bool:
-        succeeded = _status(manifest).get("succeeded", 0)
-        if "completions" in manifest["spec"]:
-            return bool(succeeded >= manifest["spec"]["completions"])
-        return bool(succeeded) and not active
-
-    def _condition(self, kind: str, reason: str, message: str) -> Manifest:
-        now = timestamp(self._world.now)
-        return {
-            "type": kind,
-            "status": "True",
-            "reason": reason,
-            "message": message,
-            "lastProbeTime": now,
-            "lastTransitionTime": now,
-        }
-
-    def _end(
-        self,
-        key: str,
-        manifest: Manifest,
-        pods: Sequence[Manifest],
-        active: list[Manifest],
-        decided: Manifest,
-    ) -> None:
-        """It is over when its last pod is."""
+    def _finish(self, key: str, manifest: Manifest, pods: Sequence[Manifest], outcome: Manifest) -> None:
+        """Delete the active pods; once all are finished, set the condition Complete or Failed."""
+        active = [pod for pod in pods if is_active(pod)]
+        reason = outcome.get("reason", "")
         if active:
-            self.delete(manifest, active, f"the Job is over: {decided['reason']}")
+            self.delete(manifest, active, f"the Job is over: {reason}")
             return
-        terminating = _terminating(pods)
+        terminating = _count_terminating(pods)
         if terminating:
-            self.set_status(manifest, active=0, ready=0, terminating=terminating)
+            self.set_status(manifest, JobStatus(active=0, ready=0, terminating=terminating))
             return
-        complete = decided["type"] == SUCCESS_CRITERIA_MET
-        kind, reason = "Complete" if complete else "Failed", decided["reason"]
-        ended = self._condition(kind, reason, decided.get("message", ""))
-        told = JobFinished(t=self._world.now, job=key, succeeded=complete, reason=reason)
-        self._write(key, manifest, ended, [told], active=0, ready=0, terminating=0)
+        complete = outcome["type"] == SUCCESS_CRITERIA_MET
+        kind, message = "Complete" if complete else "Failed", outcome.get("message", "")
+        finished = new_condition(kind, reason, message, self._world.now)
+        status = JobStatus(active=0, ready=0, terminating=0)
+        event = JobFinished(t=self._world.now, job=key, succeeded=complete, reason=reason)
+        self._add_condition(manifest, finished, status, [event])
 
-    def _write(
-        self, key: str, manifest: Manifest, made: Manifest, told: Sequence[JobFinished], **fields: int
+    def _add_condition(
+        self, manifest: Manifest, new: JobCondition, status: JobStatus, events: Sequence[JobFinished]
     ) -> None:
-        status = {
-            **_status(manifest),
-            **fields,
-            "conditions": [*(_status(manifest).get("conditions") or ()), made],
-        }
-        if made["type"] == "Complete":
-            status["completionTime"] = made["lastTransitionTime"]
-        version = int(manifest["metadata"]["resourceVersion"])
-        self._world.commit([Change(self.resource, key, {**manifest, "status": status}, version)], told)
+        conditions = [*conditions_of(manifest), msgspec.to_builtins(new)]
+        status = msgspec.structs.replace(status, conditions=conditions)
+        if new.type == "Complete":
+            status = msgspec.structs.replace(status, completion_time=new.last_transition_time)
+        self._world.commit([change_of(JOBS, manifest, with_status_fields(manifest, status))], events)
 
-    def _after_the_end(self, key: str, manifest: Manifest, pods: Sequence[Manifest]) -> None:
-        self.set_status(manifest, active=0, ready=0, terminating=_terminating(pods))
+    def _sync_finished(
+        self, key: str, manifest: Manifest, pods: Sequence[Manifest], finished: Manifest
+    ) -> None:
+        """Delete the Job after its ttlSecondsAfterFinished (pkg/controller/ttlafterfinished)."""
+        status = JobStatus(active=0, ready=0, terminating=_count_terminating(pods))
+        self.set_status(manifest, status)
         seconds = manifest["spec"].get("ttlSecondsAfterFinished")
-        ended = finished(manifest)
-        if seconds is None or ended is None:
+        if seconds is None:
             return
-        due = micros(ended["lastTransitionTime"]) + seconds * SECOND
+        since = finished.get("lastTransitionTime") or manifest["metadata"]["creationTimestamp"]
+        due = micros(since) + seconds * SECOND
         if due > self._world.now:
             self.enqueue(key, due)
         else:
             self.delete(manifest, [manifest], "its ttlSecondsAfterFinished is over", "Foreground")
 
 
-def finished(job: Manifest) -> Manifest | None:
-    """The condition that says how it ended; None = it has not."""
-    return next((c for kind in ("Complete", "Failed") if (c := condition(job, kind)) is not None), None)
+def _wanted_active(job: Manifest, active: Sequence[Manifest]) -> int:
+    """The number of active pods that a Job which is not suspended should have."""
+    succeeded: int = status_of(job).get("succeeded", 0)
+    parallelism: int = job["spec"]["parallelism"]
+    if "completions" not in job["spec"]:
+        # A work queue: once a pod has succeeded, no more are created.
+        return min(parallelism, len(active)) if succeeded else parallelism
+    completions: int = job["spec"]["completions"]
+    return max(0, min(parallelism, completions - succeeded))
 
 
-def _terminating(pods: Sequence[Manifest]) -> int:
-    return sum("deletionTimestamp" in pod["metadata"] and not is_finished(pod) for pod in pods)
+def _new_pod(job: Manifest) -> Manifest:
+    pod = pod_from_template(job["spec"]["template"])
+    pod["metadata"]["generateName"] = name_of(job) + "-"
+    pod["metadata"]["finalizers"] = [TRACKING_FINALIZER]
+    return pod
 
 
-def tracked(pod: Manifest) -> bool:
-    return TRACKING in (pod["metadata"].get("finalizers") or ())
+def replaces_only_failed(job: Manifest) -> bool:
+    """Whether a pod is replaced when it has failed, not already when it is deleted
+    (onlyReplaceFailedPods)."""
+    spec = job["spec"]
+    return bool(spec.get("podFailurePolicy")) or spec.get("podReplacementPolicy") == "Failed"
 
 
-def released(pod: Manifest) -> Manifest | None:
-    """Without the finalizer; None = that was the last thing it waited for."""
-    return without_finalizer(pod, TRACKING)
+def is_failed(pod: Manifest, job: Manifest) -> bool:
+    """Whether the pod counts as failed: a deleted pod does, unless the Job waits for its end
+    (isPodFailed)."""
+    phase = phase_of(pod)
+    if phase == "Failed" or replaces_only_failed(job):
+        return phase == "Failed"
+    return is_terminating(pod) and phase != "Succeeded"
 
 
-def _release(pod: Manifest) -> Change:
-    metadata = pod["metadata"]
-    key = f"{metadata['namespace']}/{metadata['name']}"
-    return Change("pods", key, released(pod), int(metadata["resourceVersion"]))
+def _count_terminating(pods: Sequence[Manifest]) -> int:
+    return sum(map(_is_unfinished_terminating, pods))
 
 
-def next_attempt(pods: Sequence[Manifest]) -> Micros:
-    """When a pod may follow those that failed since the last success; 0 = at once."""
-    ends = sorted((_ended(pod), pod["status"]["phase"] == "Failed") for pod in pods if is_finished(pod))
-    failures = 0
-    for _, failed in reversed(ends):
-        if not failed:
-            break
-        failures += 1
-    if not failures:
-        return 0
-    return ends[-1][0] + min(FIRST_DELAY << min(failures - 1, 10), LONGEST_DELAY)
-
-
-def _ended(pod: Manifest) -> Micros:
-    ready = condition(pod, "Ready") or {}
-    return micros(ready.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"])
-
-
-def _restarts(pod: Manifest) -> int:
-    return sum(c.get("restartCount", 0) for c in pod["status"].get("containerStatuses") or ())
-
-
-def _status(job: Manifest) -> Manifest:
-    found: Manifest = job.get("status") or {}
-    return found
+def _is_unfinished_terminating(pod: Manifest) -> bool:
+    return is_terminating(pod) and not is_finished(pod)

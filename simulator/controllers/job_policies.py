@@ -1,72 +1,73 @@
-"""What a Job's podFailurePolicy and successPolicy say of its pods (pkg/controller/job, v1.34:
-pod_failure_policy.go and success_policy.go).
+"""A Job's podFailurePolicy and successPolicy (pkg/controller/job: pod_failure_policy.go, success_policy.go;
+v1.34).
 
-Without the action FailIndex, which comes with backoffLimitPerIndex."""
+Simplified: the action FailIndex, which needs backoffLimitPerIndex, is not supported."""
 
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 from simulator.api import Manifest
 from simulator.controllers.job_indexes import parse_ranges
+from simulator.objects.conditions import conditions_of
+from simulator.objects.metadata import key_of
+from simulator.objects.status import status_of
 
 
-class Match(NamedTuple):
-    """The first rule that a failed pod matches; an action of Count where it matches none."""
+class FailureRuleMatch(NamedTuple):
+    """The action of the first rule that a failed pod matches, Count if it matches none."""
 
     action: str
     message: str = ""
-    """Of FailJob only."""
 
 
-def failure_rule(job: Manifest, pod: Manifest) -> Match:
+def matching_failure_rule(job: Manifest, pod: Manifest) -> FailureRuleMatch:
     """matchPodFailurePolicy."""
     for index, rule in enumerate((job["spec"].get("podFailurePolicy") or {}).get("rules") or ()):
         action = rule["action"]
-        of_what = (
-            _by_exit_code(pod, rule["onExitCodes"])
+        matched = (
+            _match_exit_codes(pod, rule["onExitCodes"])
             if rule.get("onExitCodes")
-            else _by_condition(pod, rule.get("onPodConditions") or ())
+            else _match_conditions(pod, rule.get("onPodConditions") or ())
         )
-        if of_what is not None and action in ("Ignore", "Count", "FailJob"):
-            return Match(action, f"{of_what} matching {action} rule at index {index}")
-    return Match("Count")
+        if matched is not None and action in ("Ignore", "Count", "FailJob"):
+            return FailureRuleMatch(action, f"{matched} matching {action} rule at index {index}")
+    return FailureRuleMatch("Count")
 
 
-def fails_job(job: Manifest, failed: Iterable[Manifest]) -> str:
-    """Why one of these pods fails the Job; "" = none does."""
-    rules = (failure_rule(job, pod) for pod in failed)
+def pod_failure_message(job: Manifest, failed: Iterable[Manifest]) -> str:
+    """The message of the first pod that matches a rule with the action FailJob; "" = none does."""
+    rules = (matching_failure_rule(job, pod) for pod in failed)
     return next((rule.message for rule in rules if rule.action == "FailJob"), "")
 
 
-def success_rule(job: Manifest, succeeded: Set[int]) -> str:
-    """The rule by which these indexes suffice; "" = there is none (matchSuccessPolicy)."""
+def matched_success_rule(job: Manifest, succeeded: Set[int]) -> str:
+    """The message of the first rule that these succeeded indexes match; "" = none (matchSuccessPolicy)."""
     if not succeeded:
         return ""
     for index, rule in enumerate((job["spec"].get("successPolicy") or {}).get("rules") or ()):
-        wanted, count = rule.get("succeededIndexes"), rule.get("succeededCount")
-        required = None if wanted is None else parse_ranges(wanted)
-        here = succeeded if required is None else succeeded & required
-        if here == required or (count is not None and len(here) >= count):
+        indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
+        required = None if indexes is None else parse_ranges(indexes, job["spec"]["completions"])
+        found = succeeded if required is None else succeeded & required
+        if found == required or (count is not None and len(found) >= count):
             return f"Matched rules at index {index}"
     return ""
 
 
-def _by_exit_code(pod: Manifest, wanted: Manifest) -> str | None:
-    status = pod.get("status") or {}
+def _match_exit_codes(pod: Manifest, requirement: Manifest) -> str | None:
+    """matchOnExitCodes."""
+    status = status_of(pod)
     for container in (*status.get("containerStatuses", ()), *status.get("initContainerStatuses", ())):
         code = ((container.get("state") or {}).get("terminated") or {}).get("exitCode", 0)
-        named = wanted.get("containerName") in (None, container["name"])
-        if named and code and (code in wanted["values"]) == (wanted["operator"] == "In"):
-            metadata = pod["metadata"]
-            where = f"{metadata['namespace']}/{metadata['name']}"
-            return f"Container {container['name']} for pod {where} failed with exit code {code}"
+        named = requirement.get("containerName") in (None, container["name"])
+        if named and code and (code in requirement["values"]) == (requirement["operator"] == "In"):
+            return f"Container {container['name']} for pod {key_of(pod)} failed with exit code {code}"
     return None
 
 
-def _by_condition(pod: Manifest, patterns: Iterable[Manifest]) -> str | None:
+def _match_conditions(pod: Manifest, patterns: Iterable[Manifest]) -> str | None:
+    """matchOnPodConditions."""
     wanted = {(pattern["type"], pattern.get("status", "True")) for pattern in patterns}
-    for condition in (pod.get("status") or {}).get("conditions") or ():
+    for condition in conditions_of(pod):
         if (condition["type"], condition["status"]) in wanted:
-            metadata = pod["metadata"]
-            return f"Pod {metadata['namespace']}/{metadata['name']} has condition {condition['type']}"
+            return f"Pod {key_of(pod)} has condition {condition['type']}"
     return None

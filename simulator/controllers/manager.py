@@ -1,27 +1,40 @@
-"""All controllers together (kube-controller-manager): what the watch shows goes to each of them."""
+"""All controllers together (kube-controller-manager and the kubelets): each change is delivered to those that
+watch its resource."""
+
+from collections.abc import Callable, Mapping, Sequence
 
 from simulator.api import Manifest
-from simulator.controllers.controller import Controller
+from simulator.client.world import World
+from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.cron_job import CronJobController
 from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
+from simulator.controllers.disruption import DisruptionController
 from simulator.controllers.garbage_collector import GarbageCollector
 from simulator.controllers.job import JobController
+from simulator.controllers.kubelet.eviction_manager import EvictionManager
+from simulator.controllers.kubelet.kubelet import Kubelet
+from simulator.controllers.kubelet.node_status import NodeStatusReporter
 from simulator.controllers.node_lifecycle import NodeLifecycleController
-from simulator.controllers.ownership import Ownership, Place
+from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.persistent_volume import (
     EphemeralVolumeController,
     PersistentVolumeClaimController,
     PersistentVolumeController,
 )
+from simulator.controllers.pod_gc import PodGarbageCollector
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.stateful_set import StatefulSetController
 from simulator.controllers.taint_eviction import TaintEvictionController
-from simulator.world.eviction_manager import EvictionManager
-from simulator.world.node_reporter import NodeReporter
-from simulator.world.world import World
+from simulator.controllers.timetable import TimetableController
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
 
 CONTROLLERS: tuple[type[Controller], ...] = (
+    TimetableController,
+    Kubelet,
+    PodGarbageCollector,
+    DisruptionController,
     DeploymentController,
     ReplicaSetController,
     StatefulSetController,
@@ -31,23 +44,40 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EphemeralVolumeController,
     PersistentVolumeClaimController,
     PersistentVolumeController,
-    NodeReporter,
+    NodeStatusReporter,
     NodeLifecycleController,
     TaintEvictionController,
     EvictionManager,
+    GarbageCollector,
 )
-"""In the order in which they hear of a change. Two are parts of the kubelets rather."""
+"""In the order in which they are informed of a change."""
+
+Handler = Callable[[str, str, Manifest | None, Manifest | None], None]
+"""``handler(resource, key, old, new)``: ``old`` is None for an object that was created, ``new`` for one that
+was deleted."""
 
 
 class ControllerManager:
-    def __init__(self, world: World) -> None:
-        self._ownership = Ownership()
-        self._controllers = [controller(world, self._ownership) for controller in CONTROLLERS]
-        self._collector = GarbageCollector(world, self._ownership)
+    """``pods`` and ``nodes`` are the parsed objects by key; the caller updates them before the handlers
+    run."""
 
-    def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
-        """An object as it was before (None = it was not there) and as it is (None = it is gone)."""
-        self._ownership.changed(Place(resource, key), old, new)
-        for controller in self._controllers:
-            controller.changed(resource, key, old, new)
-        self._collector.changed(resource, key, old, new)
+    def __init__(self, world: World, pods: Mapping[str, Pod], nodes: Mapping[str, Node]) -> None:
+        ownership = OwnershipIndex()
+        context = ControllerContext(world, ownership, pods, nodes)
+        controllers = [controller(context) for controller in CONTROLLERS]
+        handlers: list[tuple[Sequence[str], str, Handler]] = [((), "Ownership informer", ownership.changed)]
+        handlers += [(c.watches, f"{c.component} informer", c.changed) for c in controllers]
+        watched = {resource for resources, _, _ in handlers for resource in resources}
+        self._handlers = {resource: _handlers_of(resource, handlers) for resource in watched}
+        self._handlers_of_all = _handlers_of("", handlers)
+
+    def handlers(self, resource: str) -> Sequence[tuple[str, Handler]]:
+        """The handlers of changes to this resource, each with its component's name, in the order in which
+        they are to be called."""
+        return self._handlers.get(resource, self._handlers_of_all)
+
+
+def _handlers_of(
+    resource: str, handlers: Sequence[tuple[Sequence[str], str, Handler]]
+) -> list[tuple[str, Handler]]:
+    return [(name, handler) for watched, name, handler in handlers if not watched or resource in watched]

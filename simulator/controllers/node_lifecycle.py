@@ -1,17 +1,18 @@
-"""Nodes that are not heard, or are in trouble, are tainted, and their pods are not ready any more
-(pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34)."""
+"""The node lifecycle controller: taints nodes by their conditions, and marks the pods of nodes that are not
+ready (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34)."""
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.timestamps import micros, timestamp
-from simulator.controllers.controller import Controller, is_finished
-from simulator.controllers.pods import is_ready
-from simulator.objects.node_conditions import FAILED_SINCE, condition_status, is_broken, with_node_condition
-from simulator.objects.pod_status import with_condition
+from simulator.controllers.controller import Controller
+from simulator.controllers.pods import is_finished, is_ready
+from simulator.objects.conditions import condition_status, with_condition
+from simulator.objects.metadata import annotations_of
+from simulator.objects.node_conditions import FAILED_SINCE, is_broken, with_node_condition
+from simulator.objects.timestamps import micros, timestamp
 
 GRACE_PERIOD: Micros = 50 * SECOND
-"""How long a kubelet may be silent before its node counts as unknown (--node-monitor-grace-period)."""
+"""How long a kubelet may post no status before its node's status is Unknown (--node-monitor-grace-period)."""
 PREFIX = "node.kubernetes.io/"
-BY_CONDITION = (
+TAINT_BY_CONDITION = (
     ("Ready", "False", "not-ready"),
     ("Ready", "Unknown", "unreachable"),
     ("MemoryPressure", "True", "memory-pressure"),
@@ -19,75 +20,87 @@ BY_CONDITION = (
     ("PIDPressure", "True", "pid-pressure"),
     ("NetworkUnavailable", "True", "network-unavailable"),
 )
-"""Condition, its status, and the taint that follows from it (nodeConditionToTaintKeyStatusMap)."""
-EVICTING = ("not-ready", "unreachable")
-"""Those that come with the effect NoExecute, too."""
+"""A condition, its status, and the taint of a node that has it (nodeConditionToTaintKeyStatusMap)."""
+NO_EXECUTE_TAINTS = ("not-ready", "unreachable")
+"""Those that are added with the effect NoExecute, too."""
 
 
 class NodeLifecycleController(Controller):
+    component = "NodeLifecycle"
     resource = "nodes"
-    kind = "NodeLifecycle"
-    dependents = ()
+    watches = ("nodes",)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        self.patch("nodes", manifest, self._judged)
-        since = (manifest["metadata"].get("annotations") or {}).get(FAILED_SINCE)
-        if is_broken(manifest) and since is not None and micros(since) + GRACE_PERIOD > self._world.now:
-            self.enqueue(key, micros(since) + GRACE_PERIOD)
+        self.patch("nodes", manifest, self._with_conditions_and_taints)
+        due = _unknown_at(manifest)
+        if due is not None and due > self._world.now:
+            self.enqueue(key, due)
         if condition_status(manifest, "Ready") in ("False", "Unknown"):
             self._mark_pods_not_ready(key)
 
-    def _judged(self, node: Manifest) -> Manifest:
-        """With the conditions and taints that it is to have."""
-        now = self._world.now
-        since = (node["metadata"].get("annotations") or {}).get(FAILED_SINCE)
-        if is_broken(node) and since is not None and micros(since) + GRACE_PERIOD <= now:
-            message = "Kubelet stopped posting node status."
-            reason = "NodeStatusUnknown"
-            node = with_node_condition(node, now, "Ready", "Unknown", reason=reason, message=message)
+    def _with_conditions_and_taints(self, node: Manifest) -> Manifest:
+        due = _unknown_at(node)
+        if due is not None and due <= self._world.now:
+            reason, message = "NodeStatusUnknown", "Kubelet stopped posting node status."
+            node = with_node_condition(
+                node, self._world.now, "Ready", "Unknown", reason=reason, message=message
+            )
         spec = node.get("spec") or {}
         taints = self._taints(node)
         return node if taints == (spec.get("taints") or []) else {**node, "spec": {**spec, "taints": taints}}
 
     def _taints(self, node: Manifest) -> list[Manifest]:
-        wanted = taints_of(node)
+        """The taints that the node is to have: those of its conditions, and those of others."""
+        wanted = condition_taints(node)
         old = (node.get("spec") or {}).get("taints") or []
-        kept = [t for t in old if (t["key"], t["effect"]) in wanted or not _managed(t)]
-        there = {(taint["key"], taint["effect"]) for taint in kept}
-        added = [{"key": key, "effect": effect} for key, effect in wanted if (key, effect) not in there]
+        kept = [taint for taint in old if _identity(taint) in wanted or not _is_managed(taint)]
+        known = {_identity(taint) for taint in kept}
+        added = [{"key": key, "effect": effect} for key, effect in wanted if (key, effect) not in known]
+        # Evictions are timed from timeAdded, also for taints that somebody else added.
         stamp = {"timeAdded": timestamp(self._world.now)}
-        # Evictions are timed from here on, whoever put the taint there.
         return [{**stamp, **t} if t["effect"] == "NoExecute" else t for t in (*kept, *added)]
 
     def _mark_pods_not_ready(self, node: str) -> None:
+        """MarkPodsNotReady."""
+
         def not_ready(pod: Manifest) -> Manifest:
             for kind in ("ContainersReady", "Ready"):
                 pod = with_condition(pod, self._world.now, kind, "False", reason="NodeNotReady")
             return pod
 
-        for pod in [*self._world.informer.of("pods").values()]:
-            if pod["spec"].get("nodeName") == node and is_ready(pod) and not is_finished(pod):
+        for pod in [pod.manifest for pod in self._pods.values() if pod.node_name == node]:
+            if is_ready(pod) and not is_finished(pod):
                 self.patch("pods", pod, not_ready)
 
 
-def taints_of(node: Manifest) -> list[tuple[str, str]]:
-    """Key and effect of each taint that follows from what is said of the node."""
+def _unknown_at(node: Manifest) -> Micros | None:
+    """When the grace period of a failed node's kubelet ends; None = the kubelet posts its status."""
+    since = annotations_of(node).get(FAILED_SINCE)
+    return micros(since) + GRACE_PERIOD if is_broken(node) and since is not None else None
+
+
+def condition_taints(node: Manifest) -> list[tuple[str, str]]:
+    """Key and effect of the taints for the node's conditions and its spec.unschedulable."""
     found = []
-    for kind, status, name in BY_CONDITION:
+    for kind, status, name in TAINT_BY_CONDITION:
         if condition_status(node, kind) == status:
-            effects = ("NoSchedule", "NoExecute") if name in EVICTING else ("NoSchedule",)
+            effects = ("NoSchedule", "NoExecute") if name in NO_EXECUTE_TAINTS else ("NoSchedule",)
             found += [(PREFIX + name, effect) for effect in effects]
     if (node.get("spec") or {}).get("unschedulable"):
         found.append((PREFIX + "unschedulable", "NoSchedule"))
     return found
 
 
-def _managed(taint: Manifest) -> bool:
-    """Whether it is this controller's to give and take."""
+def _identity(taint: Manifest) -> tuple[str, str]:
+    return taint["key"], taint["effect"]
+
+
+def _is_managed(taint: Manifest) -> bool:
+    """Whether this controller adds and removes such a taint."""
     prefix, slash, name = taint["key"].rpartition("/")
     if prefix + slash != PREFIX:
         return False
     if taint["effect"] == "NoExecute":
-        return name in EVICTING
-    known = (*(name for _, _, name in BY_CONDITION), "unschedulable")
+        return name in NO_EXECUTE_TAINTS
+    known = (*(name for _, _, name in TAINT_BY_CONDITION), "unschedulable")
     return taint["effect"] == "NoSchedule" and name in known

@@ -1,99 +1,91 @@
-"""Who belongs to whom, by the uids in ownerReferences."""
+"""An index of all objects by uid, owner and controller (the graph of
+pkg/controller/garbagecollector/graph_builder.go and the controllerUID indexes of the informers, v1.34)."""
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from simulator.api import Manifest
+from simulator.controllers.work_queue import ObjectKey
+from simulator.objects.metadata import namespace_of, uid_of
+from simulator.objects.owner_references import controller_of, owner_uids
 
 Key = TypeVar("Key")
 
 
-class Place(NamedTuple):
-    resource: str
-    key: str
+class OwnershipEntry(NamedTuple):
+    """What the index knows of one object."""
+
+    uid: str
+    kinds: tuple[str, str]
+    """Resource and namespace."""
+    controller: str | None
+    owners: tuple[str, ...]
+
+    @classmethod
+    def of(cls, item: ObjectKey, manifest: Manifest) -> "OwnershipEntry":
+        controller = controller_of(manifest)
+        return cls(
+            uid_of(manifest),
+            (item.resource, namespace_of(manifest)),
+            controller["uid"] if controller is not None else None,
+            tuple(owner_uids(manifest)),
+        )
 
 
-class Ownership:
-    """All objects by uid, and each owner's dependents, as the watch shows them."""
+class OwnershipIndex:
+    """Kept up to date by :meth:`changed`; each answer is in the order in which the objects were indexed."""
 
     def __init__(self) -> None:
-        self._places: dict[str, Place] = {}
-        self._dependents: dict[str, dict[Place, None]] = {}
-        self._controlled: dict[tuple[str, str], dict[Place, None]] = {}
+        self._entries: dict[ObjectKey, OwnershipEntry] = {}
+        self._by_uid: dict[str, ObjectKey] = {}
+        self._dependents: dict[str, dict[ObjectKey, None]] = {}
+        """By the owner's uid."""
+        self._controlled: dict[tuple[str, str], dict[ObjectKey, None]] = {}
         """By the controller's uid and the resource."""
-        self._orphans: dict[tuple[str, str], dict[Place, None]] = {}
-        """By resource and namespace: what nobody controls."""
+        self._orphans: dict[tuple[str, str], dict[ObjectKey, None]] = {}
+        """By resource and namespace: objects without a controller."""
 
-    def changed(self, place: Place, old: Manifest | None, new: Manifest | None) -> None:
-        namespace = ((new or old or {}).get("metadata") or {}).get("namespace", "")
-        orphans = self._orphans.setdefault((place.resource, namespace), {})
-        if old is not None:
-            self._places.pop(uid(old), None)
-            orphans.pop(place, None)
-            controller = controller_of(old)
-            if controller is not None:
-                _discard(self._controlled, (controller["uid"], place.resource), place)
-            for owner in owners(old):
-                _discard(self._dependents, owner, place)
-        if new is not None:
-            self._places[uid(new)] = place
-            controller = controller_of(new)
-            if controller is None:
-                orphans[place] = None
+    def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
+        """Index the new version of an object; None = the object was deleted."""
+        item = ObjectKey(resource, key)
+        entry = OwnershipEntry.of(item, new) if new is not None else None
+        known = self._entries.pop(item, None)
+        if known is not None:
+            self._by_uid.pop(known.uid, None)
+            self._orphans[known.kinds].pop(item, None)
+            if known.controller is not None:
+                _discard(self._controlled, (known.controller, resource), item)
+            for owner in known.owners:
+                _discard(self._dependents, owner, item)
+        if entry is not None:
+            self._entries[item] = entry
+            self._by_uid[entry.uid] = item
+            orphans = self._orphans.setdefault(entry.kinds, {})
+            if entry.controller is None:
+                orphans[item] = None
             else:
-                self._controlled.setdefault((controller["uid"], place.resource), {})[place] = None
-            for owner in owners(new):
-                self._dependents.setdefault(owner, {})[place] = None
+                self._controlled.setdefault((entry.controller, resource), {})[item] = None
+            for owner in entry.owners:
+                self._dependents.setdefault(owner, {})[item] = None
 
-    def find(self, uid: str) -> Place | None:
-        return self._places.get(uid)
+    def find(self, uid: str) -> ObjectKey | None:
+        """The object with this uid."""
+        return self._by_uid.get(uid)
 
-    def dependents(self, owner: str) -> list[Place]:
-        """In the order in which they came to be its own."""
+    def dependents(self, owner: str) -> list[ObjectKey]:
+        """The objects that have ``owner`` (a uid) among their owners."""
         return [*self._dependents.get(owner, ())]
 
-    def controlled(self, owner: str, resource: str) -> list[Place]:
-        """Of one kind, those whose controller it is."""
+    def controlled(self, owner: str, resource: str) -> list[ObjectKey]:
+        """The objects of one resource whose controller is ``owner`` (a uid)."""
         return [*self._controlled.get((owner, resource), ())]
 
-    def orphans(self, resource: str, namespace: str) -> list[Place]:
+    def orphans(self, resource: str, namespace: str) -> list[ObjectKey]:
+        """The objects of one resource and namespace without a controller."""
         return [*self._orphans.get((resource, namespace), ())]
 
 
-def _discard(index: dict[Key, dict[Place, None]], key: Key, place: Place) -> None:
+def _discard(index: dict[Key, dict[ObjectKey, None]], key: Key, item: ObjectKey) -> None:
     left = index[key]
-    del left[place]
+    del left[item]
     if not left:
         del index[key]
-
-
-def uid(manifest: Manifest) -> str:
-    found: str = manifest["metadata"].get("uid", "")
-    return found
-
-
-def references(manifest: Manifest) -> Sequence[Manifest]:
-    found: Sequence[Manifest] = manifest["metadata"].get("ownerReferences") or ()
-    return found
-
-
-def owners(manifest: Manifest) -> Iterable[str]:
-    """The uids of all owners, each once."""
-    return dict.fromkeys(reference["uid"] for reference in references(manifest))
-
-
-def controller_of(manifest: Manifest) -> Manifest | None:
-    """The reference to the controller (metav1.GetControllerOf)."""
-    return next((reference for reference in references(manifest) if reference.get("controller")), None)
-
-
-def controller_reference(owner: Manifest) -> Manifest:
-    """metav1.NewControllerRef."""
-    return {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": owner["metadata"]["name"],
-        "uid": uid(owner),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }

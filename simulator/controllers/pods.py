@@ -1,4 +1,4 @@
-"""What controllers ask of pods, and how they make them (pkg/controller/controller_utils.go and
+"""What controllers find out about pods, and how they create them (pkg/controller/controller_utils.go and
 pkg/api/v1/pod/util.go, v1.34)."""
 
 import copy
@@ -8,29 +8,36 @@ import math
 from collections.abc import Iterable
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.timestamps import micros
-from simulator.controllers.controller import is_finished
-from simulator.objects.pod_status import condition
+from simulator.objects.conditions import condition, is_condition_true
+from simulator.objects.container_status import restart_count
+from simulator.objects.metadata import annotations_of, is_terminating, name_of
+from simulator.objects.status import phase_of
+from simulator.objects.timestamps import micros
 
 HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""No vowels, no look-alikes: what names may be made of (apimachinery/pkg/util/rand)."""
+"""Without vowels and characters that look alike (apimachinery/pkg/util/rand/rand.go)."""
 HASH_LENGTH = 10
 
-PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+def is_finished(pod: Manifest) -> bool:
+    """Whether all containers have terminated and are not restarted (IsPodTerminal)."""
+    return phase_of(pod) in ("Succeeded", "Failed")
 
 
 def is_active(pod: Manifest) -> bool:
-    """It counts for its controller: neither over, nor on its way out."""
-    return not is_finished(pod) and "deletionTimestamp" not in pod["metadata"]
+    """Whether the pod is neither finished nor terminating (IsPodActive)."""
+    return not is_finished(pod) and not is_terminating(pod)
 
 
 def is_ready(pod: Manifest) -> bool:
-    ready = condition(pod, "Ready")
-    return ready is not None and ready["status"] == "True"
+    return is_condition_true(pod, "Ready")
 
 
 def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
-    """Since when, or from when on, it has been ready long enough; None = it is not ready."""
+    """When the pod has been ready for so long; None = it is not ready."""
     ready = condition(pod, "Ready")
     if ready is None or ready["status"] != "True":
         return None
@@ -38,14 +45,22 @@ def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
     return micros(since) + min_ready_seconds * SECOND
 
 
-def available(pods: Iterable[Manifest], min_ready_seconds: int, now: Micros) -> tuple[int, Micros | None]:
-    """How many are available now, and when the next one will be."""
+def is_available(pod: Manifest, min_ready_seconds: int, now: Micros) -> bool:
+    """IsPodAvailable."""
+    time = available_at(pod, min_ready_seconds)
+    return time is not None and time <= now
+
+
+def count_available(
+    pods: Iterable[Manifest], min_ready_seconds: int, now: Micros
+) -> tuple[int, Micros | None]:
+    """The number of available pods, and when the next one becomes available."""
     times = [time for pod in pods if (time := available_at(pod, min_ready_seconds)) is not None]
     return sum(time <= now for time in times), min((time for time in times if time > now), default=None)
 
 
-def from_template(template: Manifest) -> Manifest:
-    """A pod of its own, without a name yet (GetPodFromTemplate)."""
+def pod_from_template(template: Manifest) -> Manifest:
+    """A new pod without a name (GetPodFromTemplate)."""
     metadata = {
         field: dict(template["metadata"][field])
         for field in ("labels", "annotations")
@@ -60,46 +75,42 @@ def from_template(template: Manifest) -> Manifest:
 
 
 def template_hash(template: Manifest, collisions: int = 0) -> str:
-    """A name for this template: the same for the same, whatever the order of its fields."""
+    """The same text for the same template, whatever the order of its fields (ComputeHash)."""
     text = json.dumps([template, collisions], sort_keys=True)
     digest = hashlib.blake2b(text.encode(), digest_size=HASH_LENGTH).digest()
     return "".join(HASH_ALPHABET[byte % len(HASH_ALPHABET)] for byte in digest)
 
 
-def to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> list[Manifest]:
-    """The ones that a smaller number of replicas can best do without (ActivePodsWithRanks): those not placed,
-    not running or not ready first, then by deletion cost, those that share their node with more of
-    ``related``, those ready or created the most recently."""
-    crowd: dict[str, int] = {}
+def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> list[Manifest]:
+    """The ``count`` pods that are deleted first when a workload is scaled down (ActivePodsWithRanks): pods
+    without a node, not running or not ready come first, then those of the lowest deletion cost, those that
+    share their node with most of ``related``, those that became ready or were created last."""
+    on_node: dict[str, int] = {}
     for pod in related:
         node = pod["spec"].get("nodeName", "")
-        crowd[node] = crowd.get(node, 0) + 1
+        on_node[node] = on_node.get(node, 0) + 1
 
     def rank(pod: Manifest) -> tuple[object, ...]:
         node = pod["spec"].get("nodeName", "")
-        status = pod.get("status") or {}
-        ready = condition(pod, "Ready") or {}
         since = available_at(pod, 0)
-        restarts = max((c.get("restartCount", 0) for c in status.get("containerStatuses") or ()), default=0)
         return (
             bool(node),
-            PHASES.get(status.get("phase", "Pending"), 0),
-            ready.get("status") == "True",
-            deletion_cost(pod),
-            -crowd.get(node, 0),
+            PHASE_ORDER.get(phase_of(pod) or "Pending", 0),
+            is_ready(pod),
+            _deletion_cost(pod),
+            -on_node.get(node, 0),
             -math.inf if since is None else -since,
-            -restarts,
+            -restart_count(pod),
             -micros(pod["metadata"]["creationTimestamp"]),
-            pod["metadata"]["name"],
+            name_of(pod),
         )
 
     return sorted(pods, key=rank)[:count]
 
 
-def deletion_cost(pod: Manifest) -> int:
-    """0 where there is none, or none that is a number."""
-    text = (pod["metadata"].get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost", "0")
+def _deletion_cost(pod: Manifest) -> int:
+    """0 without the annotation, or if it is not a number."""
     try:
-        return int(text)
+        return int(annotations_of(pod).get(DELETION_COST, "0"))
     except ValueError:
         return 0

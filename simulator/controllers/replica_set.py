@@ -1,57 +1,61 @@
-"""ReplicaSets: so many pods of a template, no more and no fewer (pkg/controller/replicaset/replica_set.go,
-v1.34)."""
+"""The ReplicaSet controller: keeps the number of pods of a template
+(pkg/controller/replicaset/replica_set.go, v1.34)."""
 
 from simulator.api import Manifest
-from simulator.controllers.controller import Controller
-from simulator.controllers.ownership import controller_of
-from simulator.controllers.pods import available, from_template, is_active, is_ready, to_delete
+from simulator.controllers.pods import count_available, is_active, is_ready, pod_from_template, pods_to_delete
+from simulator.controllers.status_types import ReplicaSetStatus
+from simulator.controllers.workload_controller import WorkloadController
+from simulator.objects.metadata import is_terminating, labels_of, name_of
+from simulator.objects.owner_references import controller_of
 
+REPLICA_SETS = "replicasets.apps"
 BURST_REPLICAS = 500
-"""Pods created or deleted in one go, as upstream: the next look does the rest."""
+"""The most pods created or deleted by one sync, as upstream; the next sync does the rest."""
 
 
-class ReplicaSetController(Controller):
-    resource = "replicasets.apps"
-    kind = "ReplicaSet"
+class ReplicaSetController(WorkloadController):
+    component = "ReplicaSet"
+    resource = REPLICA_SETS
+    watches = ("pods", REPLICA_SETS)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        claimed = None if "deletionTimestamp" in manifest["metadata"] else self.claim(manifest)
+        claimed = None if is_terminating(manifest) else self.claim(manifest)
         if claimed is None:
             return
         pods = [pod for pod in claimed if is_active(pod)]
-        self._manage(manifest, pods)
+        self._manage_replicas(manifest, pods)
         min_ready = manifest["spec"].get("minReadySeconds", 0)
-        count, due = available(pods, min_ready, self._world.now)
+        available, next_available = count_available(pods, min_ready, self._world.now)
         labels = (manifest["spec"]["template"].get("metadata") or {}).get("labels", {}).items()
         self.set_status(
             manifest,
-            replicas=len(pods),
-            fullyLabeledReplicas=sum(labels <= pod["metadata"].get("labels", {}).items() for pod in pods),
-            readyReplicas=sum(map(is_ready, pods)),
-            availableReplicas=count,
+            ReplicaSetStatus(
+                replicas=len(pods),
+                fully_labeled_replicas=sum(labels <= labels_of(pod).items() for pod in pods),
+                ready_replicas=sum(map(is_ready, pods)),
+                available_replicas=available,
+            ),
         )
-        if due is not None:
-            self.enqueue(key, due)
+        if next_available is not None:
+            self.enqueue(key, next_available)
 
-    def _manage(self, manifest: Manifest, pods: list[Manifest]) -> None:
+    def _manage_replicas(self, manifest: Manifest, pods: list[Manifest]) -> None:
         missing = manifest["spec"]["replicas"] - len(pods)
         if missing > 0:
             template = manifest["spec"]["template"]
-            wanted = [from_template(template) for _ in range(min(missing, BURST_REPLICAS))]
-            for pod in wanted:
-                pod["metadata"]["generateName"] = manifest["metadata"]["name"] + "-"
-            self.create(manifest, wanted)
+            created = [pod_from_template(template) for _ in range(min(missing, BURST_REPLICAS))]
+            for pod in created:
+                pod["metadata"]["generateName"] = name_of(manifest) + "-"
+            self.create(manifest, created)
         elif missing < 0:
-            surplus = to_delete(pods, min(-missing, BURST_REPLICAS), self._related(manifest))
+            surplus = pods_to_delete(pods, min(-missing, BURST_REPLICAS), self._related_pods(manifest))
             self.delete(manifest, surplus, "more than the replicas asked for")
 
-    def _related(self, manifest: Manifest) -> list[Manifest]:
-        """The active pods of all ReplicaSets of the same owner: of the whole Deployment."""
-        owner = controller_of(manifest)
-        if owner is None:
+    def _related_pods(self, manifest: Manifest) -> list[Manifest]:
+        """The active pods of all ReplicaSets with the same controller, a Deployment
+        (getIndirectlyRelatedPods)."""
+        deployment = controller_of(manifest)
+        if deployment is None:
             return [pod for pod in self.owned(manifest) if is_active(pod)]
-        siblings = [
-            self._world.informer.get(place.resource, place.key)
-            for place in self._ownership.controlled(owner["uid"], self.resource)
-        ]
+        siblings = map(self._get, self._ownership.controlled(deployment["uid"], REPLICA_SETS))
         return [pod for sibling in siblings if sibling for pod in self.owned(sibling) if is_active(pod)]

@@ -1,21 +1,29 @@
-"""The claims of a StatefulSet's pods, and who owns them: by that they go with the set, with a pod that is
-scaled away, or with nobody (persistentVolumeClaimRetentionPolicy; pkg/controller/statefulset, v1.34:
-stateful_set_utils.go)."""
+"""The claims of a StatefulSet's pods and their owners, which decide whether the claims are deleted with the
+StatefulSet, with a pod that is scaled down, or not at all (persistentVolumeClaimRetentionPolicy;
+pkg/controller/statefulset/stateful_set_utils.go, v1.34)."""
 
 from simulator.api import Manifest
-from simulator.controllers.ownership import controller_of, controller_reference, references, uid
+from simulator.objects.metadata import uid_of, with_metadata
+from simulator.objects.owner_references import controller_of, controller_reference, owner_references
 
-KEEP = "Retain"
+RETAIN = "Retain"
 
 
 def claim_name(template: Manifest, pod: str) -> str:
-    return f"{template['metadata']['name']}-{pod}"
+    """getPersistentVolumeClaimName."""
+    return f"{template_name(template)}-{pod}"
 
 
-def new_claim(manifest: Manifest, template: Manifest, name: str) -> Manifest:
+def template_name(template: Manifest) -> str:
+    """ "" for a template without a name: the API server accepts it, and refuses its claims."""
+    name: str = template["metadata"].get("name", "")
+    return name
+
+
+def claim_from_template(stateful_set: Manifest, template: Manifest, name: str) -> Manifest:
     labels = {
         **(template["metadata"].get("labels") or {}),
-        **(manifest["spec"]["selector"].get("matchLabels") or {}),
+        **(stateful_set["spec"]["selector"].get("matchLabels") or {}),
     }
     metadata = {**template["metadata"], "name": name, "labels": labels, "ownerReferences": []}
     return {
@@ -26,21 +34,21 @@ def new_claim(manifest: Manifest, template: Manifest, name: str) -> Manifest:
     }
 
 
-def with_owner(claim: Manifest, manifest: Manifest, pod: Manifest, *, scaled_away: bool) -> Manifest:
-    """The claim as the policy wants it owned; itself where it is, or where somebody else controls it
-    (updateClaimOwnerRefForSetAndPod)."""
-    policy = manifest["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+def with_retention_owner(
+    claim: Manifest, stateful_set: Manifest, pod: Manifest, *, scaled_down: bool
+) -> Manifest:
+    """The claim with the owner that the retention policy asks for; the claim itself if it has that one, or if
+    another object controls it (updateClaimOwnerRefForSetAndPod)."""
+    policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
     owner = None
-    if scaled_away and policy.get("whenScaled", KEEP) != KEEP:
+    if scaled_down and policy.get("whenScaled", RETAIN) != RETAIN:
         owner = pod
-    elif policy.get("whenDeleted", KEEP) != KEEP:
-        owner = manifest
-    ours = {uid(manifest), uid(pod)}
+    elif policy.get("whenDeleted", RETAIN) != RETAIN:
+        owner = stateful_set
+    managed = {uid_of(stateful_set), uid_of(pod)}
     controller = controller_of(claim)
-    if controller is not None and controller["uid"] not in ours:
+    if controller is not None and controller["uid"] not in managed:
         return claim
-    kept = [reference for reference in references(claim) if reference["uid"] not in ours]
+    kept = [reference for reference in owner_references(claim) if reference["uid"] not in managed]
     wanted = kept if owner is None else [*kept, controller_reference(owner)]
-    if wanted == [*references(claim)]:
-        return claim
-    return {**claim, "metadata": {**claim["metadata"], "ownerReferences": wanted}}
+    return claim if wanted == [*owner_references(claim)] else with_metadata(claim, ownerReferences=wanted)

@@ -1,126 +1,149 @@
-"""StatefulSets: pods with a number, a name and volumes of their own, one after the other
+"""The StatefulSet controller: pods with an ordinal, a name and claims of their own, created in order
 (pkg/controller/statefulset/stateful_set_control.go, v1.34)."""
 
 from collections.abc import Sequence
 from functools import partial
 
 from simulator.api import Manifest
-from simulator.controllers.controller import Controller, is_finished
-from simulator.controllers.ownership import owners, uid
-from simulator.controllers.pods import available_at, from_template, is_active, is_ready
-from simulator.controllers.revisions import (
+from simulator.controllers.controller_revisions import (
     HASH_LABEL,
     REVISIONS,
-    clean_up,
+    delete_old_revisions,
     revision_hash,
+    sync_update_revision,
     template_of,
-    update_revision,
 )
-from simulator.controllers.stateful_claims import claim_name, new_claim, with_owner
+from simulator.controllers.pods import (
+    count_available,
+    is_active,
+    is_available,
+    is_finished,
+    is_ready,
+    pod_from_template,
+)
+from simulator.controllers.stateful_claims import (
+    claim_from_template,
+    claim_name,
+    template_name,
+    with_retention_owner,
+)
+from simulator.controllers.status_types import StatefulSetStatus
+from simulator.controllers.workload_controller import WorkloadController
+from simulator.objects.metadata import is_terminating, name_of, namespace_of, namespace_of_key, object_key
+from simulator.objects.numbers import whole_number
+from simulator.objects.owner_references import owner_uids
+from simulator.objects.status import status_of
 from simulator.objects.volumes import PVCS
 
+STATEFUL_SETS = "statefulsets.apps"
+MAX_CREATED = 500
+"""The most pods created by one sync, as by a ReplicaSet's; the next sync does the rest."""
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
-class StatefulSetController(Controller):
-    resource = "statefulsets.apps"
-    kind = "StatefulSet"
+class StatefulSetController(WorkloadController):
+    component = "StatefulSet"
+    resource = STATEFUL_SETS
+    watches = ("pods", PVCS, REVISIONS, STATEFUL_SETS)
     dependents = ("pods", REVISIONS)
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
         if resource == PVCS and new is None:
-            # A pod may wait for its number's old claim to be gone.
-            namespace = key.partition("/")[0]
-            for stateful_set in self._world.informer.of(self.resource):
-                if stateful_set.startswith(f"{namespace}/"):
+            # A pod may wait until the claim of an earlier pod with its ordinal is deleted.
+            for stateful_set in self._world.informer.of(STATEFUL_SETS):
+                if namespace_of_key(stateful_set) == namespace_of_key(key):
                     self.enqueue(stateful_set)
 
     def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
-        """By name and number (isMemberOf); revisions by their labels alone."""
+        """Pods belong to the set by name and ordinal (isMemberOf), revisions by their labels alone."""
         if manifest["kind"] != "Pod":
             return True
-        parent, _, _ = manifest["metadata"]["name"].rpartition("-")
-        return bool(parent == owner["metadata"]["name"] and ordinal_of(manifest) >= 0)
+        parent, _, _ = name_of(manifest).rpartition("-")
+        return parent == name_of(owner) and ordinal_of(manifest) >= 0
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if "deletionTimestamp" in manifest["metadata"]:
+        if is_terminating(manifest):
             return
         claimed = self.claim(manifest)
-        update = update_revision(self, manifest)
+        update = sync_update_revision(self, manifest)
         if claimed is None or update is None:
             return
         current = self._current_revision(manifest, update)
         pods = {ordinal_of(pod): pod for pod in claimed}
-        self._settle_claims(manifest, pods)
-        if self._grow(manifest, pods, current, update) and self._shrink(manifest, pods):
-            self._roll(manifest, pods, update)
-        self._report(key, manifest, pods, current, update)
-        clean_up(self, manifest, {*map(revision_hash, [current, update, *pods.values()])})
+        self._update_claim_owners(manifest, pods)
+        if self._scale_up(manifest, pods, current, update) and self._scale_down(manifest, pods):
+            self._rolling_update(manifest, pods, update)
+        self._sync_status(key, manifest, pods, current, update)
+        used = {*map(revision_hash, [current, update, *pods.values()])}
+        delete_old_revisions(self, manifest, used)
 
     def _current_revision(self, manifest: Manifest, update: Manifest) -> Manifest:
-        """What all pods were made of before the update that is under way."""
-        name = (manifest.get("status") or {}).get("currentRevision")
-        known = self.owned(manifest, REVISIONS)
-        return next((revision for revision in known if revision["metadata"]["name"] == name), update)
+        """The revision of the pods that an update did not replace yet."""
+        name = status_of(manifest).get("currentRevision")
+        revisions = self.owned(manifest, REVISIONS)
+        return next((revision for revision in revisions if name_of(revision) == name), update)
 
-    # Each returns whether the next one may go on
+    # The steps of a sync; the first two return whether the next one may begin.
 
-    def _grow(
+    def _scale_up(
         self, manifest: Manifest, pods: dict[int, Manifest], current: Manifest, update: Manifest
     ) -> bool:
-        """Every ordinal has its pod; with OrderedReady, one only after those before it are available."""
+        """Create the missing pods. With OrderedReady each waits until those before it are available."""
         ordered = manifest["spec"]["podManagementPolicy"] == "OrderedReady"
-        partition = _partition(manifest)
-        settled = True
+        done, created = True, 0
         for ordinal in _ordinals(manifest):
             pod = pods.get(ordinal)
             if pod is None:
-                revision = current if ordinal < _start(manifest) + partition else update
-                self._create(manifest, ordinal, revision)
-                settled = False
-            elif is_finished(pod) and "deletionTimestamp" not in pod["metadata"]:
+                revision = current if ordinal < _start(manifest) + _partition(manifest) else update
+                self._create_pod(manifest, ordinal, revision)
+                done, created = False, created + 1
+                if created == MAX_CREATED:
+                    return False
+            elif is_finished(pod) and not is_terminating(pod):
                 self.delete(manifest, [pod], "over, and to be made anew")
-                settled = False
-            elif "deletionTimestamp" in pod["metadata"] or not self._is_available(manifest, pod):
+                done = False
+            elif is_terminating(pod) or not self._is_available(manifest, pod):
                 if not ordered:
                     continue
-                settled = False
-            if not settled and ordered:
+                done = False
+            if not done and ordered:
                 return False
-        return settled
+        return done
 
-    def _shrink(self, manifest: Manifest, pods: dict[int, Manifest]) -> bool:
-        """Pods beyond the last ordinal go, the highest first, one at a time where order matters."""
-        beyond = sorted(pods.keys() - set(_ordinals(manifest)), reverse=True)
-        for ordinal in beyond:
-            pod = pods[ordinal]
-            if "deletionTimestamp" not in pod["metadata"]:
-                self.delete(manifest, [pod], "more than the replicas asked for")
+    def _scale_down(self, manifest: Manifest, pods: dict[int, Manifest]) -> bool:
+        """Delete the pods beyond the last ordinal, the highest first; with OrderedReady one at a time."""
+        ordinals = _ordinals(manifest)
+        condemned = sorted((ordinal for ordinal in pods if ordinal not in ordinals), reverse=True)
+        for ordinal in condemned:
+            if not is_terminating(pods[ordinal]):
+                self.delete(manifest, [pods[ordinal]], "more than the replicas asked for")
             if manifest["spec"]["podManagementPolicy"] == "OrderedReady":
                 return False
-        return not beyond
+        return not condemned
 
-    def _roll(self, manifest: Manifest, pods: dict[int, Manifest], update: Manifest) -> bool:
-        """From the highest ordinal down to the partition, one at a time."""
+    def _rolling_update(self, manifest: Manifest, pods: dict[int, Manifest], update: Manifest) -> None:
+        """Delete the pods of other revisions from the highest ordinal down to the partition, one at a
+        time."""
         if manifest["spec"]["updateStrategy"]["type"] != "RollingUpdate":
-            return True
+            return
         for ordinal in reversed(_ordinals(manifest)[_partition(manifest) :]):
             pod = pods[ordinal]
-            leaving = "deletionTimestamp" in pod["metadata"]
-            if revision_hash(pod) != revision_hash(update) and not leaving:
+            if revision_hash(pod) != revision_hash(update) and not is_terminating(pod):
                 self.delete(manifest, [pod], "of an older template")
-                return False
-            if leaving or not self._is_available(manifest, pod):
-                return False
-        return True
+                return
+            if is_terminating(pod) or not self._is_available(manifest, pod):
+                return
+
+    def _is_available(self, manifest: Manifest, pod: Manifest) -> bool:
+        return is_available(pod, manifest["spec"].get("minReadySeconds", 0), self._world.now)
 
     # Pods and their claims
 
-    def _create(self, manifest: Manifest, ordinal: int, revision: Manifest) -> None:
-        name = f"{manifest['metadata']['name']}-{ordinal}"
-        pod = from_template(template_of(revision))
+    def _create_pod(self, manifest: Manifest, ordinal: int, revision: Manifest) -> None:
+        name = f"{name_of(manifest)}-{ordinal}"
+        pod = pod_from_template(template_of(revision) or manifest["spec"]["template"])
         metadata, spec = pod["metadata"], pod["spec"]
         metadata["name"] = name
         labels = {POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal), HASH_LABEL: revision_hash(revision)}
@@ -129,51 +152,45 @@ class StatefulSetController(Controller):
         if manifest["spec"].get("serviceName"):
             spec["subdomain"] = manifest["spec"]["serviceName"]
         templates = manifest["spec"].get("volumeClaimTemplates", ())
-        own = {template["metadata"]["name"] for template in templates}
-        volumes = [volume for volume in spec.get("volumes", ()) if volume["name"] not in own]
+        claimed = {template_name(template) for template in templates}
+        volumes = [volume for volume in spec.get("volumes", ()) if volume["name"] not in claimed]
         for template in templates:
             source = {"claimName": claim_name(template, name)}
-            volumes.append({"name": template["metadata"]["name"], "persistentVolumeClaim": source})
+            volumes.append({"name": template_name(template), "persistentVolumeClaim": source})
         if volumes:
             spec["volumes"] = volumes
-        if self._claim(manifest, templates, name):
+        if self._create_claims(manifest, templates, name):
             self.create(manifest, [pod])
 
-    def _claim(self, manifest: Manifest, templates: Sequence[Manifest], pod: str) -> bool:
-        """Make the claims that the pod has not got; whether it may come. Not while one is about to go with
-        the pod that had the number before."""
-        namespace = manifest["metadata"]["namespace"]
+    def _create_claims(self, manifest: Manifest, templates: Sequence[Manifest], pod: str) -> bool:
+        """Create the pod's missing claims; whether the pod may be created. It may not while a claim is about
+        to be deleted with an earlier pod of its name."""
         for template in templates:
             name = claim_name(template, pod)
-            known = self._world.informer.get(PVCS, f"{namespace}/{name}")
-            if known is None:
-                self.create(manifest, [new_claim(manifest, template, name)])
-            elif any(self._ownership.find(owner) is None for owner in owners(known)):
+            claim = self._world.informer.get(PVCS, object_key(namespace_of(manifest), name))
+            if claim is None:
+                self.create(manifest, [claim_from_template(manifest, template, name)])
+            elif any(self._ownership.find(owner) is None for owner in owner_uids(claim)):
                 return False
         return True
 
-    def _settle_claims(self, manifest: Manifest, pods: dict[int, Manifest]) -> None:
-        """Say to whom the claims belong, before anybody is deleted. What was said of a pod that is on its way
-        out stands, even if its number is asked for again."""
+    def _update_claim_owners(self, manifest: Manifest, pods: dict[int, Manifest]) -> None:
+        """Set the owners of all claims before any pod is deleted. The claims of a terminating pod keep
+        theirs, even if its ordinal is needed again."""
         for ordinal, pod in pods.items():
-            scaled_away = ordinal not in _ordinals(manifest)
-            if not scaled_away and "deletionTimestamp" in pod["metadata"]:
+            scaled_down = ordinal not in _ordinals(manifest)
+            if not scaled_down and is_terminating(pod):
                 continue
+            owned = partial(with_retention_owner, stateful_set=manifest, pod=pod, scaled_down=scaled_down)
             for template in manifest["spec"].get("volumeClaimTemplates", ()):
-                name = claim_name(template, pod["metadata"]["name"])
-                key = f"{manifest['metadata']['namespace']}/{name}"
+                key = object_key(namespace_of(manifest), claim_name(template, name_of(pod)))
                 claim = self._world.informer.get(PVCS, key)
                 if claim is not None:
-                    owned = partial(with_owner, manifest=manifest, pod=pod, scaled_away=scaled_away)
-                    self._world.update(PVCS, key, uid(claim), owned)
+                    self.patch(PVCS, claim, owned)
 
-    # Its status
+    # Status
 
-    def _is_available(self, manifest: Manifest, pod: Manifest) -> bool:
-        time = available_at(pod, manifest["spec"].get("minReadySeconds", 0))
-        return time is not None and time <= self._world.now
-
-    def _report(
+    def _sync_status(
         self,
         key: str,
         manifest: Manifest,
@@ -181,34 +198,31 @@ class StatefulSetController(Controller):
         current: Manifest,
         update: Manifest,
     ) -> None:
-        alive = [pod for pod in pods.values() if is_active(pod)]
-        updated = _made_of(update, alive)
-        ready = sum(map(is_ready, alive))
-        replicas = manifest["spec"]["replicas"]
-        done = updated == replicas == ready and not _partition(manifest)
-        now = update if done else current
-        self.set_status(
-            manifest,
+        active = [pod for pod in pods.values() if is_active(pod)]
+        updated = _count_of_revision(update, active)
+        ready = sum(map(is_ready, active))
+        min_ready = manifest["spec"].get("minReadySeconds", 0)
+        available, next_available = count_available(active, min_ready, self._world.now)
+        completed = updated == manifest["spec"]["replicas"] == ready and not _partition(manifest)
+        current = update if completed else current
+        status = StatefulSetStatus(
             replicas=len(pods),
-            readyReplicas=ready,
-            availableReplicas=sum(self._is_available(manifest, pod) for pod in alive),
-            currentReplicas=_made_of(now, alive),
-            updatedReplicas=updated,
-            currentRevision=now["metadata"]["name"],
-            updateRevision=update["metadata"]["name"],
-            collisionCount=0,
+            ready_replicas=ready,
+            available_replicas=available,
+            current_replicas=_count_of_revision(current, active),
+            updated_replicas=updated,
+            current_revision=name_of(current),
+            update_revision=name_of(update),
         )
-        seconds = manifest["spec"].get("minReadySeconds", 0)
-        times = [available_at(pod, seconds) for pod in alive]
-        due = min((time for time in times if time is not None and time > self._world.now), default=None)
-        if due is not None:
-            self.enqueue(key, due)
+        self.set_status(manifest, status)
+        if next_available is not None:
+            self.enqueue(key, next_available)
 
 
 def ordinal_of(pod: Manifest) -> int:
-    """-1 for a pod without a number."""
-    _, _, text = pod["metadata"]["name"].rpartition("-")
-    return int(text) if text.isascii() and text.isdigit() else -1
+    """The number at the end of the pod's name; -1 without one (getOrdinal)."""
+    number = whole_number(name_of(pod).rpartition("-")[2])
+    return -1 if number is None else number
 
 
 def _start(manifest: Manifest) -> int:
@@ -226,5 +240,5 @@ def _partition(manifest: Manifest) -> int:
     return partition
 
 
-def _made_of(revision: Manifest, pods: Sequence[Manifest]) -> int:
+def _count_of_revision(revision: Manifest, pods: Sequence[Manifest]) -> int:
     return sum(revision_hash(pod) == revision_hash(revision) for pod in pods)

@@ -1,18 +1,19 @@
-"""Pods that do not tolerate a NoExecute taint of their node are deleted, at once or when their tolerance ends
-(pkg/controller/tainteviction/taint_eviction.go, v1.34).
+"""The taint eviction controller: deletes pods that do not tolerate a NoExecute taint of their node, or do so
+no longer (pkg/controller/tainteviction/taint_eviction.go, v1.34).
 
-Times are counted from when the taint was added or the pod was placed, not from when this controller first saw
-it: a successor waits no longer."""
+The time of toleration is counted from when the taint was added or the pod was bound, not from when this
+controller first observed it, so that a new leader deletes the pod at the same time."""
 
 from collections.abc import Iterator
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import PODS
-from simulator.apiserver.timestamps import micros
 from simulator.controllers.controller import Controller
+from simulator.objects.conditions import condition, with_condition
+from simulator.objects.metadata import is_terminating
 from simulator.objects.pod import Toleration
-from simulator.objects.pod_status import condition, with_condition
+from simulator.objects.timestamps import micros
 from simulator.trace import PodEvicted
 
 REASON = "DeletionByTaintManager"
@@ -20,26 +21,26 @@ MESSAGE = "Taint manager: deleting due to NoExecute taint"
 
 
 class TaintEvictionController(Controller):
+    component = "TaintEviction"
     resource = "pods"
-    kind = "TaintEviction"
-    dependents = ()
+    watches = ("pods", "nodes")
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
-        if resource == "pods" and new is not None:
-            if new["spec"].get("nodeName") and self._taints(new):
+        if new is None:
+            return
+        if resource == "pods":
+            if new["spec"].get("nodeName") and self._taints_of_node(new):
                 self.enqueue(key)
-        elif resource == "nodes" and new is not None:
-            before = evicting_taints(old) if old is not None else []
-            if evicting_taints(new) != before:
-                for pod_key, pod in self._world.informer.of("pods").items():
-                    if pod["spec"].get("nodeName") == key:
-                        self.enqueue(pod_key)
+        elif no_execute_taints(new) != (no_execute_taints(old) if old is not None else []):
+            for pod in self._pods.values():
+                if pod.node_name == key:
+                    self.enqueue(pod.key)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        taints = self._taints(manifest)
-        if not taints or "deletionTimestamp" in manifest["metadata"]:
+        taints = self._taints_of_node(manifest)
+        if not taints or is_terminating(manifest):
             return
-        # A taint without a time is about to get one.
+        # The node lifecycle controller adds the time to a taint without one.
         ends = [
             (end, taint["key"])
             for taint in taints
@@ -57,11 +58,11 @@ class TaintEvictionController(Controller):
             node=manifest["spec"]["nodeName"],
             reason=f"taint {taint_key}:NoExecute",
         )
-        self._world.update("pods", key, manifest["metadata"]["uid"], self._deleted, event=lambda: event)
+        self.patch("pods", manifest, self._deleted, event)
 
-    def _taints(self, pod: Manifest) -> list[Manifest]:
+    def _taints_of_node(self, pod: Manifest) -> list[Manifest]:
         node = self._world.informer.get("nodes", pod["spec"].get("nodeName", ""))
-        return evicting_taints(node) if node is not None else []
+        return no_execute_taints(node) if node is not None else []
 
     def _deleted(self, pod: Manifest) -> Manifest | None:
         now = self._world.now
@@ -70,27 +71,27 @@ class TaintEvictionController(Controller):
         return pod if change is None else change.object
 
 
-def evicting_taints(node: Manifest) -> list[Manifest]:
+def no_execute_taints(node: Manifest) -> list[Manifest]:
     taints = (node.get("spec") or {}).get("taints") or ()
     return [taint for taint in taints if taint["effect"] == "NoExecute"]
 
 
 def tolerated_until(pod: Manifest, taint: Manifest) -> Micros | None:
-    """None = forever. The past = not at all."""
-    matching = [*_matching(pod, taint)]
+    """Until when the pod tolerates the taint: None = forever, 0 = it does not tolerate it."""
+    matching = [*_matching_tolerations(pod, taint)]
     if not matching:
         return 0
     seconds: list[int] = [t["tolerationSeconds"] for t in matching if t.get("tolerationSeconds") is not None]
     if not seconds:
         return None
-    placed = condition(pod, "PodScheduled") or {}
-    since = placed.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"]
+    scheduled = condition(pod, "PodScheduled") or {}
+    since = scheduled.get("lastTransitionTime") or pod["metadata"]["creationTimestamp"]
     begin = max(micros(taint["timeAdded"]), micros(since))
     return begin + max(0, min(seconds)) * SECOND
 
 
-def _matching(pod: Manifest, taint: Manifest) -> Iterator[Manifest]:
-    for given in pod["spec"].get("tolerations") or ():
-        parsed = Toleration(*(given.get(field) or "" for field in Toleration._fields))
-        if parsed.tolerates(taint["key"], taint.get("value") or "", taint["effect"]):
-            yield given
+def _matching_tolerations(pod: Manifest, taint: Manifest) -> Iterator[Manifest]:
+    for manifest in pod["spec"].get("tolerations") or ():
+        toleration = Toleration(*(manifest.get(field) or "" for field in Toleration._fields))
+        if toleration.tolerates(taint["key"], taint.get("value") or "", taint["effect"]):
+            yield manifest

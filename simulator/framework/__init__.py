@@ -1,1 +1,2 @@
-"""The scheduling framework: what plugins are (interface), and how a profile runs them (runtime)."""
+"""The scheduling framework: the plugin interface (interface.py) and the Framework that runs the plugins of a
+profile (runtime.py)."""

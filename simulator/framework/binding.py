@@ -1,17 +1,21 @@
 """The extension points after a node is chosen: Reserve, Permit, PreBind, Bind, PostBind.
 
-pkg/scheduler/framework/runtime/framework.go, v1.34. A plugin that raises gives an Error status here: by now
-the pod is assumed, and what was noted for it must be taken back in any case."""
+pkg/scheduler/framework/runtime/framework.go, v1.34. A plugin that raises counts as one that returns an Error
+status: the pod is assumed by now, and Unreserve must be run for it in any case."""
 
+from collections.abc import Generator
 from contextlib import suppress
+from typing import NamedTuple
 
 from simulator.api import SECOND, Micros
-from simulator.framework.interface import CycleState, Status, error
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.runtime import Framework
+from simulator.framework.status import Status, error
+from simulator.kernel.requests import Steps
 from simulator.objects.pod import Pod
 
 MAX_PERMIT_TIMEOUT: Micros = 15 * 60 * SECOND
-"""No plugin may keep a pod waiting for longer."""
+"""The longest time for which a plugin may keep a pod waiting (maxTimeout)."""
 
 
 def run_reserve(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status | None:
@@ -19,7 +23,7 @@ def run_reserve(framework: Framework, state: CycleState, pod: Pod, node_name: st
     for plugin in framework.reserve_plugins:
         try:
             status = plugin.reserve(state, pod, node_name)
-        except Exception as fault:  # whatever it is: see above
+        except Exception as fault:  # a plugin may raise anything
             status = broken(fault)
         if status is not None:
             return by("Reserve", plugin.name, status)
@@ -27,7 +31,7 @@ def run_reserve(framework: Framework, state: CycleState, pod: Pod, node_name: st
 
 
 def run_unreserve(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
-    """In reverse order; one that raises does not keep the others from it."""
+    """In reverse order. The others are run even if one raises."""
     for plugin in reversed(framework.reserve_plugins):
         with suppress(Exception):
             plugin.unreserve(state, pod, node_name)
@@ -36,12 +40,12 @@ def run_unreserve(framework: Framework, state: CycleState, pod: Pod, node_name: 
 def run_permit(
     framework: Framework, state: CycleState, pod: Pod, node_name: str
 ) -> tuple[Status | None, dict[str, Micros]]:
-    """A refusal or a fault; or else the plugins that want the pod to wait, and for how long at most."""
+    """The first refusal or fault, or the plugins that want the pod to wait, each with its timeout."""
     waits: dict[str, Micros] = {}
     for plugin in framework.permit_plugins:
         try:
             status, timeout = plugin.permit(state, pod, node_name)
-        except Exception as fault:  # whatever it is: see above
+        except Exception as fault:  # a plugin may raise anything
             status, timeout = broken(fault), 0
         if status is not None and status.code == "Wait":
             waits[plugin.name] = min(timeout, MAX_PERMIT_TIMEOUT)
@@ -50,33 +54,43 @@ def run_permit(
     return None, waits
 
 
-def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None]:
+    """The first plugin's refusal or fault; None = all have succeeded."""
     for plugin in framework.pre_bind_plugins:
         try:
-            status = plugin.pre_bind(state, pod, node_name)
-        except Exception as fault:  # whatever it is: see above
+            result = plugin.pre_bind(state, pod, node_name)
+            status = (yield from result) if isinstance(result, Generator) else result
+        except Exception as fault:  # a plugin may raise anything
             status = broken(fault)
         if status is not None:
             return by("PreBind", plugin.name, status)
     return None
 
 
-def run_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-    """The first plugin that does not skip the pod settles it. The write itself is the caller's."""
+class BindResult(NamedTuple):
+    """``plugin`` is the name of the plugin that did not skip the pod, "" where all did, or where an extender
+    bound it. ``status`` None = the pod is to be bound."""
+
+    plugin: str
+    status: Status | None
+
+
+def run_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> BindResult:
+    """Run the Bind plugins until one does not skip the pod. The caller writes the binding."""
     for plugin in framework.bind_plugins:
         try:
             status = plugin.bind(state, pod, node_name)
-        except Exception as fault:  # whatever it is: see above
+        except Exception as fault:  # a plugin may raise anything
             status = broken(fault)
         if status is None:
-            return None
+            return BindResult(plugin.name, None)
         if status.code != "Skip":
-            return by("Bind", plugin.name, status)
-    return error("no Bind plugin binds this pod")
+            return BindResult(plugin.name, by("Bind", plugin.name, status))
+    return BindResult("", error("no Bind plugin binds this pod"))
 
 
 def run_post_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
-    """The pod is bound, whatever a plugin makes of it."""
+    """The pod is bound, even if a plugin raises."""
     for plugin in framework.post_bind_plugins:
         with suppress(Exception):
             plugin.post_bind(state, pod, node_name)

@@ -1,34 +1,34 @@
-"""Why nodes were turned away: framework.Diagnosis and FitError (pkg/scheduler/framework/types.go, v1.34)."""
+"""Why nodes are not feasible: framework.Diagnosis and FitError (pkg/scheduler/framework/types.go, v1.34)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.decision import Code
-from simulator.framework.interface import Status
+from simulator.framework.status import Status
 
-NOT_LOOKED_AT = -1
+NOT_EVALUATED = -1
 DEFAULT_ABSENT = Status("UnschedulableAndUnresolvable")
-"""What is said of a node that nothing was said of."""
+"""The status of a node that was not evaluated."""
 
 
 class Diagnosis:
-    """``codes[row]``: 0 = passed, k > 0 = ``statuses[k - 1]``, -1 = not looked at, so that ``absent``
-    holds."""
+    """The verdicts as a column, ``codes[row]``: 0 = passed, k > 0 = rejected with ``statuses[k - 1]``, -1 =
+    not evaluated, with the status ``absent`` (NodeToStatus.AbsentNodesStatus)."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.codes = np.full(cluster.width, NOT_LOOKED_AT, dtype=np.int32)
+        self.codes = np.full(cluster.width, NOT_EVALUATED, dtype=np.int32)
         self.statuses: list[Status] = []
         self.absent = DEFAULT_ABSENT
         self.pre_filter_message = ""
         self.unschedulable_plugins: set[str] = set()
 
     def record(self, rows: Rows | slice, codes: Ints, statuses: Sequence[Status]) -> None:
-        """Take in the verdicts over some rows."""
+        """Enter the verdicts over some rows."""
         shift = len(self.statuses)
         self.statuses.extend(statuses)
         self.codes[rows] = np.where(codes > 0, codes + shift, codes) if shift else codes
@@ -39,10 +39,10 @@ class Diagnosis:
             self.unschedulable_plugins.add(status.plugin)
 
     def status_of(self, name: str) -> Status | None:
-        """What was said of a node, present or not; None where it passed."""
+        """The status of a node by name, whether it exists or not; None where it passed."""
         row = self.cluster.rows.get(name)
-        code = NOT_LOOKED_AT if row is None else int(self.codes[row])
-        if code == NOT_LOOKED_AT:
+        code = NOT_EVALUATED if row is None else int(self.codes[row])
+        if code == NOT_EVALUATED:
             return self.absent
         return self.statuses[code - 1] if code else None
 
@@ -68,6 +68,13 @@ class Diagnosis:
                 for reason in status.reasons:
                     reasons[reason] += times
         return fit_error(count, reasons)
+
+
+def excluded_by_pre_filter(plugins: Collection[str]) -> Status:
+    """The status of the nodes that PreFilter results exclude. Upstream also names a plugin that rejected the
+    nominated node before."""
+    reason = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
+    return Status("UnschedulableAndUnresolvable", (reason,))
 
 
 def fit_error(nodes: int, reasons: Counter[str]) -> str:

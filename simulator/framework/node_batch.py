@@ -1,13 +1,16 @@
-"""What filter and score plugins look at: many nodes at once, as they are or as they are supposed to be."""
+"""NodeBatch: the nodes that a plugin filters or scores in one call, and CopiedNodes, whose pods can be
+changed without a change of the cluster."""
 
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Ints, Rows, shift
+from simulator.cluster.columns import Bools, Ints, Rows, add_wrapping
+from simulator.cluster.pod_columns import PodColumns
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
@@ -15,21 +18,21 @@ T = TypeVar("T", bound=np.generic)
 
 
 class NodeBatch:
-    """``len(batch)`` nodes of a cluster; every array that comes out of it, or goes back to it, has this
-    length.
+    """``n = len(batch)`` nodes of a cluster. The arrays that a plugin returns for a batch have length n.
 
-    ``rows[i]`` is the cluster's row of the i-th node. A *whole* batch covers all rows in order, free ones
-    among them: whatever a plugin says about free rows is not looked at, so that it needs no special care.
+    ``rows[i]`` is the cluster's row of the i-th node. A batch is *whole* if it has all rows in order. It then
+    includes free rows; the framework ignores the results for these.
 
-    Read columns of the cluster by ``batch.take(column)`` (for a whole batch a view, so never write to it);
-    read what depends on pods by ``requested``, ``non_zero``, ``pod_count``, ``pods(i)``, and never from the
-    cluster, because in a :class:`SupposedNodes` some pods are supposed to be gone or to be there already.
-    ``changed`` names the batch's indices for which that is so.
+    A plugin reads columns that depend on node objects with ``batch.take(column)``. For a whole batch the
+    result is a view, so the plugin must not write to it. A plugin reads what depends on pods only with
+    ``requested``, ``non_zero``, ``pod_count`` and ``pods(i)``, because the batch can be a
+    :class:`CopiedNodes`, whose pods differ from those of the cluster.
     """
 
     changed: Collection[int] = ()
-    real = True
-    """The nodes are as they are: what depends on their pods may be read from the cluster, and cached."""
+    """The indices in the batch of the nodes whose pods differ from those of the cluster."""
+    is_copy = False
+    """Whether this is a CopiedNodes. If not, results that depend on pods can be cached (row_column)."""
 
     def __init__(self, cluster: Cluster, rows: Rows | None = None) -> None:
         self.cluster = cluster
@@ -46,53 +49,64 @@ class NodeBatch:
         return self._rows
 
     def take(self, column: NDArray[T]) -> NDArray[T]:
-        """The column's values (its last axis is the cluster's rows) for this batch's nodes."""
+        """Return the values of a column (whose last axis is the rows) for the nodes of this batch."""
         if self.whole:
             return column[..., : self.cluster.width]
         return column[..., self.rows]
 
     @property
     def requested(self) -> Ints:
-        """int64[resource, n], see Cluster.resource."""
+        """int64[resource, n]; see Cluster.resources for the index of each resource."""
         return self.take(self.cluster.requested)
 
     @property
     def non_zero(self) -> Ints:
-        """int64[2, n]: milli cpu and bytes of memory, with defaults where containers request none."""
+        """int64[2, n]: cpu in millicores and memory in bytes, with defaults for containers that request none
+        (NonZeroRequested)."""
         return self.take(self.cluster.non_zero)
 
     @property
     def pod_count(self) -> Ints:
+        """int64[n]."""
         return self.take(self.cluster.pod_count)
 
     def node(self, i: int) -> Node:
         return self.cluster.node(int(self.rows[i]))
 
     def pods(self, i: int) -> Iterable[Pod]:
-        """The pods of the i-th node, as this batch supposes them."""
+        """Return the pods of the i-th node in this batch."""
         return self.cluster.pods_on(int(self.rows[i])).values()
 
-    def supposed(self, indices: Rows) -> "SupposedNodes":
-        """Some of these nodes, to suppose things about."""
-        return SupposedNodes(self.cluster, self.rows[indices])
+    def copy_nodes(self, indices: Rows) -> "CopiedNodes":
+        """Return a copy of the nodes with these indices, to which pods can be added."""
+        return CopiedNodes(self.cluster, self.rows[indices])
 
 
-class SupposedNodes(NodeBatch):
-    """Nodes with some of their pods supposed to be gone, others to be there: a cheap overlay, the cluster
-    itself is left alone. A node may be in it more than once."""
+class CopiedNodes(NodeBatch):
+    """A copy of nodes, to and from which pods can be added and removed. The cluster does not change.
 
-    real = False
+    Upstream uses a copy of the NodeInfo for this: in dry runs of preemption and to filter nodes with their
+    nominated pods. A node can be in the batch more than once.
+
+    Pods are added and removed one by one, or by slots of PodColumns. Slots are faster, but they can only
+    remove pods that are on the nodes in the cluster and add these again, and this must come first."""
+
+    is_copy = True
 
     def __init__(self, cluster: Cluster, rows: Rows) -> None:
         super().__init__(cluster, rows)
         self._requested = cluster.requested[:, rows]
         self._non_zero = cluster.non_zero[:, rows]
         self._pod_count = cluster.pod_count[rows]
-        self._pods: dict[int, dict[str, Pod]] = {}
+        self._pods: dict[int, dict[str, Pod]] = {}  # by index and key, for nodes that changed one by one
+        self._removed: Bools | None = None  # by slot
 
     @property
-    def changed(self) -> Collection[int]:  # type: ignore[override]  # a property stands for the attribute
-        return self._pods.keys()
+    def changed(self) -> Collection[int]:  # type: ignore[override]  # a property overrides the attribute
+        if self._removed is None:
+            return self._pods.keys()
+        _, removed = self._removed_slots(self._removed)
+        return self._pods.keys() | set(np.flatnonzero(removed.any(axis=1)).tolist())
 
     @property
     def requested(self) -> Ints:
@@ -100,7 +114,13 @@ class SupposedNodes(NodeBatch):
 
     @property
     def non_zero(self) -> Ints:
-        return self._non_zero
+        if self._removed is None:
+            return self._non_zero
+        # Computed here and not in remove_slots, because filter plugins do not read non_zero.
+        slots, removed = self._removed_slots(self._removed)
+        amounts = self.cluster.index(PodColumns).non_zero[:, slots]
+        left: Ints = self._non_zero - np.where(removed, amounts, 0).sum(axis=2)
+        return left
 
     @property
     def pod_count(self) -> Ints:
@@ -108,65 +128,97 @@ class SupposedNodes(NodeBatch):
 
     def pods(self, i: int) -> Iterable[Pod]:
         changed = self._pods.get(i)
-        return super().pods(i) if changed is None else changed.values()
+        if changed is not None:
+            return changed.values()
+        pods = super().pods(i)
+        if self._removed is None:
+            return pods
+        index = self.cluster.index(PodColumns)
+        return [pod for pod in pods if not self._removed[index.slot(pod)]]
 
-    def shift(self, requests: Ints, pods: Ints) -> None:
-        """Suppose that so much more is requested (int64[resource, n]; fewer resources than there are will do)
-        by so many more pods (int64[n]). ``pods`` and ``non_zero`` know nothing of it."""
-        self.requested[: len(requests)] += requests
-        self._pod_count += pods
+    def remove_slots(self, indices: Rows, slots: Ints) -> None:
+        """Remove the pod in ``slots[k]`` of PodColumns from node ``indices[k]`` of the batch, for all k."""
+        assert not self._pods, "remove_slots must be called before add_pod and remove_pod"
+        if self._removed is None:
+            self._removed = np.zeros(len(self.cluster.index(PodColumns).priority), dtype=np.bool_)
+        self._removed[slots] = True
+        self._count_slots(indices, slots, -1)
+
+    def add_slots(self, indices: Rows, slots: Ints) -> None:
+        """Add pods again that :meth:`remove_slots` removed."""
+        assert self._removed is not None, "add_slots adds only pods that remove_slots removed"
+        self._removed[slots] = False
+        self._count_slots(indices, slots, 1)
 
     def add_pod(self, i: int, pod: Pod) -> None:
-        self._own(i)[pod.key] = pod
-        self._count(i, pod, 1)
+        self._changeable_pods(i)[pod.key] = pod
+        self._change_totals(i, pod, 1)
 
     def remove_pod(self, i: int, pod: Pod) -> None:
-        del self._own(i)[pod.key]
-        self._count(i, pod, -1)
+        del self._changeable_pods(i)[pod.key]
+        self._change_totals(i, pod, -1)
 
     def remove_pods(self, i: int, pods: Sequence[Pod]) -> None:
-        """The same for many, which costs little more than for one."""
-        own = self._own(i)
+        """Remove several pods, faster than with :meth:`remove_pod`."""
+        own = self._changeable_pods(i)
         for pod in pods:
             del own[pod.key]
         for name in {name for pod in pods for name in pod.requests}:
-            line = self.cluster.resources.get(name)
-            if line is not None:
-                shift(self._requested[line], i, -_sum(pod.requests.get(name, 0) for pod in pods))
-        for line in range(len(self._non_zero)):
-            shift(self._non_zero[line], i, -_sum(pod.non_zero[line] for pod in pods))
+            resource = self.cluster.resources.get(name)
+            if resource is not None:
+                total = _wrapping_sum(pod.requests.get(name, 0) for pod in pods)
+                add_wrapping(self._requested[resource], i, -total)
+        for resource in range(len(self._non_zero)):
+            total = _wrapping_sum(pod.non_zero[resource] for pod in pods)
+            add_wrapping(self._non_zero[resource], i, -total)
         self._pod_count[i] -= len(pods)
 
-    def supposed(self, indices: Rows) -> "SupposedNodes":
-        copy = SupposedNodes(self.cluster, self.rows[indices])
-        copy._requested = self._requested[:, indices]
-        copy._non_zero = self._non_zero[:, indices]
-        copy._pod_count = self._pod_count[indices]
-        copy._pods = {k: dict(self._pods[i]) for k, i in enumerate(indices.tolist()) if i in self._pods}
-        return copy
+    def copy_nodes(self, indices: Rows) -> "CopiedNodes":
+        part = copy(self)
+        part._rows = self.rows[indices]
+        part._requested = self._requested[:, indices]
+        part._non_zero = self._non_zero[:, indices]
+        part._pod_count = self._pod_count[indices]
+        part._removed = None if self._removed is None else self._removed.copy()
+        part._pods = {}
+        if self._pods:
+            places = enumerate(indices.tolist())
+            part._pods = {k: dict(self._pods[i]) for k, i in places if i in self._pods}
+        return part
 
-    def _own(self, i: int) -> dict[str, Pod]:
+    def _count_slots(self, indices: Rows, slots: Ints, sign: int) -> None:
+        amounts = self.cluster.index(PodColumns).requests
+        # The cluster may have more resources than these pods request.
+        for total, amount in zip(self._requested, amounts, strict=False):
+            np.add.at(total, indices, sign * amount[slots])
+        np.add.at(self._pod_count, indices, sign)
+
+    def _removed_slots(self, by_slot: Bools) -> tuple[Ints, Bools]:
+        """Return the slots of the nodes' pods, int64[n, k], and which of them are removed, bool[n, k]."""
+        slots, there = self.cluster.index(PodColumns).on(self.rows)
+        return slots, by_slot[slots] & there
+
+    def _changeable_pods(self, i: int) -> dict[str, Pod]:
         own = self._pods.get(i)
         if own is None:
-            own = self._pods[i] = dict(self.cluster.pods_on(int(self.rows[i])))
+            own = self._pods[i] = {pod.key: pod for pod in self.pods(i)}
         return own
 
-    def _count(self, i: int, pod: Pod, sign: int) -> None:
+    def _change_totals(self, i: int, pod: Pod, sign: int) -> None:
         for name, amount in pod.requests.items():
-            line = self.cluster.resources.get(name)
-            if line is not None:  # else no node has it, and it is not asked for
-                shift(self._requested[line], i, sign * amount)
-        for line, amount in enumerate(pod.non_zero):
-            shift(self._non_zero[line], i, sign * amount)
+            resource = self.cluster.resources.get(name)
+            if resource is not None:  # None: no node and no pod on a node has this resource
+                add_wrapping(self._requested[resource], i, sign * amount)
+        for resource, amount in enumerate(pod.non_zero):
+            add_wrapping(self._non_zero[resource], i, sign * amount)
         self._pod_count[i] += sign
 
 
-def _sum(amounts: Iterable[int]) -> int:
-    """Beyond int64 it wraps around, as when they are added one by one (see ``shift``)."""
+def _wrapping_sum(amounts: Iterable[int]) -> int:
+    """Return the sum; on int64 overflow it wraps around, as with :func:`add_wrapping`."""
     return int(np.fromiter(amounts, dtype=np.int64).sum())
 
 
 def batch_of(cluster: Cluster, rows: Rows | slice) -> NodeBatch:
-    """The batch that a cached column is computed for (see Cluster.row_column): some rows, or all as a
-    slice."""
+    """Return the batch of the rows for which Cluster.row_column computes a column; a slice = all rows."""
     return NodeBatch(cluster, None if isinstance(rows, slice) else rows)

@@ -1,4 +1,4 @@
-"""pkg/scheduler/framework/plugins/helper/normalize_score.go, v1.34."""
+"""default_normalize_score (pkg/scheduler/framework/plugins/helper/normalize_score.go, v1.34)."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from simulator.framework.interface import MAX_NODE_SCORE
 
 
 def default_normalize_score(scores: Ints, *, reverse: bool) -> Ints:
-    """Scores of 0 or more in proportion to the highest one, which becomes 100 (or 0 with
-    ``reverse``)."""
+    """Scale scores of 0 or more so that the highest becomes 100. With ``reverse``, return 100 minus the
+    scaled scores (DefaultNormalizeScore)."""
     highest = int(scores.max(initial=0))
     if highest == 0:
         return np.full_like(scores, MAX_NODE_SCORE) if reverse else scores

@@ -1,7 +1,7 @@
-"""Plugins that think of one node at a time, lifted to the batches of the interface.
+"""PerNodeFilter and PerNodeScore: base classes for plugins that filter or score one node per call.
 
-This is how upstream's plugins are written, and the easiest way to write one's own. It costs a Python call a
-node: at thousands of nodes, write the plugin over columns instead.
+Upstream's plugins are written in this way, and it is the easiest way to write a plugin. It costs one Python
+call per node. For thousands of nodes, implement FilterPlugin and ScorePlugin with columns.
 """
 
 from abc import abstractmethod
@@ -10,23 +10,17 @@ from collections.abc import Collection
 import numpy as np
 
 from simulator.cluster.columns import Ints
-from simulator.framework.interface import (
-    CycleState,
-    FilterPlugin,
-    PluginError,
-    ScorePlugin,
-    Status,
-    Verdicts,
-    error,
-)
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import FilterPlugin, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.status import PluginError, Status, Verdicts, error
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
 
 class NodeInfo:
-    """A node with its pods, as they are or, in preemption and with nominated pods, as they are supposed to
-    be."""
+    """A node and its pods (framework.NodeInfo). In preemption, and for nodes with nominated pods, it is a
+    copy from which pods were removed or to which pods were added."""
 
     def __init__(self, nodes: NodeBatch, index: int) -> None:
         self._nodes = nodes
@@ -34,7 +28,7 @@ class NodeInfo:
 
     @property
     def node(self) -> Node:
-        """Name, labels, taints, ...; ``node.manifest`` is all of it."""
+        """The parsed node: name, labels, taints and so on. ``node.manifest`` is the whole object."""
         return self._nodes.node(self._index)
 
     @property
@@ -43,21 +37,22 @@ class NodeInfo:
 
     @property
     def requested(self) -> dict[str, int]:
-        """What the pods request together: cpu in millicores, the rest in units."""
+        """The sums of the requests of the pods by resource: cpu in millicores, others in their unit."""
         amounts = self._nodes.requested[:, self._index].tolist()
-        return {name: amounts[line] for name, line in self._nodes.cluster.resources.items()}
+        return {name: amounts[index] for name, index in self._nodes.cluster.resources.items()}
 
 
 def node_infos(nodes: NodeBatch) -> list[tuple[int, NodeInfo]]:
-    """With their places in the batch; free rows are left out."""
-    there = nodes.take(nodes.cluster.exists)
-    return [(i, NodeInfo(nodes, i)) for i in np.flatnonzero(there).tolist()]
+    """Return the nodes of a batch with their indices in it, without free rows."""
+    exists = nodes.take(nodes.cluster.exists)
+    return [(i, NodeInfo(nodes, i)) for i in np.flatnonzero(exists).tolist()]
 
 
 class PerNodeFilter(FilterPlugin):
     @abstractmethod
     def filter_node(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
-        """Whether this node can take the pod; None = it can. A PluginError is this node's alone."""
+        """Return None if the pod can run on the node, else the status that rejects the node. A PluginError
+        becomes an Error status of this node only."""
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         codes: Ints = np.zeros(len(nodes), dtype=np.int64)
@@ -75,7 +70,7 @@ class PerNodeFilter(FilterPlugin):
 class PerNodeScore(ScorePlugin):
     @abstractmethod
     def score_node(self, state: CycleState, pod: Pod, info: NodeInfo) -> int:
-        """A raw score: any number, if ``normalize`` brings all of them to 0..100."""
+        """Return the raw score of a node. It must be from 0 to 100 unless ``normalize`` is overridden."""
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
         scores: Ints = np.zeros(len(nodes), dtype=np.int64)

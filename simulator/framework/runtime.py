@@ -1,27 +1,28 @@
-"""One profile's plugins, and how they are run: pkg/scheduler/framework/runtime/framework.go, v1.34."""
+"""Framework: runs the plugins of one profile (pkg/scheduler/framework/runtime/framework.go, v1.34)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
-from simulator.config.configuration import ConfigError, Profile, expand, score_weights
-from simulator.framework.diagnosis import Diagnosis
+from simulator.cluster.pod_columns import PodColumns
+from simulator.config.configuration import ConfigError, Profile, expand_plugins, score_weights
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.extender import NAME as EXTENDER
+from simulator.framework.extender import Extender
+from simulator.framework.handle import Client
 from simulator.framework.interface import (
     EXTENSION_POINTS,
-    MAX_NODE_SCORE,
-    MIN_NODE_SCORE,
     BindPlugin,
-    CycleState,
+    ColumnExtensions,
+    EnqueueExtensions,
     FilterPlugin,
     PermitPlugin,
     Plugin,
-    PluginError,
     PostBindPlugin,
     PostFilterPlugin,
-    PostFilterResult,
     PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterExtensions,
@@ -30,66 +31,50 @@ from simulator.framework.interface import (
     QueueSortPlugin,
     ReservePlugin,
     ScorePlugin,
-    Status,
-    Verdicts,
-    error,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.queueing_hint import ClusterEventWithHint, every_event
+from simulator.framework.status import PluginError, Status, Verdicts, error, go_list
 from simulator.framework.waiting_pods import WaitingPods
 from simulator.objects.pod import Pod
-from simulator.scheduler.extender import Extender
+
+CAN_REJECT = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
+"""The extension points at which a plugin can reject a pod. Such a plugin registers cluster events."""
 
 
-class PreFilterOutcome(NamedTuple):
-    """What RunPreFilterPlugins found. ``status`` None = success; ``node_names`` None = all nodes."""
+class FilterPasses(NamedTuple):
+    """A node with nominated pods of equal or higher priority, which is filtered twice."""
 
-    status: Status | None
-    node_names: frozenset[str] | None
-    narrowed_by: list[str]
-    """Plugins that narrowed the nodes down, sorted."""
-    skipped: list[str]
-
-
-class ScoreColumns(NamedTuple):
-    """One score plugin's answers over the nodes that passed, in the smallest types that hold them: the
-    columns of a cycle are kept as its trace."""
-
-    plugin: str
-    weight: int
-    raw: NDArray[Any]
-    normalized: NDArray[Any]
-    """From 0 to 100; only an extender's can lie outside."""
-
-    def weighted(self) -> Ints:
-        """What the plugin adds to the totals."""
-        added: Ints = np.multiply(self.normalized, self.weight, dtype=np.int64)
-        return added
-
-
-def narrowed(column: Ints) -> NDArray[Any]:
-    """The same numbers in the smallest type that holds them."""
-    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
-    for kind in (np.int8, np.int16, np.int32):
-        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-            return column.astype(kind)
-    return column.copy()
+    row: int
+    nominated: list[Pod]
+    passes_with: bool
+    """Whether the pod passes with the nominated pods on the node."""
+    passes_without: bool
 
 
 class Framework:
-    """A profile, ready to run.
+    """The plugins of one profile (frameworkImpl). Implements :class:`simulator.framework.handle.Handle`.
 
-    Raises ConfigError where the profile names a plugin that is not in ``registry``, or one at an extension
-    point that it does not have.
+    Raises ConfigError if the profile names a plugin that is not in ``registry``, or enables a plugin at an
+    extension point that the plugin does not implement.
     """
+
+    client: Client
+    """Set by the scheduler that binds pods."""
 
     def __init__(
         self,
         profile: Profile,
         registry: Mapping[str, type[Plugin]],
         extenders: Sequence[Extender] = (),
+        cluster: Cluster | None = None,
     ) -> None:
         self.profile = profile
         self.extenders = extenders
+        self.cluster = cluster or Cluster()
+        self.pods: Mapping[str, Pod] = {}
+        self.waiting_pods = WaitingPods()
+        self.preempting: set[str] = set()
         self.scheduler_name = profile.scheduler_name
         self._check(registry)
         names = {p.name for p in profile.multi_point.enabled}
@@ -109,11 +94,6 @@ class Framework:
         self.bind_plugins: list[BindPlugin] = self._at("bind")
         self.post_bind_plugins: list[PostBindPlugin] = self._at("postBind")
         self.weights = score_weights(profile)
-        self.waiting_pods = WaitingPods()
-        """For Permit plugins, which may look through them, allow and reject."""
-        self.pods: Mapping[str, Pod] = {}
-        """All pods that are not over, by ``namespace/name``, as the informers show them; given by the
-        scheduler."""
         if len(self.queue_sort_plugins) != 1:
             raise ConfigError(
                 [("plugins.queueSort", f"one plugin is needed, got {len(self.queue_sort_plugins)}")]
@@ -141,65 +121,39 @@ class Framework:
     def _at(self, point: str) -> list[Any]:
         kind = EXTENSION_POINTS[point]
         found = {name: plugin for name, plugin in self.plugins.items() if isinstance(plugin, kind)}
-        return [found[name] for name in expand(self.profile, point, set(found))]
+        return [found[name] for name in expand_plugins(self.profile, point, set(found))]
 
     # Before the queue
 
-    def run_pre_enqueue(self, pod: Pod) -> Status | None:
-        """The first plugin's refusal; None = the pod may be queued."""
-        for plugin in self.pre_enqueue_plugins:
-            status = plugin.pre_enqueue(pod)
+    def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
+        """Run the PreEnqueue plugins, the one named ``first`` before the others. Return the first status that
+        keeps the pod gated, None if the pod may enter activeQ.
+
+        A plugin that raises keeps the pod gated, as an Error status does upstream (runPreEnqueuePlugin in
+        pkg/scheduler/backend/queue/scheduling_queue.go)."""
+        for plugin in sorted(self.pre_enqueue_plugins, key=lambda plugin: plugin.name != first):
+            try:
+                status = plugin.pre_enqueue(pod)
+            except Exception as fault:  # a plugin may raise anything
+                status = error(f"{type(fault).__name__}: {fault}")
             if status is not None:
                 return status._replace(plugin=plugin.name)
         return None
 
+    def events_to_register(self) -> dict[str, list[ClusterEventWithHint]]:
+        """The cluster events that may make a rejected pod schedulable, by plugin (fillEnqueueExtensions).
+
+        A plugin that can reject pods and does not implement EnqueueExtensions registers all events. A profile
+        with extenders registers all events for its extenders."""
+        registered = {name: _events_to_register(plugin) for name, plugin in self.plugins.items()}
+        if self.extenders:
+            registered[EXTENDER] = every_event()
+        return registered
+
     # Filtering
 
-    def run_pre_filter(self, state: CycleState, pod: Pod) -> PreFilterOutcome:
-        names: frozenset[str] | None = None
-        narrowed_by: set[str] = set()
-        skipped: set[str] = set()
-        refusal: Status | None = None
-        nodes = NodeBatch(state.cluster)
-
-        def outcome(status: Status | None) -> PreFilterOutcome:
-            state.skip_filter = frozenset(skipped)
-            return PreFilterOutcome(status, names, sorted(narrowed_by), sorted(skipped))
-
-        def end(status: Status) -> PreFilterOutcome:
-            """What earlier plugins narrowed down is forgotten."""
-            return outcome(status)._replace(node_names=None, narrowed_by=[])
-
-        for plugin in self.pre_filter_plugins:
-            try:
-                result = plugin.pre_filter(state, pod, nodes)
-            except PluginError as fault:
-                result = error(str(fault))
-            if result is None:
-                continue
-            if isinstance(result, Status):
-                if result.code == "Skip":
-                    skipped.add(plugin.name)
-                elif result.code == "Unschedulable":
-                    # Another plugin may still say that the pod cannot be helped at all.
-                    refusal = result._replace(plugin=plugin.name)
-                elif result.rejected:
-                    return end(result._replace(plugin=plugin.name))
-                else:
-                    text = f'running PreFilter plugin "{plugin.name}": {result.message}'
-                    return end(error(text)._replace(plugin=plugin.name))
-                continue
-            narrowed_by.add(plugin.name)
-            names = result.node_names if names is None else names & result.node_names
-            if not names:
-                who = go_list(narrowed_by)
-                said = f"plugin(s) {who} simultaneously" if len(narrowed_by) > 1 else f"plugin {who[1:-1]}"
-                reason = f"node(s) didn't satisfy {said}"
-                return outcome(Status("UnschedulableAndUnresolvable", (reason,)))
-        return outcome(refusal)
-
     def run_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts:
-        """Every node's first refusal, in the order of the plugins."""
+        """RunFilterPlugins: return for each node the status of the first plugin that rejects it."""
         codes = np.zeros(len(nodes), dtype=np.int64)
         statuses: list[Status] = []
         for plugin in self.filter_plugins:
@@ -218,42 +172,37 @@ class Framework:
         return Verdicts(codes, statuses)
 
     def run_filter_with_nominated_pods(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts:
-        """Nodes with nominated pods of equal or higher priority must take the pod both with and without them
-        (RunFilterPluginsWithNominatedPods): they may or may not get there."""
+        """RunFilterPluginsWithNominatedPods: a node passes only if it passes with its nominated pods of equal
+        or higher priority and also without them, because it is not certain that they will run there."""
+        return self.filter_with_nominated_pods(state, pod, nodes)[0]
+
+    def filter_with_nominated_pods(
+        self, state: CycleState, pod: Pod, nodes: NodeBatch
+    ) -> tuple[Verdicts, list[FilterPasses]]:
+        """Return also both passes over each node that has such pods, in the order of the nominations."""
         verdicts = self.run_filter(state, pod, nodes)
-        concerned = self._nominated(state, pod, nodes)
-        if not concerned:
-            return verdicts
+        nominated = self._nominated(state, pod, nodes)
+        if not nominated:
+            return verdicts, []
         codes, statuses = verdicts.codes, list(verdicts.statuses)
-        for indices, first in self._with_nominated(state, pod, nodes, concerned):
+        passes = []
+        for indices, first in self._with_nominated(state, pod, nodes, nominated):
+            for i, code in zip(indices.tolist(), first.codes.tolist(), strict=True):
+                passes.append(FilterPasses(int(nodes.rows[i]), nominated[i], code == 0, not codes[i]))
             refused = first.codes > 0
             codes[indices[refused]] = first.codes[refused] + len(statuses)
             statuses += first.statuses
-        return Verdicts(codes, statuses)
-
-    def two_passes(
-        self, state: CycleState, pod: Pod, nodes: NodeBatch
-    ) -> list[tuple[int, list[Pod], int, int]]:
-        """For people: the nodes of a batch that are filtered twice, each with the nominated pods that count,
-        and whether it passes (0) with them and without them."""
-        concerned = self._nominated(state, pod, nodes)
-        if not concerned:
-            return []
-        without = self.run_filter(state, pod, nodes).codes
-        return [
-            (i, concerned[i], code, int(without[i]))
-            for indices, first in self._with_nominated(state, pod, nodes, concerned)
-            for i, code in zip(indices.tolist(), first.codes.tolist(), strict=True)
-        ]
+        return Verdicts(codes, statuses), passes
 
     def _with_nominated(
         self, state: CycleState, pod: Pod, nodes: NodeBatch, nominated: Mapping[int, Sequence[Pod]]
     ) -> Iterator[tuple[Rows, Verdicts]]:
-        """The verdicts with the nominated pods there: over all the nodes concerned at once, or, where plugins
-        count pods in their state, one at a time."""
+        """Run the filter plugins with the nominated pods added, and yield indices in the batch with their
+        verdicts. All nodes are filtered at once, or one node at a time if a plugin has PreFilterExtensions.
+        """
         indices = np.fromiter(nominated, dtype=np.intp)
         if not self.extended(state):
-            supposed = nodes.supposed(indices)
+            supposed = nodes.copy_nodes(indices)
             for k, others in enumerate(nominated.values()):
                 for other in others:
                     supposed.add_pod(k, other)
@@ -261,7 +210,7 @@ class Framework:
             return
         for i, others in nominated.items():
             index = np.array([i])
-            supposed, assumed = nodes.supposed(index), state.clone()
+            supposed, assumed = nodes.copy_nodes(index), state.clone()
             fault: Status | None = None
             for other in others:
                 supposed.add_pod(0, other)
@@ -272,6 +221,7 @@ class Framework:
                 yield index, self.run_filter(assumed, pod, supposed)
 
     def _nominated(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> dict[int, list[Pod]]:
+        """Return the nominated pods of equal or higher priority, by the node's index in the batch."""
         if not state.nominated:
             return {}
         found = {}
@@ -285,7 +235,7 @@ class Framework:
         return found
 
     def run_add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int) -> Status | None:
-        """Tell the plugins that count pods; the first fault, as a status."""
+        """RunPreFilterExtensionAddPod: return the first error of a plugin, None if there is none."""
         for plugin in self.extended(state):
             status = plugin.add_pod(state, pod, added, row)
             if status is not None:
@@ -293,95 +243,54 @@ class Framework:
         return None
 
     def run_remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int) -> Status | None:
+        """RunPreFilterExtensionRemovePod: return the first error of a plugin, None if there is none."""
         for plugin in self.extended(state):
             status = plugin.remove_pod(state, pod, removed, row)
             if status is not None:
                 return error(f'running RemovePod on PreFilter plugin "{plugin.name}": {status.message}')
         return None
 
+    def run_add_pods(self, state: CycleState, pod: Pod, rows: Rows, slots: Ints) -> None:
+        """See :meth:`simulator.framework.handle.Handle.run_add_pods`."""
+        for plugin, added, indices in self._extended_by_kind(state, slots):
+            try:
+                plugin.add_pods(state, pod, added, rows[indices])
+            except PluginError as fault:
+                raise PluginError(f'running AddPod on PreFilter plugin "{plugin.name}": {fault}') from None
+
+    def run_remove_pods(self, state: CycleState, pod: Pod, rows: Rows, slots: Ints) -> None:
+        """See :meth:`simulator.framework.handle.Handle.run_remove_pods`."""
+        for plugin, removed, indices in self._extended_by_kind(state, slots):
+            try:
+                plugin.remove_pods(state, pod, removed, rows[indices])
+            except PluginError as fault:
+                raise PluginError(f'running RemovePod on PreFilter plugin "{plugin.name}": {fault}') from None
+
+    def _extended_by_kind(
+        self, state: CycleState, slots: Ints
+    ) -> Iterator[tuple[ColumnExtensions, Pod, Rows]]:
+        """Yield, for each kind of pods in ``slots`` and each plugin with ColumnExtensions: the plugin, one
+        pod of the kind, and the indices in ``slots`` of the pods of this kind."""
+        plugins = [plugin for plugin in self.extended(state) if isinstance(plugin, ColumnExtensions)]
+        if not plugins:
+            return
+        for representative, indices in state.cluster.index(PodColumns).by_kind(slots):
+            for plugin in plugins:
+                yield plugin, representative, indices
+
+    def filters_by_columns(self, state: CycleState) -> bool:
+        """See :meth:`simulator.framework.handle.Handle.filters_by_columns`."""
+        return all(isinstance(plugin, ColumnExtensions) for plugin in self.extended(state))
+
     def extended(self, state: CycleState) -> list[PreFilterExtensions]:
-        """The plugins that want to hear of supposed pods in this cycle."""
+        """Return the plugins that have PreFilterExtensions and are not skipped in this cycle."""
         return [plugin for plugin in self._extended if plugin.name not in state.skip_filter]
 
-    def run_post_filter(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
-    ) -> tuple[PostFilterResult | None, Status]:
-        """The first plugin that helps, or all their reasons."""
-        result: PostFilterResult | None = None
-        reasons: list[str] = []
-        rejector = ""
-        for plugin in self.post_filter_plugins:
-            try:
-                found, status = plugin.post_filter(state, pod, diagnosis)
-            except PluginError as fault:
-                found, status = None, error(str(fault))
-            if status is None:
-                return found, Status("Success")
-            if status.code == "UnschedulableAndUnresolvable":
-                return found, status._replace(plugin=plugin.name)
-            if not status.rejected:
-                return None, error(status.message)._replace(plugin=plugin.name)
-            if found is not None and (found.nominated_node is not None or found.preemption is not None):
-                result = found
-            reasons += status.reasons
-            rejector = rejector or plugin.name
-        return result, Status("Unschedulable", tuple(reasons), rejector)
 
-    # Scoring
-
-    def run_pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> list[str]:
-        """The plugins that have nothing to score, sorted. Raises PluginError."""
-        skipped = set()
-        for plugin in self.pre_score_plugins:
-            try:
-                status = plugin.pre_score(state, pod, nodes)
-            except PluginError as fault:
-                raise PluginError(f'running PreScore plugin "{plugin.name}": {fault}') from None
-            if status is None:
-                continue
-            if status.code != "Skip":
-                raise PluginError(f'running PreScore plugin "{plugin.name}": {status.message}')
-            skipped.add(plugin.name)
-        state.skip_score = frozenset(skipped)
-        return sorted(skipped)
-
-    def run_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> tuple[list[ScoreColumns], Ints]:
-        """Every plugin's scores, and the weighted totals. Raises PluginError."""
-        columns = []
-        totals = np.zeros(len(nodes), dtype=np.int64)
-        for plugin in self.score_plugins:
-            if plugin.name in state.skip_score:
-                continue
-            try:
-                raw = plugin.score(state, pod, nodes)
-                normalized = plugin.normalize(state, pod, nodes, raw)
-            except PluginError as fault:
-                raise PluginError(
-                    f'running Score plugins: plugin "{plugin.name}" failed with: {fault}'
-                ) from None
-            _check_range(plugin.name, normalized)
-            weight = self.weights[plugin.name]
-            totals += normalized * weight
-            small = normalized.astype(np.int8)
-            kept = small if raw is normalized else narrowed(raw)
-            columns.append(ScoreColumns(plugin.name, weight, kept, small))
-        return columns, totals
-
-
-def _check_range(plugin: str, scores: Ints) -> None:
-    """Raises PluginError where a score is not from 0 to 100."""
-    if not len(scores) or (scores.min() >= MIN_NODE_SCORE and scores.max() <= MAX_NODE_SCORE):
-        return
-    wrong = scores[(scores < MIN_NODE_SCORE) | (scores > MAX_NODE_SCORE)][0]
-    raise PluginError(
-        f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid '
-        f"score {wrong}, it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
-    )
-
-
-def go_list(names: set[str]) -> str:
-    """A sorted list as Go prints it."""
-    return f"[{' '.join(sorted(names))}]"
+def _events_to_register(plugin: Plugin) -> list[ClusterEventWithHint]:
+    if isinstance(plugin, EnqueueExtensions):
+        return plugin.events_to_register()
+    return every_event() if isinstance(plugin, CAN_REJECT) else []
 
 
 def _by(plugin: str, status: Status) -> Status:

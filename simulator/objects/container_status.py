@@ -1,104 +1,154 @@
-"""The containers of a pod as their kubelet reports them. All containers of a pod share one fate here."""
+"""The statuses of a pod's containers as the kubelet reports them (core/v1 ContainerStatus).
+
+All containers of a pod start, fail and terminate together."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.timestamps import micros, timestamp
+from simulator.objects.status import status_of
+from simulator.objects.timestamps import micros, timestamp
 
-FIRST_BACK_OFF: Micros = 10 * SECOND
-LONGEST_BACK_OFF: Micros = 300 * SECOND
+INITIAL_BACKOFF: Micros = 10 * SECOND
+MAX_BACKOFF: Micros = 300 * SECOND
 """Between two restarts of a container that keeps failing (MaxContainerBackOff, pkg/kubelet/kubelet.go)."""
-FORGOTTEN_AFTER: Micros = 2 * LONGEST_BACK_OFF
-"""One that ran so long has its failures forgiven (client-go/util/flowcontrol/backoff.go)."""
+BACKOFF_RESET_AFTER: Micros = 2 * MAX_BACKOFF
+"""A container that ran for longer is restarted at once (client-go/util/flowcontrol/backoff.go)."""
 
 
-def statuses(pod: Manifest) -> list[Manifest]:
-    found: list[Manifest] = (pod.get("status") or {}).get("containerStatuses") or []
+class ContainerStateRunning(Struct, frozen=True, rename="camel"):
+    started_at: str
+
+
+class ContainerStateWaiting(Struct, frozen=True, rename="camel"):
+    reason: str
+
+
+class ContainerStateTerminated(Struct, frozen=True, rename="camel"):
+    exit_code: int
+    reason: str
+    started_at: str
+    finished_at: str
+
+
+class ContainerState(Struct, frozen=True, rename="camel"):
+    """One of them is set."""
+
+    running: ContainerStateRunning | UnsetType = UNSET
+    waiting: ContainerStateWaiting | UnsetType = UNSET
+    terminated: ContainerStateTerminated | UnsetType = UNSET
+
+
+class ContainerStatus(Struct, frozen=True, kw_only=True):
+    name: str
+    image: str
+    image_id: str = msgspec.field(name="imageID")
+    ready: bool
+    started: bool
+    restart_count: int = msgspec.field(name="restartCount")
+    state: ContainerState
+    last_state: Any = msgspec.field(name="lastState", default=UNSET)
+
+
+def container_statuses(pod: Manifest) -> list[Manifest]:
+    found: list[Manifest] = status_of(pod).get("containerStatuses") or []
     return found
 
 
-def restarts(pod: Manifest) -> int:
-    return max((status.get("restartCount", 0) for status in statuses(pod)), default=0)
+def restart_count(pod: Manifest) -> int:
+    """The highest restartCount of the pod's containers."""
+    return max((status.get("restartCount", 0) for status in container_statuses(pod)), default=0)
 
 
 def running_since(pod: Manifest) -> Micros | None:
-    """None where no container runs."""
-    for status in statuses(pod):
+    """None if no container is running."""
+    for status in container_statuses(pod):
         running = (status.get("state") or {}).get("running") or {}
         if running.get("startedAt"):
             return micros(running["startedAt"])
     return None
 
 
-def restart_at(pod: Manifest) -> Micros | None:
-    """When containers that failed are started again; None where they are not waiting for it.
+def restart_time(pod: Manifest) -> Micros | None:
+    """When the failed containers are restarted; None if they do not wait for that.
 
-    The first time at once, then after 10 s, doubling up to 5 minutes."""
-    for status in statuses(pod):
-        # A pod from elsewhere may wait for something else: an image, say.
+    The first restart is immediate, the next one after 10 s; the delay doubles up to 5 minutes."""
+    for status in container_statuses(pod):
+        # A pod from an imported cluster may wait for something else: for its image, for example.
         ended = (status.get("lastState") or {}).get("terminated") or {}
         if "waiting" in (status.get("state") or {}) and ended.get("finishedAt"):
             finished, count = micros(ended["finishedAt"]), int(status.get("restartCount", 0))
             ran = finished - micros(ended.get("startedAt") or ended["finishedAt"])
-            if count == 0 or ran > FORGOTTEN_AFTER:
+            if count == 0 or ran > BACKOFF_RESET_AFTER:
                 return finished
-            return finished + min(FIRST_BACK_OFF << min(count - 1, 10), LONGEST_BACK_OFF)
+            return finished + min(INITIAL_BACKOFF << min(count - 1, 10), MAX_BACKOFF)
     return None
 
 
-def started(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifest]:
-    """All containers run, for the first time or again."""
-    known = {status["name"]: status for status in statuses(pod)}
-    made = []
+def started_statuses(pod: Manifest, now: Micros, *, ready: bool) -> list[Manifest]:
+    """The statuses of containers that start now, for the first time or again."""
+    known = {status["name"]: status for status in container_statuses(pod)}
+    state = ContainerState(running=ContainerStateRunning(timestamp(now)))
+    statuses = []
     for container in pod["spec"]["containers"]:
+        status = _container_status(container, state, ready=ready)
         old = known.get(container["name"])
-        status = _status(container, {"running": {"startedAt": timestamp(now)}}, ready=ready)
         if old is not None:
-            status["restartCount"] = old.get("restartCount", 0) + 1
-            status["lastState"] = old.get("lastState", {})
-        made.append(status)
-    return made
+            count = old.get("restartCount", 0) + 1
+            last = old.get("lastState", {})
+            status = msgspec.structs.replace(status, restart_count=count, last_state=last)
+        statuses.append(status)
+    return _encoded(statuses)
 
 
-def with_readiness(pod: Manifest, *, ready: bool) -> list[Manifest]:
-    return [{**status, "ready": ready} for status in statuses(pod)]
+def statuses_with_readiness(pod: Manifest, *, ready: bool) -> list[Manifest]:
+    return [{**status, "ready": ready} for status in container_statuses(pod)]
 
 
-def waiting(pod: Manifest, now: Micros, since: Micros) -> list[Manifest]:
-    """All containers failed, and wait to be started again."""
-    made = []
-    for status, ended in zip(statuses(pod), ended_containers(pod, now, since, exit_code=1), strict=True):
-        reason = {"waiting": {"reason": "CrashLoopBackOff"}}
-        made.append(
-            {**status, "ready": False, "started": False, "state": reason, "lastState": ended["state"]}
-        )
-    return made
+def waiting_statuses(pod: Manifest, now: Micros, since: Micros) -> list[Manifest]:
+    """The statuses of containers that fail now, having run ``since`` then, and wait for their restart."""
+    waiting = ContainerState(waiting=ContainerStateWaiting("CrashLoopBackOff"))
+    return _encoded(
+        [
+            msgspec.structs.replace(ended, state=waiting, last_state=ended.state)
+            for ended in _terminated(pod, now, since, exit_code=1)
+        ]
+    )
 
 
-def ended_containers(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[Manifest]:
-    """All containers are over, having run ``since`` then."""
-    counts = {status["name"]: status.get("restartCount", 0) for status in statuses(pod)}
-    terminated = {
-        "exitCode": exit_code,
-        "reason": "Error" if exit_code else "Completed",
-        "startedAt": timestamp(since),
-        "finishedAt": timestamp(now),
-    }
+def terminated_statuses(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[Manifest]:
+    """The statuses of containers that terminate now for good, having run ``since`` then."""
+    return _encoded(_terminated(pod, now, since, exit_code=exit_code))
+
+
+def _terminated(pod: Manifest, now: Micros, since: Micros, *, exit_code: int) -> list[ContainerStatus]:
+    counts = {status["name"]: status.get("restartCount", 0) for status in container_statuses(pod)}
+    reason = "Error" if exit_code else "Completed"
+    terminated = ContainerStateTerminated(exit_code, reason, timestamp(since), timestamp(now))
+    state = ContainerState(terminated=terminated)
     return [
-        {
-            **_status(container, {"terminated": terminated}, ready=False),
-            "restartCount": counts.get(container["name"], 0),
-        }
+        msgspec.structs.replace(
+            _container_status(container, state, ready=False), restart_count=counts.get(container["name"], 0)
+        )
         for container in pod["spec"]["containers"]
     ]
 
 
-def _status(container: Manifest, state: Manifest, *, ready: bool) -> Manifest:
+def _container_status(container: Manifest, state: ContainerState, *, ready: bool) -> ContainerStatus:
     image = container.get("image") or ""
-    return {
-        "name": container["name"],
-        "image": image,
-        "imageID": image,
-        "ready": ready,
-        "started": "running" in state,
-        "restartCount": 0,
-        "state": state,
-    }
+    return ContainerStatus(
+        name=container["name"],
+        image=image,
+        image_id=image,
+        ready=ready,
+        started=state.running is not UNSET,
+        restart_count=0,
+        state=state,
+    )
+
+
+def _encoded(statuses: list[ContainerStatus]) -> list[Manifest]:
+    encoded: list[Manifest] = msgspec.to_builtins(statuses)
+    return encoded

@@ -1,7 +1,11 @@
-"""Cron schedules: ``*/5 * * * *``, ``0 9-17 * * mon-fri``, ``@hourly`` (github.com/robfig/cron/v3
-parser.go, ParseStandard, which the CronJob controller uses)."""
+"""Cron schedules: ``*/5 * * * *``, ``0 9-17 * * mon-fri``, ``@hourly``.
+
+Upstream: github.com/robfig/cron/v3 (ParseStandard in parser.go, Next in spec.go), which the CronJob
+controller uses."""
 
 import datetime
+from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 from simulator.api import SECOND, Micros
@@ -21,13 +25,15 @@ FIELDS = ("minute", "hour", "day of month", "month", "day of week")
 RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 NAMES: tuple[tuple[str, ...], ...] = ((), (), (), MONTHS, DAYS)
 MAX_LENGTH = 200
-"""Of a schedule's text: one that lists everything is shorter."""
+"""Maximum length of a schedule. A list of all values of all fields is shorter."""
 MAX_DAYS = 5 * 366
-"""How far ahead a time is looked for, as upstream: 30 February never comes."""
+"""Maximum number of days that are searched for a matching time (five years, as upstream), because a schedule
+may never match, for example on 30 February."""
 
 
 class Schedule(NamedTuple):
-    """The values at which it is due. Where both days are restricted, either of them will do."""
+    """The values of each field that match. If both day fields are restricted, a day matches if either
+    does."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -38,19 +44,28 @@ class Schedule(NamedTuple):
     any_weekday: bool
 
     def after(self, time: Micros, zone: datetime.tzinfo = datetime.UTC) -> Micros | None:
-        """The first time that it is due later than ``time``; None = it never is."""
-        start = datetime.datetime.fromtimestamp(time // SECOND, zone).replace(second=0, microsecond=0)
-        day = start.date()
-        for _ in range(MAX_DAYS):
-            if self._on(day):
-                for hour in sorted(self.hours):
-                    for minute in sorted(self.minutes):
-                        moment = datetime.datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
-                        found = int(moment.timestamp()) * SECOND
-                        if found > time and _exists(moment):
-                            return found
-            day += datetime.timedelta(days=1)
-        return None
+        """Return the first matching time after ``time``; None if there is none."""
+        return next((due for due in self._due(time, zone) if due > time), None)
+
+    def before(self, time: Micros, zone: datetime.tzinfo = datetime.UTC) -> Micros | None:
+        """Return the last matching time up to ``time``; None if there is none."""
+        return next((due for due in self._due(time, zone, backwards=True) if due <= time), None)
+
+    def _due(self, time: Micros, zone: datetime.tzinfo, *, backwards: bool = False) -> Iterator[Micros]:
+        """Yield the matching times from the day of ``time``, forwards or backwards, within the calendar's
+        range."""
+        hours, minutes = (sorted(values, reverse=backwards) for values in (self.hours, self.minutes))
+        step = datetime.timedelta(days=-1 if backwards else 1)
+        try:
+            day = datetime.datetime.fromtimestamp(time // SECOND, zone).date()
+            for _ in range(MAX_DAYS):
+                for hour, minute in product(hours, minutes) if self._on(day) else ():
+                    moment = datetime.datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
+                    if _exists(moment):
+                        yield int(moment.timestamp()) * SECOND
+                day += step
+        except (OverflowError, ValueError):  # both are raised for years before 1 and after 9999
+            return
 
     def _on(self, day: datetime.date) -> bool:
         in_month = day.day in self.days
@@ -60,8 +75,8 @@ class Schedule(NamedTuple):
         return in_month and in_week if self.any_day or self.any_weekday else in_month or in_week
 
 
-def parse(text: str) -> Schedule:
-    """Raises ValueError, in words for people."""
+def parse_schedule(text: str) -> Schedule:
+    """Parse a schedule. Raises ValueError with a message for users."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a schedule may have {MAX_LENGTH} characters at most")
     if text.startswith("@") and text not in DESCRIPTORS:
@@ -71,22 +86,24 @@ def parse(text: str) -> Schedule:
     if len(fields) != len(FIELDS):
         wanted = ", ".join(FIELDS)
         raise ValueError(f"expected 5 fields ({wanted}), found {len(fields)}: {text!r}")
-    minutes, hours, days, months, weekdays = (_field(i, field.lower()) for i, field in enumerate(fields))
+    minutes, hours, days, months, weekdays = (
+        _parse_field(i, field.lower()) for i, field in enumerate(fields)
+    )
     any_day, any_weekday = (fields[i][0] in "*?" for i in (2, 4))
     return Schedule(minutes, hours, days, months, weekdays, any_day, any_weekday)
 
 
-def _field(index: int, text: str) -> frozenset[int]:
+def _parse_field(index: int, text: str) -> frozenset[int]:
     found: set[int] = set()
     for part in text.split(","):
         span, slash, step = part.partition("/")
         low, high = RANGES[index]
         if span not in ("*", "?"):
             first, dash, last = span.partition("-")
-            low = _value(index, first)
-            # "5/15" goes on to the end, as "5-59/15" does.
+            low = _parse_value(index, first)
+            # "5/15" means "5-59/15": up to the end of the field's range.
             if dash or not slash:
-                high = _value(index, last) if dash else low
+                high = _parse_value(index, last) if dash else low
         if slash and not (step.isascii() and step.isdigit() and 0 < int(step[:9]) < 1000):
             raise ValueError(f"{FIELDS[index]}: {part!r} has no step that is a number above 0")
         if low > high:
@@ -95,7 +112,7 @@ def _field(index: int, text: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def _value(index: int, text: str) -> int:
+def _parse_value(index: int, text: str) -> int:
     low, high = RANGES[index]
     if text in NAMES[index]:
         return NAMES[index].index(text) + low
@@ -106,5 +123,6 @@ def _value(index: int, text: str) -> int:
 
 
 def _exists(moment: datetime.datetime) -> bool:
-    """Not within the hour that is left out when clocks are put forward."""
+    """Whether this local time exists: not within the hour that is skipped when daylight saving time
+    begins."""
     return datetime.datetime.fromtimestamp(moment.timestamp(), moment.tzinfo).hour == moment.hour

@@ -1,22 +1,19 @@
-"""In-tree volumes are volumes of a CSI driver by now: which driver, which handle, which topology.
+"""CSI migration: the driver, volume handle and topology of in-tree volumes.
 
-staging/src/k8s.io/csi-translation-lib, v1.34, as far as the scheduler asks it. Whether a *node* has gone over
-to the driver, its CSINode says in an annotation.
+staging/src/k8s.io/csi-translation-lib, v1.34, as far as the scheduler uses it. An annotation of the CSINode
+lists the in-tree plugins that are migrated on this node.
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import numpy as np
-from numpy.typing import NDArray
-
 from simulator.api import Manifest
-from simulator.cluster.cluster import Cluster
 from simulator.objects.labels import Requirement
+from simulator.objects.metadata import annotations_of, labels_of
 from simulator.objects.node import REGION, REGION_BETA, ZONE, ZONE_BETA
 from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm
-from simulator.objects.volumes import annotations, csi_node_column, volume_node_affinity
+from simulator.objects.volumes import volume_node_affinity
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 ZONE_DELIMITER = "__"
@@ -24,13 +21,15 @@ UNSPECIFIED = "UNSPECIFIED"
 
 
 class TranslationError(ValueError):
-    """An in-tree volume that says nothing a CSI driver could use."""
+    """The in-tree volume cannot be translated to a CSI volume."""
 
 
 class InTreePlugin(NamedTuple):
-    """``bit`` stands for the plugin in :func:`migration_column`; 0: upstream could translate its volumes, but
-    the scheduler never takes a node for gone over. ``topology_key`` is the node label by which the driver
-    knows zones, "" where none is translated."""
+    """An in-tree volume plugin and the CSI driver that replaces it.
+
+    ``bit`` identifies the plugin in the sums of :func:`migrated_plugins`. It is 0 for plugins that upstream
+    can translate, but that the scheduler never treats as migrated on a node. ``topology_key`` is the driver's
+    node label for zones, "" if zones are not translated."""
 
     name: str
     driver: str
@@ -38,7 +37,7 @@ class InTreePlugin(NamedTuple):
     topology_key: str = ""
 
 
-IN_TREE: Mapping[str, InTreePlugin] = {
+IN_TREE_VOLUME_PLUGINS: Mapping[str, InTreePlugin] = {
     "awsElasticBlockStore": InTreePlugin(
         "kubernetes.io/aws-ebs", "ebs.csi.aws.com", 1, "topology.ebs.csi.aws.com/zone"
     ),
@@ -53,33 +52,28 @@ IN_TREE: Mapping[str, InTreePlugin] = {
     "azureFile": InTreePlugin("kubernetes.io/azure-file", "file.csi.azure.com"),
     "vsphereVolume": InTreePlugin("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
 }
-"""By the field that holds such a volume in a pod or a PersistentVolume."""
+"""The plugins by the field that contains such a volume in a pod or a PersistentVolume."""
 
-BY_NAME = {plugin.name: plugin for plugin in IN_TREE.values()}
-"""By the name that storage classes give as their provisioner."""
+BY_NAME = {plugin.name: plugin for plugin in IN_TREE_VOLUME_PLUGINS.values()}
+"""The plugins by the name that storage classes have as provisioner."""
 
 
 def in_tree_source(volume: Mapping[str, Any]) -> str | None:
-    """The field that makes a pod's volume, or a PersistentVolume's spec, an in-tree one; None without."""
-    return next((source for source in IN_TREE if volume.get(source) is not None), None)
-
-
-def migration_column(cluster: Cluster) -> NDArray[np.uint8]:
-    """The bits of the plugins whose volumes are a CSI driver's business, per node."""
-    column: NDArray[np.uint8] = csi_node_column(cluster, ("CSI migration",), migrated_plugins, np.uint8)
-    return column
+    """Return the field with the in-tree source of a pod's volume or a PersistentVolume's spec; None if it has
+    none."""
+    return next((source for source in IN_TREE_VOLUME_PLUGINS if volume.get(source) is not None), None)
 
 
 def migrated_plugins(csi_node: Manifest | None) -> int:
-    """The same of one node (isPluginMigratedToCSIOnNode)."""
+    """Return the sum of the bits of the plugins that are migrated on a node (isPluginMigratedToCSIOnNode)."""
     if csi_node is None:
         return 0
-    listed = set(annotations(csi_node).get(MIGRATED_PLUGINS, "").split(","))
+    listed = set(annotations_of(csi_node).get(MIGRATED_PLUGINS, "").split(","))
     return sum(BY_NAME[name].bit for name in listed if name in BY_NAME)
 
 
 def volume_handle(source: str, fields: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    """What the driver calls the volume. ``labels`` are the PersistentVolume's, empty for a pod's own volume.
+    """Return the CSI volume handle. ``labels`` are the PersistentVolume's, empty for an inline volume.
 
     Raises :class:`TranslationError`.
     """
@@ -91,7 +85,7 @@ def volume_handle(source: str, fields: Mapping[str, Any], labels: Mapping[str, s
 
 
 def _ebs_volume_id(volume_id: str) -> str:
-    """``aws://zone/vol-1``, ``aws:///vol-1`` and ``vol-1`` are the same volume."""
+    """Return the volume's ID: ``vol-1`` for ``aws://zone/vol-1``, ``aws:///vol-1`` and ``vol-1``."""
     if not volume_id.startswith("aws://"):
         return volume_id
     path = urlsplit(volume_id).path.strip("/")
@@ -121,16 +115,15 @@ def _gce_place(labels: Mapping[str, str]) -> str:
 
 
 def translated_node_affinity(volume: Manifest, source: str) -> NodeSelector | None:
-    """The volume's node affinity on a node that has gone over to the driver: zones by the driver's own label.
+    """Return the volume's node affinity on a node where the plugin is migrated, with the driver's zone label.
 
-    A zone in the affinity is renamed; without one the volume's zone label is added to every term
-    (translateTopologyFromInTreeToCSI). Raises :class:`TranslationError` where the volume cannot be
-    translated.
+    The zone label in the affinity is renamed. If the affinity has none, the zone of the volume's own label is
+    added to every term (translateTopologyFromInTreeToCSI). Raises :class:`TranslationError`.
     """
-    labels = volume["metadata"].get("labels") or {}
+    labels = labels_of(volume)
     volume_handle(source, volume["spec"][source], labels)
     affinity = volume_node_affinity(volume)
-    key = IN_TREE[source].topology_key
+    key = IN_TREE_VOLUME_PLUGINS[source].topology_key
     if not key:
         return affinity
     named = {expression.key for term in affinity or () for expression in term.expressions}
@@ -155,7 +148,7 @@ def translated_node_affinity(volume: Manifest, source: str) -> NodeSelector | No
 
 
 def _zone_and_region(named: set[str], labels: Mapping[str, str]) -> tuple[str, str]:
-    """Whether a volume speaks of zones by the GA labels or the beta ones (getTopologyLabel)."""
+    """Return the zone and region labels that a volume uses: the GA or the beta ones (getTopologyLabel)."""
     for present in (named, labels.keys()):
         if ZONE in present:
             return ZONE, REGION

@@ -1,20 +1,21 @@
-"""Durations as people write them: ``400ms``, ``12s``, ``1m30s`` (Go's time.ParseDuration)."""
+"""Durations in Go's notation: ``400ms``, ``12s``, ``1m30s`` (time.ParseDuration)."""
 
 import re
 from collections.abc import Mapping
 from fractions import Fraction
 
 from simulator.api import SECOND, Micros
+from simulator.objects.numbers import whole_number
 
 _UNITS = {"us": 1, "ms": SECOND // 1000, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(us|ms|s|m|h)", re.ASCII)
 MAX_LENGTH = 32
 MAX_DURATION: Micros = 366 * 24 * 3600 * SECOND
-"""A year: beyond it, it is a slip of the pen."""
+"""A year. Longer durations are refused as a probable mistake."""
 
 
-def parse(text: object) -> Micros:
-    """Microseconds. Raises ValueError, in words for people."""
+def parse_duration(text: object) -> Micros:
+    """Parse a duration. Raises ValueError with a message for users."""
     problem = ValueError(f"{str(text)[:MAX_LENGTH]!r} is not a duration; write 400ms, 12s or 1m30s")
     if not isinstance(text, str) or not text or len(text) > MAX_LENGTH:
         raise problem
@@ -34,15 +35,13 @@ def parse(text: object) -> Micros:
 
 
 def annotated_seconds(annotations: Mapping[str, str], name: str) -> int | None:
-    """What an annotation says in whole seconds, a year at most; None where there is none, or no number."""
-    value = annotations.get(name)
-    if value is None or not (value.isascii() and value.isdigit()) or len(value) > MAX_LENGTH:
-        return None
-    return min(int(value), MAX_DURATION // SECOND)
+    """Return the whole seconds in an annotation, at most a year; None if it is missing or not a number."""
+    seconds = whole_number(annotations.get(name, ""))
+    return None if seconds is None else min(seconds, MAX_DURATION // SECOND)
 
 
-def text(duration: Micros) -> str:
-    """As Go prints it: 1m30s, 400ms."""
+def format_duration(duration: Micros) -> str:
+    """Format a duration in Go's notation: 1m30s, 400ms."""
     if duration and duration < SECOND:
         return f"{duration / 1000:g}ms"
     minutes, rest = divmod(duration, 60 * SECOND)

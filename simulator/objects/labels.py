@@ -1,6 +1,7 @@
-"""Label selectors (staging/src/k8s.io/apimachinery/pkg/labels/selector.go, v1.34), parsed once, hashable.
+"""Label selectors (staging/src/k8s.io/apimachinery/pkg/labels/selector.go, v1.34).
 
-Being hashable they serve as keys: a selector is matched against the cluster's columns once, not once per pod.
+Selectors are immutable and hashable. They are used as keys of caches, so that a selector is matched against
+the cluster's columns once, and not once per pod.
 """
 
 from collections.abc import Mapping
@@ -50,14 +51,14 @@ class Requirement(NamedTuple):
         return self.key
 
     def _compares(self, value: str) -> bool:
-        have, want = integer(value), integer(self.values[0]) if len(self.values) == 1 else None
+        have, want = parse_int64(value), parse_int64(self.values[0]) if len(self.values) == 1 else None
         if have is None or want is None:
             return False
         return have > want if self.operator == "Gt" else have < want
 
 
-def integer(text: str) -> int | None:
-    """strconv.ParseInt(text, 10, 64): None where that fails."""
+def parse_int64(text: str) -> int | None:
+    """Parse an integer as strconv.ParseInt(text, 10, 64) does; None if that returns an error."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 400:
         return None
@@ -65,12 +66,13 @@ def integer(text: str) -> int | None:
     return number if -(1 << 63) <= number < 1 << 63 else None
 
 
-def requirement(manifest: Mapping[str, Any]) -> Requirement:
+def parse_requirement(manifest: Mapping[str, Any]) -> Requirement:
+    """Parse one of a selector's ``matchExpressions``."""
     return Requirement(manifest["key"], manifest["operator"], tuple(sorted(manifest.get("values") or ())))
 
 
 class Selector(NamedTuple):
-    """All requirements must match: an empty selector matches everything."""
+    """A conjunction of requirements. An empty selector matches everything."""
 
     requirements: tuple[Requirement, ...]
 
@@ -92,16 +94,19 @@ EVERYTHING = Selector(())
 
 
 def set_selector(labels: Labels) -> Selector:
-    """labels.SelectorFromSet: each label must have this value."""
+    """Return the selector for objects with all of these labels (labels.SelectorFromSet)."""
     return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items())))
 
 
 def label_selector(manifest: Mapping[str, Any] | None) -> Selector | None:
-    """metav1.LabelSelectorAsSelector: None (which matches nothing) for an absent selector."""
+    """Parse a LabelSelector (metav1.LabelSelectorAsSelector). None, which matches nothing, for a missing
+    one."""
     if manifest is None:
         return None
     requirements = {
         Requirement(key, "In", (value,)) for key, value in (manifest.get("matchLabels") or {}).items()
     }
-    requirements.update(requirement(expression) for expression in manifest.get("matchExpressions") or ())
+    requirements.update(
+        parse_requirement(expression) for expression in manifest.get("matchExpressions") or ()
+    )
     return Selector(tuple(sorted(requirements)))

@@ -1,4 +1,4 @@
-"""Nodes as the scheduler reads them."""
+"""The scheduler's view of nodes, parsed from manifests."""
 
 from typing import NamedTuple
 
@@ -24,10 +24,10 @@ class Image(NamedTuple):
 
 
 class Node:
-    """A node's manifest with what the scheduler needs of it, read once; immutable.
+    """A node's manifest with the parsed fields that the scheduler uses. Immutable.
 
-    ``allocatable`` maps a resource to its amount (cpu in millicores, the rest in units); ``allowed_pods`` is
-    the amount of the resource ``pods``.
+    ``allocatable`` maps a resource to its amount (cpu in millicores, all others in units); ``allowed_pods``
+    is the amount of the resource ``pods``.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -42,9 +42,9 @@ class Node:
         self.taints = tuple(
             Taint(t["key"], t.get("value") or "", t["effect"]) for t in spec.get("taints") or ()
         )
-        exact = pod_requests.parse_list(status.get("allocatable"))
-        self.allocatable = pod_requests.amounts(exact)
-        self.allowed_pods = pod_requests.amount(pod_requests.PODS, exact.get(pod_requests.PODS, 0))
+        exact = pod_requests.parse_resource_list(status.get("allocatable"))
+        self.allocatable = pod_requests.to_amounts(exact)
+        self.allowed_pods = pod_requests.to_amount(pod_requests.PODS, exact.get(pod_requests.PODS, 0))
         self.images = tuple(
             Image(tuple(i.get("names") or ()), int(i.get("sizeBytes") or 0))
             for i in status.get("images") or ()
@@ -52,7 +52,8 @@ class Node:
 
     @classmethod
     def parse(cls, manifest: Manifest) -> "Node":
-        """Raises QuantityError, KeyError or TypeError on what admission would have turned away."""
+        """Parse a manifest. Raises QuantityError, KeyError or TypeError for one that admission would
+        refuse."""
         return cls(manifest)
 
     def __repr__(self) -> str:
@@ -60,9 +61,10 @@ class Node:
 
     @property
     def zone(self) -> str:
-        """Region and zone as one key ("" without either): the scheduler lists nodes zone by zone
-        (GetZoneKey in staging/src/k8s.io/component-helpers/node/topology/helpers.go)."""
+        """Region and zone as one key, "" if the node has neither (GetZoneKey in
+        staging/src/k8s.io/component-helpers/node/topology/helpers.go). The scheduler lists nodes zone by
+        zone."""
         region = self.labels.get(REGION_BETA, self.labels.get(REGION, ""))
         zone = self.labels.get(ZONE_BETA, self.labels.get(ZONE, ""))
-        # The NUL between them keeps ("a", "bc") and ("ab", "c") apart, as upstream does.
+        # With the NUL, as upstream, the keys of ("a", "bc") and ("ab", "c") differ.
         return f"{region}:\0:{zone}" if region or zone else ""

@@ -1,4 +1,4 @@
-"""Node selectors: the OR of terms, each the AND of expressions on labels and on fields.
+"""Node selectors: a disjunction of terms, each a conjunction of expressions on labels and on fields.
 
 staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go, v1.34.
 """
@@ -6,13 +6,13 @@ staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from simulator.objects.labels import Labels, Requirement, requirement
+from simulator.objects.labels import Labels, Requirement, parse_requirement
 
 
 class NodeSelectorTerm(NamedTuple):
     expressions: tuple[Requirement, ...]
     fields: tuple[Requirement, ...]
-    """Only ``metadata.name`` is a field of nodes that can be selected."""
+    """Only the field ``metadata.name`` can be selected."""
 
     @property
     def empty(self) -> bool:
@@ -26,7 +26,7 @@ class NodeSelectorTerm(NamedTuple):
 
 
 NodeSelector = tuple[NodeSelectorTerm, ...]
-"""Terms, any of which selects the node; without terms nothing is selected."""
+"""A node matches if any of the terms matches. Without terms, no node matches."""
 
 
 class PreferredTerm(NamedTuple):
@@ -36,13 +36,13 @@ class PreferredTerm(NamedTuple):
 
 def node_selector_term(manifest: Mapping[str, Any]) -> NodeSelectorTerm:
     return NodeSelectorTerm(
-        tuple(requirement(r) for r in manifest.get("matchExpressions") or ()),
-        tuple(requirement(r) for r in manifest.get("matchFields") or ()),
+        tuple(parse_requirement(r) for r in manifest.get("matchExpressions") or ()),
+        tuple(parse_requirement(r) for r in manifest.get("matchFields") or ()),
     )
 
 
 def node_selector(manifest: Mapping[str, Any] | None) -> NodeSelector | None:
-    """None where there is no selector at all: every node will do."""
+    """Parse a NodeSelector. None, which matches every node, for a missing one."""
     if manifest is None:
         return None
     return tuple(node_selector_term(term) for term in manifest.get("nodeSelectorTerms") or ())
@@ -52,5 +52,5 @@ def preferred_terms(manifests: Sequence[Mapping[str, Any]] | None) -> tuple[Pref
     return tuple(PreferredTerm(m["weight"], node_selector_term(m["preference"])) for m in manifests or ())
 
 
-def matches(selector: NodeSelector, name: str, labels: Labels) -> bool:
+def node_selector_matches(selector: NodeSelector, name: str, labels: Labels) -> bool:
     return any(term.matches(name, labels) for term in selector)

@@ -1,4 +1,5 @@
-"""Pods as the scheduler reads them: parsed once per version of the manifest, immutable afterwards."""
+"""The scheduler's view of pods, parsed from manifests. A pod is parsed once per resourceVersion;
+immutable."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -28,7 +29,7 @@ class Toleration(NamedTuple):
 
 
 class HostPort(NamedTuple):
-    """A wanted port of the node; ``ip`` is 0.0.0.0 and ``protocol`` TCP where the manifest names none."""
+    """A requested host port; ``ip`` defaults to 0.0.0.0 and ``protocol`` to TCP."""
 
     ip: str
     protocol: str
@@ -36,10 +37,10 @@ class HostPort(NamedTuple):
 
 
 class AffinityTerm(NamedTuple):
-    """fwk.AffinityTerm: which pods a (anti-)affinity term speaks of.
+    """A parsed pod (anti-)affinity term (fwk.AffinityTerm).
 
-    ``matchLabelKeys`` and ``mismatchLabelKeys`` are merged into the selector by the API server; the scheduler
-    itself does not look at them. A selector of None matches nothing.
+    The API server merges ``matchLabelKeys`` and ``mismatchLabelKeys`` into the selector; the scheduler does
+    not read them. A selector of None matches nothing.
     """
 
     namespaces: frozenset[str]
@@ -61,7 +62,7 @@ class WeightedAffinityTerm(NamedTuple):
 
 
 class Affinity(NamedTuple):
-    """Inter-pod terms of one pod."""
+    """The inter-pod affinity and anti-affinity terms of one pod."""
 
     required: tuple[AffinityTerm, ...]
     preferred: tuple[WeightedAffinityTerm, ...]
@@ -73,11 +74,12 @@ NO_AFFINITY = Affinity((), (), (), ())
 
 
 class Pod:
-    """A pod's manifest with what the scheduler needs of it, read once.
+    """A pod's manifest with the parsed fields that the scheduler uses.
 
-    ``requests`` maps a resource to its amount (cpu in millicores, the rest in units): what the scheduler
-    counts. ``non_zero`` is (milli cpu, memory bytes) with defaults for containers that request none: used in
-    scoring only. ``start_time`` is RFC3339 text, empty before the kubelet started the pod.
+    ``requests`` maps a resource to its amount (cpu in millicores, all others in units), for the resources
+    that the scheduler counts. ``non_zero`` is (milli cpu, memory bytes) with defaults for containers without
+    requests; it is used in scoring only. ``start_time`` is a time in RFC 3339, "" before the kubelet has
+    started the pod.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -101,20 +103,21 @@ class Pod:
         self.start_time: str = status.get("startTime") or ""
         self.preemption_policy: str = spec.get("preemptionPolicy") or "PreemptLowerPriority"
         exact = pod_requests.pod_requests(manifest, use_status=True)
-        self.requests = pod_requests.amounts(exact)
+        self.requests = pod_requests.to_amounts(exact)
         self.non_zero = pod_requests.non_zero_requests(manifest, exact)
         self.host_ports = _host_ports(spec)
 
     @classmethod
     def parse(cls, manifest: Manifest) -> "Pod":
-        """Raises QuantityError, KeyError or TypeError on what admission would have turned away."""
+        """Parse a manifest. Raises QuantityError, KeyError or TypeError for one that admission would
+        refuse."""
         return cls(manifest)
 
     def __repr__(self) -> str:
         return f"Pod({self.key!r})"
 
     def assumed(self, node_name: str) -> "Pod":
-        """The same pod as if it were bound already: what was parsed is shared."""
+        """Return a copy of the pod that is bound to a node. Parsed fields are shared."""
         copied = copy(self)
         copied.node_name = node_name
         copied.spec = {**self.spec, "nodeName": node_name}
@@ -123,19 +126,19 @@ class Pod:
 
     @property
     def finished(self) -> bool:
-        """The scheduler never sees pods that are over, even with a node name."""
+        """Whether the pod has terminated. The scheduler ignores such pods, even if they have a node."""
         return self.phase in ("Succeeded", "Failed")
 
     @cached_property
     def start_seconds(self) -> float:
-        """status.startTime in seconds since the Unix epoch; later than everything for a pod that has none, as
-        upstream takes it to start now."""
+        """status.startTime in seconds since the Unix epoch; infinity for a pod without one, because upstream
+        uses the current time for it (GetPodStartTime)."""
         return datetime.fromisoformat(self.start_time).timestamp() if self.start_time else inf
 
     @cached_property
     def lot(self) -> int:
-        """Settles what upstream leaves open between pods of equal importance: a number drawn from the
-        name."""
+        """A number computed from the name. It orders pods of equal importance, whose order is not defined
+        upstream."""
         return int.from_bytes(blake2b(self.key.encode(), digest_size=8).digest()) >> 1
 
     @cached_property
@@ -153,13 +156,13 @@ class Pod:
 
     @cached_property
     def node_selector(self) -> Selector | None:
-        """spec.nodeSelector; None where there is none or an empty one."""
+        """spec.nodeSelector; None if it is missing or empty."""
         labels = self.spec.get("nodeSelector")
         return set_selector(labels) if labels else None
 
     @cached_property
     def node_affinity(self) -> NodeSelector | None:
-        """Required node affinity; None where none is stated, () where it is stated without terms."""
+        """Required node affinity; None if there is none, () if it has no terms."""
         return node_selector(self._node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
 
     @cached_property
@@ -202,41 +205,42 @@ class Pod:
 
     @cached_property
     def own_requests(self) -> dict[str, int]:
-        """Requests by which the pod, not yet on a node, is filtered: its status does not count."""
-        if not pod_requests.statuses(self.manifest):
+        """The requests of a pod that is not yet bound, for filter plugins: without its status."""
+        if not pod_requests.statuses_with_resources(self.manifest):
             return self.requests
-        return pod_requests.amounts(pod_requests.pod_requests(self.manifest, use_status=False))
+        return pod_requests.to_amounts(pod_requests.pod_requests(self.manifest, use_status=False))
 
     @cached_property
     def scored_requests(self) -> dict[str, int]:
-        """Requests of the incoming pod as NodeResourcesFit scores them: every container without cpu or memory
-        counts the default, and requests of the pod as a whole do not count (calculatePodResourceRequest in
-        plugins/noderesources/resource_allocation.go; NewFit leaves its scorer's pod-level switch off)."""
+        """The requests of a pod that is not yet bound, as NodeResourcesFit scores them: with defaults for
+        containers without a request for cpu or memory, and without pod-level requests
+        (calculatePodResourceRequest in plugins/noderesources/resource_allocation.go; NewFit does not enable
+        pod-level resources in its scorer)."""
         exact = pod_requests.pod_requests(
             self.manifest, use_status=False, missing=pod_requests.DEFAULT_REQUESTS, pod_level=False
         )
-        return {name: pod_requests.amount(name, nanos) for name, nanos in exact.items()}
+        return {name: pod_requests.to_amount(name, nanos) for name, nanos in exact.items()}
 
     @cached_property
     def images(self) -> tuple[str, ...]:
-        """Images of init and main containers, with the tag completed where none is given."""
+        """The images of init and main containers, with a tag."""
         containers = [*(self.spec.get("initContainers") or ()), *(self.spec.get("containers") or ())]
-        return tuple(with_tag(container.get("image") or "") for container in containers)
+        return tuple(normalized_image_name(container.get("image") or "") for container in containers)
 
 
-def with_tag(image: str) -> str:
-    """normalizedImageName: an image without tag means ``latest`` (a digest counts as a tag)."""
+def normalized_image_name(image: str) -> str:
+    """Append the tag ``latest`` to an image without tag or digest (normalizedImageName)."""
     return image if image.rfind(":") > image.rfind("/") else image + ":latest"
 
 
 def _host_ports(spec: Mapping[str, Any]) -> tuple[HostPort, ...]:
-    """Host ports of main containers and sidecars; an ordinary init container's are not counted."""
+    """Return the host ports of main containers and sidecars. Those of other init containers do not count."""
     containers = [
         *(spec.get("containers") or ()),
         *(c for c in spec.get("initContainers") or () if pod_requests.is_sidecar(c)),
     ]
     return tuple(
-        HostPort(port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's own word for "any address"
+        HostPort(port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's notation for "any address"
         for container in containers
         for port in container.get("ports") or ()
         if port.get("hostPort")

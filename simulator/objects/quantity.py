@@ -1,8 +1,7 @@
-"""resource.Quantity, exactly: parsed to whole nano-units, read out rounded up.
+"""Exact quantities (resource.Quantity) as integers of nano-units.
 
-staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, v1.34. A quantity is held as a plain ``int`` of
-nano-units, the finest that Kubernetes keeps; sums and maxima of them are therefore exact, and rounding
-happens once, where a value is read (:func:`milli_value`, :func:`value`).
+staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, v1.34. Nano-units are the finest that Kubernetes
+stores, so sums and maxima are exact. Only :func:`milli_value` and :func:`value` round, upwards.
 """
 
 import re
@@ -13,7 +12,7 @@ Nanos = int
 
 NANO: Nanos = 1_000_000_000
 MAX_INT64 = (1 << 63) - 1
-MAX_NANOS = MAX_INT64 * NANO  # Larger quantities are capped, as upstream caps them.
+MAX_NANOS = MAX_INT64 * NANO  # Larger quantities are capped, as upstream.
 
 _GRAMMAR = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([a-zA-Z]*)([+-]?[0-9]+)?", re.ASCII)
 _SUFFIXES = {
@@ -26,19 +25,19 @@ _SUFFIXES = {
 }  # fmt: skip
 
 MAX_LENGTH = 256
-"""Longest text that is looked at: beyond the digits of any number in range, only work for the parser."""
+"""Maximum length of a quantity. Every number in the valid range is shorter."""
 MAX_EXPONENT = 64
-"""Largest decimal exponent that is worked out; beyond it a number other than 0 is capped, or rounds up to one
-nano."""
+"""Maximum absolute value of a decimal exponent; larger ones are reduced to it. The result is the same,
+because a number other than 0 is then capped or rounded up to one nano-unit."""
 
 
 class QuantityError(ValueError):
-    """The text is no quantity."""
+    """The text is not a quantity."""
 
 
 @lru_cache(maxsize=16384)
 def parse_text(text: str) -> Nanos:
-    """The quantity in nano-units; what is finer is rounded away from zero. Raises :class:`QuantityError`."""
+    """Parse a quantity to nano-units, rounded away from zero. Raises :class:`QuantityError`."""
     match = _GRAMMAR.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if match is None:
         raise QuantityError(
@@ -59,8 +58,8 @@ def parse_text(text: str) -> Nanos:
     return -nanos if sign == "-" else nanos
 
 
-def parse(quantity: str | int | float) -> Nanos:
-    """A quantity as it stands in a manifest: text, or the bare number that YAML and JSON allow too."""
+def parse_quantity(quantity: str | int | float) -> Nanos:
+    """Parse a quantity of a manifest: a string, or a number. Raises :class:`QuantityError`."""
     if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
         raise QuantityError("a quantity is text or a number")
     if isinstance(quantity, int):
@@ -69,12 +68,12 @@ def parse(quantity: str | int | float) -> Nanos:
 
 
 def value(nanos: Nanos) -> int:
-    """Whole units, rounded up (away from zero)."""
+    """Return whole units, rounded away from zero (Quantity.Value)."""
     return -(-nanos // NANO) if nanos >= 0 else nanos // NANO
 
 
 def milli_value(nanos: Nanos) -> int:
-    """Thousandths, rounded up (away from zero), capped to int64."""
+    """Return thousandths, rounded away from zero and capped to int64 (Quantity.MilliValue)."""
     unit = NANO // 1000
     return min(MAX_INT64, -(-nanos // unit)) if nanos >= 0 else max(-MAX_INT64, nanos // unit)
 
@@ -84,9 +83,8 @@ _DECIMAL = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 
 
 def canonical(quantity: str | int | float) -> str:
-    """A quantity's text as the API server keeps it: ``0.5`` is ``500m``, ``1024Mi`` is ``1Gi``.
-
-    CanonicalizeBytes of the same file. Raises :class:`QuantityError`, for 2^63 and more too."""
+    """Return a quantity in canonical form, as the API server stores it: ``0.5`` is ``500m``, ``1024Mi`` is
+    ``1Gi`` (CanonicalizeBytes). Raises :class:`QuantityError`, also from 2^63."""
     text = quantity if isinstance(quantity, str) else repr(quantity)
     nanos = parse_text(text)
     if abs(nanos) >= MAX_NANOS:

@@ -1,18 +1,13 @@
-"""Claims, volumes and storage classes, as the volume plugins look at them.
+"""Properties of PersistentVolumes, PersistentVolumeClaims and storage classes that several plugins use."""
 
-Facts that plugins share; the verdicts and their words are the plugins' own.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from simulator.api import Manifest
-from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Rows
 from simulator.objects import quantity
+from simulator.objects.metadata import annotations_of, name_of
 from simulator.objects.node_selector import NodeSelector, NodeSelectorTerm, node_selector
+from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 
 PVCS = "persistentvolumeclaims"
@@ -33,7 +28,7 @@ WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
 
 class ClaimReference(NamedTuple):
-    """A pod's volume that is a claim. An ephemeral one is made for the pod and must be owned by it."""
+    """A claim that a pod's volume refers to. The claim of an ephemeral volume must be owned by the pod."""
 
     name: str
     ephemeral: bool
@@ -44,7 +39,8 @@ def pod_volumes(pod: Pod) -> Sequence[Mapping[str, Any]]:
 
 
 def claim_reference(pod: Pod, volume: Mapping[str, Any]) -> ClaimReference | None:
-    """None for a volume that is no claim. The claim of an ephemeral volume is named after pod and volume
+    """Return the claim that a volume refers to; None for a volume without claim. The claim of an ephemeral
+    volume has the name ``<pod>-<volume>``
     (staging/src/k8s.io/component-helpers/storage/ephemeral/ephemeral.go, v1.34)."""
     if volume.get("persistentVolumeClaim") is not None:
         return ClaimReference(volume["persistentVolumeClaim"].get("claimName") or "", ephemeral=False)
@@ -61,44 +57,25 @@ def claim_references(pod: Pod) -> Iterator[ClaimReference]:
 
 
 def claim_names(pod: Pod) -> Iterator[str]:
-    """The claims that the pod names itself: those of ephemeral volumes are not among them."""
+    """Yield the names of the pod's claims, without those of ephemeral volumes."""
     return (reference.name for reference in claim_references(pod) if not reference.ephemeral)
 
 
-def find_claim(cluster: Cluster, pod: Pod, name: str) -> Manifest | None:
-    return cluster.objects(PVCS).get(f"{pod.namespace}/{name}")
-
-
-def disowned(pod: Pod, claim: Manifest) -> str | None:
+def ephemeral_claim_problem(pod: Pod, claim: Manifest) -> str | None:
     """Why an ephemeral volume's claim cannot be used: somebody else made it. None where it is the pod's."""
-    for owner in claim["metadata"].get("ownerReferences") or ():
-        if owner.get("controller"):
-            if owner.get("uid") == pod.uid:
-                return None
-            break
-    name = claim["metadata"]["name"]
-    return f"PVC {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
+    owner = controller_of(claim)
+    if owner is not None and owner.get("uid") == pod.uid:
+        return None
+    return f"PVC {pod.namespace}/{name_of(claim)} was not created for pod {pod.key} (pod is not owner)"
 
 
-def not_found(kind: str, name: str) -> str:
-    """The API's words for an object that is not there; ``kind`` as in ``storageclass.storage.k8s.io``."""
+def not_found_message(kind: str, name: str) -> str:
+    """Return the API's message for a missing object; ``kind`` as in ``storageclass.storage.k8s.io``."""
     return f'{kind} "{name}" not found'
 
 
-def annotations(manifest: Manifest) -> Mapping[str, str]:
-    return manifest["metadata"].get("annotations") or {}
-
-
-def with_annotations(manifest: Manifest, new: Mapping[str, str]) -> Manifest:
-    """The manifest itself where it has them already."""
-    old = annotations(manifest)
-    if new.items() <= old.items():
-        return manifest
-    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {**old, **new}}}
-
-
 def claim_reference_to(claim: Manifest) -> Manifest:
-    """What a volume's claimRef says of this claim."""
+    """Return the claimRef of a volume that is bound to this claim."""
     metadata = claim["metadata"]
     return {
         "apiVersion": "v1",
@@ -109,28 +86,30 @@ def claim_reference_to(claim: Manifest) -> Manifest:
     }
 
 
-def class_name(manifest: Manifest) -> str:
+def storage_class_name(manifest: Manifest) -> str:
     """The storage class of a claim or a volume, "" without one: the beta annotation still wins."""
-    name: str = annotations(manifest).get(BETA_STORAGE_CLASS, manifest["spec"].get("storageClassName") or "")
+    name: str = annotations_of(manifest).get(
+        BETA_STORAGE_CLASS, manifest["spec"].get("storageClassName") or ""
+    )
     return name
 
 
-def fully_bound(claim: Manifest) -> bool:
-    return bool(claim["spec"].get("volumeName")) and BIND_COMPLETED in annotations(claim)
+def is_fully_bound(claim: Manifest) -> bool:
+    return bool(claim["spec"].get("volumeName")) and BIND_COMPLETED in annotations_of(claim)
 
 
 def requested_storage(claim: Manifest) -> quantity.Nanos | None:
-    """What a claim asks for; None where it does not say."""
+    """Return the requested storage of a claim; None if it has no request."""
     requests = (claim["spec"].get("resources") or {}).get("requests") or {}
-    return quantity.parse(requests["storage"]) if "storage" in requests else None
+    return quantity.parse_quantity(requests["storage"]) if "storage" in requests else None
 
 
-def capacity(volume: Manifest) -> quantity.Nanos:
-    return quantity.parse((volume["spec"].get("capacity") or {}).get("storage", 0))
+def volume_capacity(volume: Manifest) -> quantity.Nanos:
+    return quantity.parse_quantity((volume["spec"].get("capacity") or {}).get("storage", 0))
 
 
-def reserved_for(volume: Manifest, claim: Manifest) -> bool:
-    """Whether the volume is bound, or bound beforehand, to this claim (IsVolumeBoundToClaim)."""
+def is_volume_bound_to_claim(volume: Manifest, claim: Manifest) -> bool:
+    """Whether the volume is bound or pre-bound to this claim (IsVolumeBoundToClaim)."""
     reference = volume["spec"].get("claimRef")
     if not reference:
         return False
@@ -143,26 +122,13 @@ def reserved_for(volume: Manifest, claim: Manifest) -> bool:
 
 
 def volume_node_affinity(volume: Manifest) -> NodeSelector | None:
-    """The nodes that can reach a volume; None = all (CheckNodeAffinity in component-helpers/storage/volume).
+    """Return the required node affinity of a volume; None if all nodes match (CheckNodeAffinity in
+    component-helpers/storage/volume).
 
-    Upstream asks by labels alone, without a node's name, and a node without a name passes all field
-    selectors: they are left out here.
+    Field selectors are left out, because upstream matches the node's labels only, without its name, and then
+    all field selectors match.
     """
     selector = node_selector((volume["spec"].get("nodeAffinity") or {}).get("required"))
     if selector is None or any(term.fields and not term.expressions for term in selector):
         return None
     return tuple(NodeSelectorTerm(term.expressions, ()) for term in selector)
-
-
-def csi_node_column(
-    cluster: Cluster, key: tuple[str, ...], ask: Callable[[Manifest | None], Any], dtype: Any
-) -> Any:
-    """A column of what ``ask`` says of each node's CSINode (None where there is none), kept until a node or
-    a CSINode changes."""
-
-    def compute(rows: Rows | slice) -> Any:
-        csi_nodes = cluster.objects(CSI_NODES)
-        nodes = [cluster.nodes[row] for row in np.arange(cluster.width)[rows].tolist()]
-        return np.array([ask(csi_nodes.get(node.name)) if node else 0 for node in nodes], dtype=dtype)
-
-    return cluster.node_column((*key, cluster.objects_version(CSI_NODES)), compute)

@@ -1,11 +1,13 @@
-"""pkg/scheduler/framework/plugins/defaultbinder/default_binder.go, v1.34."""
+"""DefaultBinder (pkg/scheduler/framework/plugins/defaultbinder/default_binder.go, v1.34)."""
 
-from simulator.framework.interface import BindPlugin, CycleState, Status
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import BindPlugin
+from simulator.framework.status import Status
 from simulator.objects.pod import Pod
 
 
 class DefaultBinder(BindPlugin):
-    """Binds every pod; the write itself is the caller's, as all writes are."""
+    """Binds every pod. The caller of the plugin writes the binding to the API server."""
 
     name = "DefaultBinder"
 

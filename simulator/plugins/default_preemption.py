@@ -1,71 +1,110 @@
-"""pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34."""
+"""DefaultPreemption (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34)."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from simulator.config.args import DefaultPreemptionArgs
+from simulator.config.args import Args, Cause
+from simulator.framework.cluster_event import POD, ActionType
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
-from simulator.framework.interface import (
-    CycleState,
-    PostFilterPlugin,
+from simulator.framework.extender import ExtenderError
+from simulator.framework.interface import EnqueueExtensions, PostFilterPlugin, PreEnqueuePlugin
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.status import (
     PostFilterResult,
+    SelectedCandidate,
     Status,
     error,
+    unresolvable,
     unschedulable,
 )
 from simulator.objects.pod import Pod
 from simulator.preemption import record
-from simulator.preemption.budgets import budgets
-from simulator.preemption.candidates import pick
+from simulator.preemption.disruption_budgets import list_budgets
 from simulator.preemption.dry_run import NOT_HELPFUL, dry_run
-from simulator.preemption.eligibility import ineligible
-from simulator.scheduler.extender import ExtenderError
-from simulator.scheduler.extender_calls import candidates_left
+from simulator.preemption.eligibility import ineligibility_reason
+from simulator.preemption.select_candidate import call_extenders, pick_one_node
 
 
-class DefaultPreemption(PostFilterPlugin):
-    """Finds the node where the least harm is done by evicting pods of lower priority."""
+class DefaultPreemptionArgs(Args):
+    min_candidate_nodes_percentage: int = 10
+    min_candidate_nodes_absolute: int = 100
+
+    def validate(self) -> Iterator[Cause]:
+        if not 0 <= self.min_candidate_nodes_percentage <= 100:
+            yield "minCandidateNodesPercentage", "not in valid range [0, 100]"
+        if self.min_candidate_nodes_absolute < 0:
+            yield "minCandidateNodesAbsolute", "not in valid range [0, inf)"
+        if not self.min_candidate_nodes_percentage and not self.min_candidate_nodes_absolute:
+            yield (
+                "minCandidateNodesPercentage",
+                "cannot be zero at the same time as minCandidateNodesAbsolute",
+            )
+
+
+class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PostFilterPlugin):
+    """Nominates the pod to a node on which it fits after pods of lower priority are evicted."""
 
     name = "DefaultPreemption"
+    args_type = DefaultPreemptionArgs
     args: DefaultPreemptionArgs
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        """Register Pod/Delete, so that a gated preemptor is processed again when a victim is deleted."""
+        return [register(POD, ActionType.DELETE, pod_deleted)]
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Keep the pod gated while the victims of its preemption are being evicted."""
+        if pod.uid in self.handle.preempting:
+            return unresolvable("waiting for the preemption for this pod to be finished")
+        return None
 
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis
     ) -> tuple[PostFilterResult | None, Status | None]:
-        reason = ineligible(pod, diagnosis, state.cluster)
+        reason = ineligibility_reason(pod, diagnosis, state.cluster)
         if reason:
-            return PostFilterResult(None, partial(record.refused, reason)), _refusal(reason)
+            return PostFilterResult(None, partial(record.not_eligible, reason)), _unschedulable(reason)
         nodes = diagnosis.rows_with_code("Unschedulable")
         if not len(nodes):
-            untried = Diagnosis(state.cluster)
-            untried.absent = NOT_HELPFUL
-            return PostFilterResult("", record.nothing_to_try), _refusal(untried.message())
-        # Upstream starts anywhere, so that not always the same nodes suffer.
+            not_helpful = Diagnosis(state.cluster)
+            not_helpful.absent = NOT_HELPFUL
+            return PostFilterResult("", record.no_potential_nodes), _unschedulable(not_helpful.message())
+        # GetOffsetAndNumCandidates: upstream starts at a random node.
         start = state.draw("preemption offset", len(nodes))
         rows = np.concatenate([nodes[start:], nodes[:start]])
         enough = self.candidates_to_find(len(nodes))
-        result = dry_run(self.framework, state, pod, rows, enough=enough, pdbs=budgets(state.cluster))
+        result = dry_run(self.handle, state, pod, rows, enough=enough, pdbs=list_budgets(state.cluster))
         if not len(result.candidates.rows):
-            found = partial(record.dry_run, state, pod, result)
-            return PostFilterResult("", found), _refusal(result.diagnosis.message())
+            found = partial(record.dry_run_record, state, pod, result)
+            return PostFilterResult("", found), _unschedulable(result.diagnosis.message())
         try:
-            offered = candidates_left(self.framework.extenders, state.cluster, pod, result.candidates)
+            candidates = call_extenders(self.handle.extenders, state.cluster, pod, result.candidates)
         except ExtenderError as fault:
             return None, error(f"preemption: {fault}")
-        if not len(offered.rows):
-            return None, _refusal("no candidate node for preemption")
-        result = result._replace(candidates=offered)
-        left, rule = pick(offered)
-        chosen = state.cluster.node(int(left.rows[state.draw("preemption", len(left.rows))])).name
-        found = partial(record.dry_run, state, pod, result, left=left, chosen=chosen, rule=rule)
-        return PostFilterResult(chosen, found), None
+        if not len(candidates.rows):
+            return None, _unschedulable("no candidate node for preemption")
+        result = result._replace(candidates=candidates)
+        tied, rule = pick_one_node(candidates)
+        drawn = state.draw("preemption", len(tied.rows))
+        chosen = state.cluster.node(int(tied.rows[drawn])).name
+        candidate = SelectedCandidate(chosen, tied.victims(drawn), rule, len(candidates.rows))
+        found = partial(record.dry_run_record, state, pod, result, tied=tied, chosen=chosen, rule=rule)
+        return PostFilterResult(chosen, found, candidate), None
 
     def candidates_to_find(self, nodes: int) -> int:
-        """calculateNumCandidates: a share of the nodes, but not too few, and no more than there are."""
+        """calculateNumCandidates: a percentage of the nodes, at least the absolute minimum, at most all."""
         share = nodes * self.args.min_candidate_nodes_percentage // 100
         return min(nodes, max(share, self.args.min_candidate_nodes_absolute))
 
 
-def _refusal(message: str) -> Status:
+def _unschedulable(message: str) -> Status:
     return unschedulable(f"preemption: {message}")
+
+
+def pod_deleted(pod: Pod, old: Pod, new: None) -> bool:
+    """Queueing hint: never queue. The hints of the plugins that rejected the pod decide whether it is
+    requeued when a victim is deleted."""
+    return False

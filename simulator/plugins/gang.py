@@ -1,77 +1,75 @@
-"""Pods that run together or not at all: what Permit is there for. Not in-tree: in the manner of the
-Coscheduling plugin of sigs.k8s.io/scheduler-plugins, without its PodGroup."""
+"""Gang: binds the pods of a group only when enough of them have a node. It is not an in-tree plugin; it is
+similar to Coscheduling in sigs.k8s.io/scheduler-plugins, but has no PodGroup objects."""
 
 from typing import Any
 
 from simulator.api import SECOND
-from simulator.framework.interface import (
-    PODS_TO_ACTIVATE,
-    CycleState,
-    PermitPlugin,
-    ReservePlugin,
-    Status,
-)
+from simulator.framework.cluster_event import POD, ActionType
+from simulator.framework.cycle_state import PODS_TO_ACTIVATE, CycleState
+from simulator.framework.interface import EnqueueExtensions, PermitPlugin, ReservePlugin
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.status import Status
+from simulator.objects.metadata import annotations_of
+from simulator.objects.numbers import whole_number
 from simulator.objects.pod import Pod
-from simulator.queueing.cluster_event import POD, ActionType
-from simulator.queueing.hint import EnqueueExtensions, Registered, register
 
 GROUP = "schedviz/gang"
 """The label that names a pod's group, within its namespace."""
 SIZE = "schedviz/gang-size"
-"""The annotation that says how many of the group must have a node before any is bound."""
+"""The annotation with the number of pods of the group that must have a node before any of them is bound."""
 TIMEOUT = 60 * SECOND
-"""Long enough to watch a group come together, short enough to see one fail."""
+"""How long a pod waits on Permit."""
 
 
 class Gang(EnqueueExtensions, ReservePlugin, PermitPlugin):
-    """A pod of a group waits on Permit until enough of its group have a node, then all go on together. When
-    one of them loses its node, those that still wait are sent back with it. The next one that gets a node
-    calls all others for another attempt."""
+    """A pod of a group waits on Permit until enough pods of the group have a node; then all are allowed. When
+    a pod of the group is unreserved, the waiting pods of the group are rejected. When a pod begins to wait,
+    all pods of the group that have no node are activated."""
 
     name = "Gang"
 
-    def events_to_register(self) -> list[Registered]:
-        """More of the group on nodes, or in the group, is what helps a pod that was sent back."""
-        return [register(POD, ActionType.ADD | ActionType.UPDATE_POD_LABEL, sibling_came)]
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return [register(POD, ActionType.ADD | ActionType.UPDATE_POD_LABEL, pod_changed)]
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        for waiting in self.framework.waiting_pods:
-            if in_one_group(waiting.pod, pod):
+        for waiting in self.handle.waiting_pods:
+            if in_same_group(waiting.pod, pod):
                 waiting.reject(self.name, f"{pod.key} of the same gang has lost its node")
 
     def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
         if not pod.labels.get(GROUP):
             return None, 0
         cluster = state.cluster
-        # The pod itself is assumed, and therefore counted, by now.
-        placed = sum(
-            in_one_group(other, pod)
+        # This includes the pod itself, which is assumed.
+        on_nodes = sum(
+            in_same_group(other, pod)
             for row in cluster.rows.values()
             for other in cluster.pods_on(row).values()
         )
-        if placed < size(pod):
-            siblings = [other for other in self.framework.pods.values() if in_one_group(other, pod)]
-            state.write(PODS_TO_ACTIVATE, [other for other in siblings if other.key not in cluster.pods])
+        if on_nodes < group_size(pod):
+            group = [other for other in self.handle.pods.values() if in_same_group(other, pod)]
+            state.write(PODS_TO_ACTIVATE, [other for other in group if other.key not in cluster.pods])
             return Status("Wait"), TIMEOUT
-        for waiting in self.framework.waiting_pods:
-            if in_one_group(waiting.pod, pod):
+        for waiting in self.handle.waiting_pods:
+            if in_same_group(waiting.pod, pod):
                 waiting.allow(self.name)
         return None, 0
 
 
-def sibling_came(pod: Pod, old: Any, new: Any) -> bool:
-    return isinstance(new, Pod) and in_one_group(new, pod)
+def pod_changed(pod: Pod, old: Any, new: Any) -> bool:
+    """Queueing hint: queue if the added or updated pod belongs to the group."""
+    return isinstance(new, Pod) and in_same_group(new, pod)
 
 
-def in_one_group(one: Pod, other: Pod) -> bool:
+def in_same_group(one: Pod, other: Pod) -> bool:
     group = one.labels.get(GROUP)
     return bool(group) and (one.namespace, group) == (other.namespace, other.labels.get(GROUP))
 
 
-def size(pod: Pod) -> int:
-    """1 where the annotation is no number: such a pod waits for nobody."""
-    text = (pod.manifest["metadata"].get("annotations") or {}).get(SIZE, "")
-    return int(text) if text.isdecimal() else 1
+def group_size(pod: Pod) -> int:
+    """Return the value of the annotation SIZE; 1 if it is not a number, so that the pod does not wait."""
+    wanted = whole_number(annotations_of(pod.manifest).get(SIZE, ""))
+    return 1 if wanted is None else wanted

@@ -1,22 +1,24 @@
-"""pkg/scheduler/framework/plugins/imagelocality/image_locality.go, v1.34."""
+"""ImageLocality (pkg/scheduler/framework/plugins/imagelocality/image_locality.go, v1.34)."""
 
 import numpy as np
 
 from simulator.cluster.columns import Ints
 from simulator.decision import ScoreInput
-from simulator.framework.interface import MAX_NODE_SCORE, CycleState, Explained, ScorePlugin
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import MAX_NODE_SCORE, ScoreExplanation, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
 from simulator.objects.pod import Pod
 
 MEGABYTE = 1024 * 1024
 MIN_THRESHOLD = 23 * MEGABYTE
-"""Less than this on a node is as good as nothing."""
+"""A sum of at most this many bytes gets score 0."""
 MAX_CONTAINER_THRESHOLD = 1000 * MEGABYTE
-"""Per container: more than this is no better."""
+"""A sum of at least this many bytes per container gets score 100."""
 
 
 class ImageLocality(ScorePlugin):
-    """Prefers nodes that hold the pod's images, large ones more, widespread ones more."""
+    """Prefers nodes that have the pod's images. The score increases with the size of an image and with the
+    number of nodes that have it."""
 
     name = "ImageLocality"
 
@@ -29,19 +31,22 @@ class ImageLocality(ScorePlugin):
         scores: Ints = MAX_NODE_SCORE * (sums - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
         return scores
 
-    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         sums = self._sums(pod, nodes)
-        return Explained([] if sums is None else [ScoreInput("images", len(pod.images), sums.tolist(), [])])
+        return ScoreExplanation(
+            [] if sums is None else [ScoreInput("images", len(pod.images), sums.tolist(), [])]
+        )
 
     def _sums(self, pod: Pod, nodes: NodeBatch) -> Ints | None:
-        """The bytes of the pod's images on each node; None where no node has any of them."""
+        """Return the sum of the scaled sizes (bytes) of the pod's images on each node, int64[n]; None if no
+        node has any of them (sumImageScores)."""
         cluster = nodes.cluster
         states = cluster.images.states
-        held = [states[image] for image in pod.images if image in states]
-        if not held:
+        found = [states[image] for image in pod.images if image in states]
+        if not found:
             return None
         sums = np.zeros(cluster.width, dtype=np.int64)
-        for image in held:
-            # Spread over all nodes, so that one node with the image does not draw all the pods to itself.
+        for image in found:
+            # scaledImageScore: with this factor, a single node that has the image does not get all pods.
             sums[list(image.rows)] += int(image.size * (len(image.rows) / cluster.node_count))
         return nodes.take(sums)

@@ -1,34 +1,38 @@
-"""pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go, v1.34."""
+"""NodeAffinity (pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go, v1.34)."""
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
+from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
-from simulator.config.args import NodeAffinityArgs
+from simulator.cluster.node_selectors import match_node_selector
+from simulator.config.args import Args, Cause
 from simulator.decision import ScoreTerm
+from simulator.framework.cluster_event import NODE, ActionType
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.handle import Handle
 from simulator.framework.interface import (
-    SKIP,
-    CycleState,
-    Explained,
+    EnqueueExtensions,
     FilterPlugin,
     PreFilterPlugin,
-    PreFilterResult,
     PreScorePlugin,
+    ScoreExplanation,
     ScorePlugin,
-    Status,
-    Verdicts,
-    unresolvable,
 )
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.normalize import default_normalize_score
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, unresolvable
 from simulator.objects.labels import Selector
+from simulator.objects.node import Node
 from simulator.objects.node_selector import (
     NodeSelector,
     NodeSelectorTerm,
     PreferredTerm,
     node_selector,
+    node_selector_matches,
     preferred_terms,
 )
 from simulator.objects.pod import Pod
@@ -38,29 +42,59 @@ REASON_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node aff
 REASON_CONFLICT = unresolvable("pod affinity terms conflict")
 
 
-class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """nodeSelector and node affinity, with the affinity that the profile adds to every pod."""
+class NodeAffinityArgs(Args):
+    added_affinity: Manifest | None = None
+
+    def validate(self) -> Iterator[Cause]:
+        added = self.added_affinity or {}
+        for key in added:
+            if key not in (
+                "requiredDuringSchedulingIgnoredDuringExecution",
+                "preferredDuringSchedulingIgnoredDuringExecution",
+            ):
+                yield f"addedAffinity.{key}", "unknown field"
+        required = added.get("requiredDuringSchedulingIgnoredDuringExecution")
+        if required is not None and not (isinstance(required, dict) and required.get("nodeSelectorTerms")):
+            yield (
+                "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+                "must have at least one node selector term",
+            )
+
+
+class NodeAffinity(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Filters and scores nodes by the nodeSelector and the node affinity of the pod, and by addedAffinity,
+    the node affinity that the profile adds to all pods."""
 
     name = "NodeAffinity"
-    counts_only = True
+    args_type = NodeAffinityArgs
     args: NodeAffinityArgs
 
-    def __init__(self, args: NodeAffinityArgs, framework: Any) -> None:
-        super().__init__(args, framework)
+    def __init__(self, args: NodeAffinityArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
         added = args.added_affinity or {}
         self.added = node_selector(added.get("requiredDuringSchedulingIgnoredDuringExecution"))
-        stated = added.get("preferredDuringSchedulingIgnoredDuringExecution")
-        self.added_preferred = preferred_terms(stated)
+        self.added_preferred = preferred_terms(added.get("preferredDuringSchedulingIgnoredDuringExecution"))
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return [register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self.node_changed)]
+
+    def node_changed(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        """Queueing hint: queue if an added node matches, or a changed node matches and did not before."""
+        if self.added is not None and not node_selector_matches(self.added, new.name, new.labels):
+            return False
+        return matches_required_affinity(pod, new) and (
+            old is None or not matches_required_affinity(pod, old)
+        )
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
-        """Narrows the nodes down where every term names nodes."""
+        """Return the names of the nodes if every required term has a requirement on metadata.name."""
         if pod.node_affinity is None and self.added is None and pod.node_selector is None:
             return SKIP
         if not pod.node_affinity:
             return None
         allowed: set[str] = set()
         for term in pod.node_affinity:
-            names = _names(term)
+            names = _node_names(term)
             if names is None:
                 return None
             allowed |= names
@@ -72,61 +106,68 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if required is not None:
             codes[~nodes.take(required)] = 2
         if self.added is not None:
-            codes[~nodes.take(nodes.cluster.selected(self.added))] = 1
+            codes[~nodes.take(match_node_selector(nodes.cluster, self.added))] = 1
         return Verdicts(codes, (REASON_ENFORCED, REASON_POD))
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
         return None if pod.preferred_node_affinity or self.added_preferred else SKIP
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        """The sum of the weights of the preferred terms that select the node."""
+        """Return the sum of the weights of the preferred terms that match the node."""
         scores = np.zeros(len(nodes), dtype=np.int64)
-        for preferred in self._preferred(pod):
-            selected = nodes.cluster.selected((preferred.term,))
-            scores[nodes.take(selected)] += preferred.weight
+        for preferred in self._preferred_terms(pod):
+            matched = match_node_selector(nodes.cluster, (preferred.term,))
+            scores[nodes.take(matched)] += preferred.weight
         return scores
 
-    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
-        return Explained(
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
+        return ScoreExplanation(
             terms=[
                 ScoreTerm(
                     "node",
                     ",".join(map(str, (*each.term.expressions, *each.term.fields))),
                     each.weight,
-                    nodes.take(nodes.cluster.selected((each.term,))).astype(np.int64).tolist(),
+                    nodes.take(match_node_selector(nodes.cluster, (each.term,))).astype(np.int64).tolist(),
                 )
-                for each in self._preferred(pod)
+                for each in self._preferred_terms(pod)
             ]
         )
 
-    def _preferred(self, pod: Pod) -> list[PreferredTerm]:
-        """The terms that count: those of no weight, and empty ones, do not."""
-        stated = (*self.added_preferred, *pod.preferred_node_affinity)
-        return [each for each in stated if each.weight and not each.term.empty]
+    def _preferred_terms(self, pod: Pod) -> list[PreferredTerm]:
+        """Return the preferred terms of the profile and the pod, without empty ones and those of weight 0."""
+        terms = (*self.added_preferred, *pod.preferred_node_affinity)
+        return [each for each in terms if each.weight and not each.term.empty]
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         return default_normalize_score(scores, reverse=False)
 
 
+def matches_required_affinity(pod: Pod, node: Node) -> bool:
+    """Whether the node matches the pod's nodeSelector and required node affinity
+    (GetRequiredNodeAffinity(pod).Match(node))."""
+    if pod.node_selector is not None and not pod.node_selector.matches(node.labels):
+        return False
+    return pod.node_affinity is None or node_selector_matches(pod.node_affinity, node.name, node.labels)
+
+
 def required_node_affinity(pod: Pod, cluster: Cluster) -> Bools | None:
-    """bool[width]: the nodes that nodeSelector and required node affinity together allow
-    (GetRequiredNodeAffinity in component-helpers/scheduling/corev1/nodeaffinity); None where the pod states
-    neither."""
-    found: Bools | None = None
+    """Return bool[width]: the nodes that match the pod's nodeSelector and required node affinity; None if the
+    pod has neither (GetRequiredNodeAffinity in component-helpers/scheduling/corev1/nodeaffinity)."""
+    matched: Bools | None = None
     if pod.node_selector is not None:
-        found = cluster.selected(_as_terms(pod.node_selector))
+        matched = match_node_selector(cluster, _as_terms(pod.node_selector))
     if pod.node_affinity is not None:
-        selected = cluster.selected(pod.node_affinity)
-        found = selected if found is None else found & selected
-    return found
+        by_affinity = match_node_selector(cluster, pod.node_affinity)
+        matched = by_affinity if matched is None else matched & by_affinity
+    return matched
 
 
 def _as_terms(selector: Selector) -> NodeSelector:
     return (NodeSelectorTerm(selector.requirements, ()),)
 
 
-def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
-    """The node names that a term allows; None where it does not say."""
+def _node_names(term: NodeSelectorTerm) -> frozenset[str] | None:
+    """Return the node names that a term allows by metadata.name, None if it has no such requirement."""
     names: frozenset[str] | None = None
     for field in term.fields:
         if field.key == "metadata.name" and field.operator == "In":

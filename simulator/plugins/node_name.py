@@ -1,17 +1,23 @@
-"""pkg/scheduler/framework/plugins/nodename/node_name.go, v1.34."""
+"""NodeName (pkg/scheduler/framework/plugins/nodename/node_name.go, v1.34)."""
 
-from simulator.framework.interface import CycleState, FilterPlugin, Verdicts, unresolvable
+from simulator.framework.cluster_event import NODE, ActionType
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import EnqueueExtensions, FilterPlugin
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.status import Verdicts, unresolvable
 from simulator.objects.pod import Pod
 
 REASON = unresolvable("node(s) didn't match the requested node name")
 
 
-class NodeName(FilterPlugin):
-    """A pod that names a node fits on no other."""
+class NodeName(EnqueueExtensions, FilterPlugin):
+    """Rejects all nodes except the one in spec.nodeName, if the pod has it."""
 
     name = "NodeName"
-    counts_only = True
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return [register(NODE, ActionType.ADD)]
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         if not pod.node_name:

@@ -1,4 +1,4 @@
-"""pkg/scheduler/framework/plugins/queuesort/priority_sort.go, v1.34."""
+"""PrioritySort (pkg/scheduler/framework/plugins/queuesort/priority_sort.go, v1.34)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from simulator.objects.pod import Pod
 
 
 class PrioritySort(QueueSortPlugin):
-    """Higher priority first, then who has been in the queue for longer."""
+    """Sorts activeQ: higher priority first, then the earlier timestamp."""
 
     name = "PrioritySort"
 

@@ -1,11 +1,14 @@
-"""Plugins by name: those in-tree (pkg/scheduler/framework/plugins/registry.go, v1.34), and those that other
-packages bring."""
+"""The registry: plugin classes by name. It has the in-tree plugins
+(pkg/scheduler/framework/plugins/registry.go, v1.34), Gang, and the plugins of installed packages."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 
-from simulator.config import ConfigError, Configuration
+from simulator.api import Manifest
+from simulator.cluster.cluster import Cluster
+from simulator.config import ConfigError, Configuration, configuration
+from simulator.framework.extender import Extender, Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
@@ -17,8 +20,7 @@ from simulator.plugins.inter_pod_affinity import InterPodAffinity
 from simulator.plugins.node_affinity import NodeAffinity
 from simulator.plugins.node_name import NodeName
 from simulator.plugins.node_ports import NodePorts
-from simulator.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from simulator.plugins.node_resources_fit import NodeResourcesFit
+from simulator.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from simulator.plugins.node_unschedulable import NodeUnschedulable
 from simulator.plugins.node_volume_limits import NodeVolumeLimits
 from simulator.plugins.pod_topology_spread import PodTopologySpread
@@ -28,7 +30,6 @@ from simulator.plugins.taint_toleration import TaintToleration
 from simulator.plugins.volume_binding import VolumeBinding
 from simulator.plugins.volume_restrictions import VolumeRestrictions
 from simulator.plugins.volume_zone import VolumeZone
-from simulator.scheduler.extender import Extender, Transport
 
 PLUGINS: tuple[type[Plugin], ...] = (
     SchedulingGates,
@@ -55,62 +56,71 @@ PLUGINS: tuple[type[Plugin], ...] = (
 IN_TREE: Mapping[str, type[Plugin]] = {plugin.name: plugin for plugin in PLUGINS}
 
 OWN: Mapping[str, type[Plugin]] = {Gang.name: Gang}
-"""Not in-tree, and in no profile unless it enables them."""
+"""Plugins of this project that kube-scheduler does not have. No profile enables them by default."""
 
 ENTRY_POINT_GROUP = "schedviz.plugins"
 
 
 @cache
 def registered() -> Mapping[str, type[Plugin]]:
-    """The in-tree plugins, our own, and those of installed packages, which name their classes as entry points
-    of the group ``schedviz.plugins``. They do nothing until a profile enables them.
+    """Return all plugins by name: IN_TREE, OWN, and the entry points of the group ``schedviz.plugins`` of
+    installed packages. A plugin has no effect until a profile enables it.
 
-    Raises TypeError for an entry point that is no plugin, and ValueError for a name that is taken: both are
-    faults of the installation that should not go unnoticed.
-    """
+    Raises TypeError if an entry point is not a plugin class, and ValueError if two plugins have the same
+    name."""
     found = {**IN_TREE, **OWN}
     for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
         plugin = point.load()
         if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
-            raise TypeError(f"entry point {point.name!r} ({point.value}) is no plugin class")
+            raise TypeError(f"entry point {point.name!r} ({point.value}) is not a plugin class")
         if plugin.name in found:
             raise ValueError(f"entry point {point.name!r}: a plugin named {plugin.name!r} already exists")
         found[plugin.name] = plugin
     return found
 
 
+def load(manifest: Manifest | None, registry: Mapping[str, type[Plugin]] | None = None) -> Configuration:
+    """Parse a KubeSchedulerConfiguration; None = the default configuration. The arguments of plugins are
+    decoded with the ``args_type`` of the plugins in ``registry`` (None = :func:`registered`). Raises
+    ConfigError."""
+    return configuration.load_configuration(manifest, registered() if registry is None else registry)
+
+
 def profiles(
-    configuration: Configuration,
+    config: Configuration,
     registry: Mapping[str, type[Plugin]] | None = None,
     transport: Transport | None = None,
+    cluster: Cluster | None = None,
 ) -> dict[str, Framework]:
-    """The frameworks of a configuration by schedulerName (pkg/scheduler/profile/profile.go), with all
-    registered plugins to choose from unless told otherwise.
+    """Return a Framework for each profile of a configuration, by schedulerName (NewMap in
+    pkg/scheduler/profile/profile.go). Their plugins come from ``registry`` (None = :func:`registered`) and
+    read ``cluster`` (None = an empty one).
 
-    Extenders are called through ``transport``: without one, or on hosts that it does not allow, they are an
-    error of the configuration. Raises ConfigError.
+    Extenders are called with ``transport``. Raises ConfigError, also if the configuration has extenders whose
+    URL ``transport`` does not allow, or has extenders and ``transport`` is None.
     """
     causes = [
         ("extenders", f"{extender.url_prefix} is not on a host that may be called")
-        for extender in configuration.extenders
+        for extender in config.extenders
         if transport is None or not transport.allows(extender.url_prefix)
     ]
     if causes:
         raise ConfigError(causes)
-    extenders = [Extender(extender, transport) for extender in configuration.extenders if transport]
+    extenders = [Extender(extender, transport) for extender in config.extenders if transport]
     plugins = registered() if registry is None else registry
-    first = configuration.profiles[0].scheduler_name
-    made: dict[str, Framework] = {}
-    for i, profile in enumerate(configuration.profiles):
+    first = config.profiles[0].scheduler_name
+    frameworks: dict[str, Framework] = {}
+    for i, profile in enumerate(config.profiles):
         try:
-            framework = Framework(profile, plugins, extenders)
+            framework = Framework(profile, plugins, extenders, cluster)
         except ConfigError as failure:
-            raise ConfigError([(f"profiles[{i}].{path}", said) for path, said in failure.causes]) from None
-        if i and names(framework.queue_sort_plugins) != names(made[first].queue_sort_plugins):
+            causes = [(f"profiles[{i}].{path}", message) for path, message in failure.causes]
+            raise ConfigError(causes) from None
+        if i and names(framework.queue_sort_plugins) != names(frameworks[first].queue_sort_plugins):
             path = f"profiles[{i}].plugins.queueSort"
             raise ConfigError([(path, "must be the same for all profiles: they share one queue")])
-        made[profile.scheduler_name] = framework
-    return made
+        frameworks[profile.scheduler_name] = framework
+    return frameworks
 
 
 def names(plugins: Iterable[Plugin]) -> list[str]:

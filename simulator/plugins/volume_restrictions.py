@@ -1,19 +1,25 @@
-"""pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, v1.34."""
+"""VolumeRestrictions (pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, v1.34)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Bools
-from simulator.framework.interface import (
+from simulator.cluster.columns import Ints, Rows
+from simulator.cluster.volume_objects import find_claim
+from simulator.framework.cluster_event import NODE, PERSISTENT_VOLUME_CLAIM, POD, ActionType
+from simulator.framework.count_changes import CountChanges
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, FilterPlugin
+from simulator.framework.node_batch import NodeBatch
+from simulator.framework.queueing_hint import ClusterEventWithHint, register, same_namespace
+from simulator.framework.status import (
     SKIP,
-    CycleState,
-    FilterPlugin,
     PluginError,
-    PreFilterExtensions,
     PreFilterResult,
     Status,
     Verdicts,
@@ -21,9 +27,8 @@ from simulator.framework.interface import (
     unresolvable,
     unschedulable,
 )
-from simulator.framework.node_batch import NodeBatch
 from simulator.objects.pod import Pod
-from simulator.objects.volumes import claim_names, find_claim, not_found, pod_volumes
+from simulator.objects.volumes import claim_names, not_found_message, pod_volumes
 
 STATE = "PreFilterVolumeRestrictions"
 REASON_DISK = unschedulable("node(s) had no available disk")
@@ -35,12 +40,13 @@ NO_STATE = f'cannot read "{STATE}" from cycleState'
 
 
 class Disk(NamedTuple):
-    """A disk that is no claim. Two of the same identity can be on one node only if both are read-only."""
+    """A disk in a pod's spec, not in a claim. Two disks with the same identity conflict on one node unless
+    both are read-only (isVolumeConflict)."""
 
     identity: tuple[str, ...]
     read_only: bool
     monitors: frozenset[str] = frozenset()
-    """Of Ceph: images of one name are the same only if they share a monitor."""
+    """Only for Ceph RBD: disks are the same only if they have a monitor in common."""
 
     def conflicts(self, other: "Disk") -> bool:
         return (
@@ -51,13 +57,12 @@ class Disk(NamedTuple):
 
 
 def disk(volume: Mapping[str, Any]) -> Disk | None:
-    """None for a volume of another kind."""
+    """Return the disk of a volume, None if the volume is of another kind."""
     if (gce := volume.get("gcePersistentDisk")) is not None:
         return Disk(("gce", gce.get("pdName") or ""), bool(gce.get("readOnly")))
     if (aws := volume.get("awsElasticBlockStore")) is not None:
-        return Disk(
-            ("aws", aws.get("volumeID") or ""), read_only=False
-        )  # Nobody shares one, whatever it says.
+        # As upstream, readOnly of this kind is ignored.
+        return Disk(("aws", aws.get("volumeID") or ""), read_only=False)
     if (iscsi := volume.get("iscsi")) is not None:
         return Disk(("iscsi", iscsi.get("iqn") or ""), bool(iscsi.get("readOnly")))
     if (rbd := volume.get("rbd")) is not None:
@@ -71,13 +76,13 @@ def disks(pod: Pod) -> list[Disk]:
 
 
 class VolumesInUse:
-    """The claims and the disks of the pods on nodes (a PodIndex)."""
+    """An index of the cluster (see PodIndex): the claims and the disks of the pods on nodes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.claims: Counter[str] = Counter()
-        """By ``namespace/name``, how many volumes of pods it is."""
+        """The number of volumes of pods that use a claim, by ``namespace/name``."""
         self.disks: dict[tuple[str, ...], dict[int, list[Disk]]] = {}
-        """By identity and row."""
+        """The disks in use, by identity and row."""
 
     def pod_added(self, row: int, pod: Pod) -> None:
         self.claims.update(f"{pod.namespace}/{name}" for name in claim_names(pod))
@@ -99,85 +104,127 @@ class VolumesInUse:
                 del self.disks[used.identity]
 
     def grow(self, capacity: int) -> None:
-        """Nothing here is as long as the columns."""
+        """Do nothing: this index has no columns."""
 
 
-class _State:
-    """``conflicts``: how often pods on nodes use the claims that only one pod may use. To begin with each
-    claim in use counts once, however many use it, so that the number can fall below 0."""
+class VolumeRestrictionsState:
+    """``disks`` are the disks of the incoming pod, ``disk_conflicts`` (int64[width]) the number of their
+    conflicts with disks in use.
 
-    def __init__(self, read_write_once_pod: frozenset[str], conflicts: int) -> None:
-        self.read_write_once_pod = read_write_once_pod
-        self.conflicts = conflicts
+    ``claims`` are the names of the incoming pod's ReadWriteOncePod claims. ``claim_conflicts`` is the number
+    of these claims that are in use (conflictingPVCRefCount). A claim that several pods use counts once here,
+    but each removal of such a pod subtracts one, so the number can become negative, as upstream."""
 
-    def clone(self) -> "_State":
-        return _State(self.read_write_once_pod, self.conflicts)
+    def __init__(self, cluster: Cluster, pod: Pod, claims: frozenset[str], claim_conflicts: int) -> None:
+        self.claims = claims
+        self.claim_conflicts = claim_conflicts
+        self.disks = disks(pod)
+        self.disk_conflicts = count_disk_conflicts(cluster, self.disks)
+        self.claim_changes = CountChanges(cluster.width)
+        self.disk_changes = CountChanges(cluster.width)
 
-    def count(self, pod: Pod, sign: int) -> None:
-        """Upstream compares the names of claims only, whatever the namespace."""
-        self.conflicts += sign * sum(name in self.read_write_once_pod for name in claim_names(pod))
+    def clone(self) -> "VolumeRestrictionsState":
+        clone = copy(self)
+        clone.claim_changes = self.claim_changes.clone()
+        clone.disk_changes = self.disk_changes.clone()
+        return clone
+
+    def update_with_pod(self, changed: Pod, rows: Rows, by: int) -> None:
+        """updateWithPod: add pods like ``changed`` on these rows (``by`` 1), or remove them (-1). As
+        upstream, only the names of claims are compared and not the namespaces."""
+        claims = sum(name in self.claims for name in claim_names(changed))
+        if claims:
+            self.claim_changes.add(rows, by * claims)
+        conflicts = sum(own.conflicts(other) for own in self.disks for other in disks(changed))
+        if conflicts:
+            self.disk_changes.add(rows, by * conflicts)
+
+    def verdicts(self, nodes: NodeBatch) -> Verdicts:
+        claimed = self.claim_conflicts + self.claim_changes.for_nodes(nodes) > 0
+        taken = nodes.take(self.disk_conflicts) + self.disk_changes.for_nodes(nodes) > 0
+        codes = np.where(taken, 1, np.where(claimed, 2, 0))
+        return Verdicts(codes, (REASON_DISK, REASON_READ_WRITE_ONCE_POD))
 
 
-class VolumeRestrictions(PreFilterExtensions, FilterPlugin):
-    """Disks that only one pod of a node can mount, and claims that only one pod of the cluster can use."""
+def count_disk_conflicts(cluster: Cluster, requested: Sequence[Disk]) -> Ints:
+    """Return int64[width]: the number of conflicts between the requested disks and the disks in use."""
+    conflicts = np.zeros(cluster.width, dtype=np.int64)
+    if requested:
+        used = cluster.index(VolumesInUse).disks
+        for request in requested:
+            for row, users in used.get(request.identity, {}).items():
+                conflicts[row] += sum(map(request.conflicts, users))
+    return conflicts
+
+
+class VolumeRestrictions(EnqueueExtensions, ColumnExtensions, FilterPlugin):
+    """Rejects nodes on which a disk of the pod conflicts with a disk in use, and rejects all nodes if a
+    ReadWriteOncePod claim of the pod is in use."""
 
     name = "VolumeRestrictions"
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return [
+            register(POD, ActionType.DELETE, pod_deleted),
+            register(NODE, ActionType.ADD),
+            register(PERSISTENT_VOLUME_CLAIM, ActionType.ADD, claim_added),
+        ]
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         if not pod_volumes(pod):
             return SKIP
-        once = set()
+        read_write_once_pod = set()
         for name in claim_names(pod):
             claim = find_claim(state.cluster, pod, name)
             if claim is None:
-                return unresolvable(not_found("persistentvolumeclaim", name))
+                return unresolvable(not_found_message("persistentvolumeclaim", name))
             if "ReadWriteOncePod" in (claim["spec"].get("accessModes") or ()):
-                once.add(name)
-        used = state.cluster.index(VolumesInUse).claims if once else {}
-        conflicts = sum(f"{pod.namespace}/{name}" in used for name in once)
+                read_write_once_pod.add(name)
+        used = state.cluster.index(VolumesInUse).claims if read_write_once_pod else {}
+        conflicts = sum(f"{pod.namespace}/{name}" in used for name in read_write_once_pod)
         if not conflicts and not disks(pod):
             return SKIP
-        state.write(STATE, _State(frozenset(once), conflicts))
+        claims = frozenset(read_write_once_pod)
+        state.write(STATE, VolumeRestrictionsState(state.cluster, pod, claims, conflicts))
         return None
 
-    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int) -> Status | None:
-        return self._count(state, added, 1)
+    def add_pods(self, state: CycleState, pod: Pod, added: Pod, rows: Rows) -> None:
+        self._state(state).update_with_pod(added, rows, 1)
 
-    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int) -> Status | None:
-        return self._count(state, removed, -1)
-
-    def _count(self, state: CycleState, pod: Pod, sign: int) -> Status | None:
-        counts: _State | None = state.find(STATE)
-        if counts is None:
-            return error(NO_STATE)
-        counts.count(pod, sign)
-        return None
+    def remove_pods(self, state: CycleState, pod: Pod, removed: Pod, rows: Rows) -> None:
+        self._state(state).update_with_pod(removed, rows, -1)
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
-        taken = _taken(nodes, disks(pod))
-        counts: _State | None = state.find(STATE)
-        if counts is None:
-            if taken is None:
-                raise PluginError(NO_STATE)
-            return Verdicts(np.where(taken, 1, 2), (REASON_DISK, error(NO_STATE)))
-        if counts.conflicts <= 0:
-            return None if taken is None else Verdicts(taken, (REASON_DISK,))
-        codes = np.full(len(nodes), 2) if taken is None else np.where(taken, 1, 2)
-        return Verdicts(codes, (REASON_DISK, REASON_READ_WRITE_ONCE_POD))
+        if state.find(STATE) is not None:
+            return self._state(state).verdicts(nodes)
+        # PreFilter is disabled. Upstream compares the disks before it reads the state, which is then missing.
+        requested = disks(pod)
+        taken = nodes.take(count_disk_conflicts(state.cluster, requested)) > 0
+        for i in nodes.changed:
+            used = [found for other in nodes.pods(i) for found in disks(other)]
+            taken[i] = any(request.conflicts(found) for request in requested for found in used)
+        return Verdicts(np.where(taken, 1, 2), (REASON_DISK, error(NO_STATE)))
+
+    def _state(self, state: CycleState) -> VolumeRestrictionsState:
+        found: VolumeRestrictionsState | None = state.find(STATE)
+        if found is None:
+            raise PluginError(NO_STATE)
+        return found
 
 
-def _taken(nodes: NodeBatch, wanted: Iterable[Disk]) -> Bools | None:
-    """The nodes where one of the disks is in use; None where none is wanted."""
-    wanted = list(wanted)
-    if not wanted:
-        return None
-    used = nodes.cluster.index(VolumesInUse).disks
-    column = np.zeros(nodes.cluster.width, dtype=np.bool_)
-    for want in wanted:
-        for row, users in used.get(want.identity, {}).items():
-            column[row] |= any(map(want.conflicts, users))
-    taken = nodes.take(column)
-    for i in nodes.changed:
-        there = [found for other in nodes.pods(i) for found in disks(other)]
-        taken[i] = any(want.conflicts(found) for want in wanted for found in there)
-    return taken
+# Queueing hints
+
+
+def pod_deleted(pod: Pod, old: Pod, new: None) -> bool:
+    """Queue if the deleted pod has a disk that conflicts with a disk of the rejected pod, or uses one of its
+    claims. As upstream, the access mode of the claim is not checked."""
+    if old.namespace != pod.namespace:
+        return False
+    if any(own.conflicts(other) for own in disks(pod) for other in disks(old)):
+        return True
+    return not set(claim_names(pod)).isdisjoint(claim_names(old))
+
+
+def claim_added(pod: Pod, old: None, new: Manifest) -> bool:
+    """Queue if the pod uses the claim."""
+    return same_namespace(pod, new) and new["metadata"]["name"] in claim_names(pod)

@@ -1,4 +1,4 @@
-"""Preemption: which pods to evict, on which node. Nothing is evicted here.
+"""Preemption: selects a node and the pods to evict there. It does not evict them; see scheduler/evict.py.
 
 pkg/scheduler/framework/preemption/preemption.go and pkg/scheduler/framework/plugins/defaultpreemption, v1.34.
 """

@@ -1,4 +1,4 @@
-"""Nodes that preemption could free, and the choice among them."""
+"""Candidates: the nodes on which preemption can make room for the preemptor, with their victims."""
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,14 +11,17 @@ from simulator.cluster.columns import Bools, Ints, Rows
 from simulator.objects.pod import Pod
 
 PRIORITY_OFFSET = 1 << 31
-"""Added to each priority in the sum, so that many pods of negative priority do not count as less than few."""
+"""Added to each priority in the sum, so that the sum of several negative priorities is not lower than the sum
+of one (pickOneNodeForPreemption)."""
 LOWEST = int(np.iinfo(np.int64).min)
 
 
 class Candidates(NamedTuple):
-    """n nodes that preemption could free, as columns. ``pods`` (Pod or None), ``victim`` and ``violates`` are
-    [n, k]: a node's pods, most important first; which of them are victims, and whose eviction would violate a
-    PDB."""
+    """n candidates as columns. ``rows`` is [n], the other columns are [n, k].
+
+    ``pods``: pods of the node (Pod, or None), the most important first. ``victim``: which of them are
+    victims. ``violates``: the pods whose eviction violates a PodDisruptionBudget. ``priority`` and ``start``:
+    the priority and the start time (seconds) of each pod."""
 
     rows: Rows
     pods: NDArray[Any]
@@ -28,13 +31,13 @@ class Candidates(NamedTuple):
     start: NDArray[np.float64]
 
     def victims(self, i: int) -> list[Pod]:
-        """Most important first."""
+        """Return the victims of the i-th candidate, the most important first."""
         return list(self.pods[i, self.victim[i]])
 
-    def taken(self, indices: Rows | Bools) -> "Candidates":
+    def take(self, indices: Rows | Bools) -> "Candidates":
         return Candidates._make(column[indices] for column in self)
 
-    # What the tie-break rules compare, one figure a node.
+    # The values that the tie-break rules compare, one per candidate.
 
     def pdb_violations(self) -> Ints:
         count: Ints = np.sum(self.victim & self.violates, axis=1, dtype=np.int64)
@@ -53,21 +56,36 @@ class Candidates(NamedTuple):
         return count
 
     def earliest_start(self) -> NDArray[np.float64]:
-        """Of the victims of the highest priority."""
-        top = self.victim & (self.priority == self.highest_priority()[:, np.newaxis])
-        earliest: NDArray[np.float64] = np.where(top, self.start, np.inf).min(axis=1, initial=np.inf)
+        """Return for each candidate the earliest start time of its victims with the highest priority."""
+        earliest: NDArray[np.float64] = self._top_starts().min(axis=1, initial=np.inf)
         return earliest
 
+    def earliest_start_time(self) -> list[str]:
+        """The same as it stands in the pod's status; "" where none has started."""
+        starts = self._top_starts()
+        if not starts.size:
+            return [""] * len(starts)
+        nodes, first = np.arange(len(starts)), starts.argmin(axis=1)
+        pods, seconds = self.pods[nodes, first].tolist(), starts[nodes, first].tolist()
+        return [pod.start_time if s < np.inf else "" for pod, s in zip(pods, seconds, strict=True)]
 
-def as_columns(found: Sequence[tuple[int, Sequence[Pod], AbstractSet[str]]]) -> Candidates:
-    """Candidates from (row, victims with the most important first, keys of those that violate a PDB)."""
+    def _top_starts(self) -> NDArray[np.float64]:
+        """float64[n, k]: when the victims of the highest priority started; inf for all other pods."""
+        top = self.victim & (self.priority == self.highest_priority()[:, np.newaxis])
+        starts: NDArray[np.float64] = np.where(top, self.start, np.inf)
+        return starts
+
+
+def make_candidates(found: Sequence[tuple[int, Sequence[Pod], AbstractSet[str]]]) -> Candidates:
+    """Create Candidates from tuples of a row, its victims (the most important first), and the keys of the
+    victims whose eviction violates a PodDisruptionBudget."""
     widest = max((len(victims) for _, victims, _ in found), default=0)
     pods = np.full((len(found), widest), None, dtype=object)
     for i, (_, victims, _) in enumerate(found):
         pods[i, : len(victims)] = victims
 
-    def column(ask: Callable[[int, Pod], Any], dtype: Any) -> Any:
-        values = [[0 if p is None else ask(i, p) for p in line] for i, line in enumerate(pods)]
+    def column(compute: Callable[[int, Pod], Any], dtype: Any) -> Any:
+        values = [[0 if p is None else compute(i, p) for p in on_node] for i, on_node in enumerate(pods)]
         return np.array(values, dtype=dtype).reshape(pods.shape)
 
     return Candidates(
@@ -80,8 +98,8 @@ def as_columns(found: Sequence[tuple[int, Sequence[Pod], AbstractSet[str]]]) -> 
     )
 
 
-def joined(parts: Sequence[Candidates]) -> Candidates:
-    """All of them, brought to one width."""
+def join_candidates(parts: Sequence[Candidates]) -> Candidates:
+    """Concatenate Candidates, padding the [n, k] columns to the largest k."""
     widest = max((part.pods.shape[1] for part in parts), default=0)
 
     def padded(column: NDArray[Any]) -> NDArray[Any]:
@@ -93,26 +111,3 @@ def joined(parts: Sequence[Candidates]) -> Candidates:
 
     columns = zip(*parts, strict=True)
     return Candidates._make(np.concatenate([padded(c) for c in column]) for column in columns)
-
-
-LADDER: tuple[Callable[[Candidates], NDArray[Any]], ...] = (
-    Candidates.pdb_violations,
-    Candidates.highest_priority,
-    Candidates.priority_sum,
-    Candidates.victim_count,
-    lambda candidates: -candidates.earliest_start(),
-)
-"""The tie-break rules in order; on each, the smallest stay. The last one left to chance is rule 6."""
-
-
-def pick(candidates: Candidates) -> tuple[Candidates, int]:
-    """pickOneNodeForPreemption: who is left at the end, and the rule (1 to 6) that decided; 0 = only one from
-    the start."""
-    if len(candidates.rows) == 1:
-        return candidates, 0
-    for rule, score in enumerate(LADDER, start=1):
-        scores = score(candidates)
-        candidates = candidates.taken(scores == scores.min())
-        if len(candidates.rows) == 1:
-            return candidates, rule
-    return candidates, len(LADDER) + 1

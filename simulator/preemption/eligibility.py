@@ -1,24 +1,27 @@
-"""Who may preempt whom."""
+"""Which pods can preempt, and which pods they can preempt
+(pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go, v1.34)."""
 
 from typing import Any
 
 from simulator.cluster.cluster import Cluster
 from simulator.framework.diagnosis import Diagnosis
+from simulator.objects.conditions import condition
 from simulator.objects.pod import Pod
 
 
 def is_preemption_allowed(victim: Pod, preemptor: Pod) -> bool:
+    """isPreemptionAllowed: whether the victim has a lower priority than the preemptor."""
     return victim.priority < preemptor.priority
 
 
-def importance(pod: Pod) -> tuple[Any, ...]:
-    """Sorts the most important pod first: higher priority, then earlier start; lots settle what upstream
-    leaves open."""
+def importance_key(pod: Pod) -> tuple[Any, ...]:
+    """Sort key that puts the most important pod first (MoreImportantPod): higher priority, then earlier
+    start. For pods with equal values, upstream's order is not defined; here Pod.lot determines it."""
     return (-pod.priority, pod.start_seconds, pod.lot)
 
 
-def ineligible(pod: Pod, diagnosis: Diagnosis, cluster: Cluster) -> str:
-    """PodEligibleToPreemptOthers: why not, or "" for a pod that may preempt."""
+def ineligibility_reason(pod: Pod, diagnosis: Diagnosis, cluster: Cluster) -> str:
+    """PodEligibleToPreemptOthers: return why the pod cannot preempt others, "" if it can."""
     if pod.preemption_policy == "Never":
         return "not eligible due to preemptionPolicy=Never."
     if not pod.nominated_node_name:
@@ -34,9 +37,7 @@ def ineligible(pod: Pod, diagnosis: Diagnosis, cluster: Cluster) -> str:
 
 
 def _terminating_by_preemption(pod: Pod) -> bool:
-    if not pod.terminating:
-        return False
-    for condition in (pod.manifest.get("status") or {}).get("conditions") or ():
-        if condition["type"] == "DisruptionTarget":
-            return bool(condition["status"] == "True" and condition.get("reason") == "PreemptionByScheduler")
-    return False
+    target = condition(pod.manifest, "DisruptionTarget") if pod.terminating else None
+    return (
+        target is not None and target["status"] == "True" and target.get("reason") == "PreemptionByScheduler"
+    )

@@ -1,111 +1,112 @@
-"""What preemption decided, as plain data."""
+"""The record of a preemption for display."""
 
 from collections.abc import Set
-from math import inf
+
+import numpy as np
 
 from simulator.decision import Candidate, Failure, Preemption, Victim
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.diagnosis import Diagnosis
-from simulator.framework.interface import CycleState
 from simulator.objects.pod import Pod
-from simulator.preemption.budgets import budgets, pods_violating
 from simulator.preemption.candidates import Candidates
+from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
 from simulator.preemption.dry_run import DryRun
-from simulator.preemption.eligibility import importance, is_preemption_allowed
+from simulator.preemption.eligibility import importance_key, is_preemption_allowed
 
 EXPLAINED_AT_MOST = 16
-"""Candidates of which it is kept who could stay: more than anybody follows step by step."""
+"""Candidates for which the record has the spared pods and the order of the reprieve: the first ones, and the
+selected one. Nobody follows more of them step by step."""
 
 
-def refused(reason: str) -> Preemption:
-    """The pod may not preempt."""
-    return _record(ineligible_reason=reason)
+def not_eligible(reason: str) -> Preemption:
+    """The pod may not preempt others."""
+    return Preemption(eligible=False, ineligible_reason=reason)
 
 
-def nothing_to_try() -> Preemption:
-    """On no node would evicting pods have helped."""
-    return _record()
+def no_potential_nodes() -> Preemption:
+    """On no node would evicting pods help."""
+    return Preemption(eligible=True)
 
 
-def dry_run(
+def dry_run_record(
     state: CycleState,
     pod: Pod,
     result: DryRun,
     *,
-    left: Candidates | None = None,
+    tied: Candidates | None = None,
     chosen: str = "",
     rule: int = 0,
 ) -> Preemption:
-    """``left`` are the candidates that all rules leave standing, None where there were none from the
-    start."""
-    names = [node.name if node else "" for node in state.cluster.nodes]
-    return _record(
+    """``tied`` are the candidates that are left after all tie-break rules, None where the dry run found no
+    candidate."""
+    cluster = state.cluster
+    return Preemption(
+        eligible=True,
         candidates=candidates(state, pod, result.candidates, chosen),
-        non_candidates=_failures(result.diagnosis, names),
-        tied=[] if left is None else [names[row] for row in left.rows.tolist()],
+        non_candidates=_failures(result.diagnosis),
+        tied=[] if tied is None else [cluster.node(row).name for row in tied.rows.tolist()],
         chosen=chosen,
         rule=rule,
     )
 
 
 def candidates(state: CycleState, pod: Pod, found: Candidates, chosen: str) -> list[Candidate]:
-    highest, sums = found.highest_priority().tolist(), found.priority_sum().tolist()
-    earliest, violations = found.earliest_start().tolist(), found.pdb_violations().tolist()
+    """The candidates as plain data, in their order."""
+    rows = found.rows.tolist()
+    columns = zip(
+        [state.cluster.node(row).name for row in rows],
+        _victims(found),
+        found.pdb_violations().tolist(),
+        found.highest_priority().tolist(),
+        found.priority_sum().tolist(),
+        found.earliest_start_time(),
+        strict=True,
+    )
     made = []
-    for i, row in enumerate(found.rows.tolist()):
-        node = state.cluster.node(row).name
-        pods = found.victims(i)
-        violates = found.violates[i, found.victim[i]].tolist()
-        start = next((v.start_time for v in pods if v.start_seconds == earliest[i] < inf), "")
-        victims = [Victim(v.key, v.priority, b, v.start_time) for v, b in zip(pods, violates, strict=True)]
-        cleared = sorted(
-            other.key for other in state.nominated.get(node, ()) if other.priority < pod.priority
-        )
-        known = i < EXPLAINED_AT_MOST or node == chosen
-        spared, tried = reprieve(state, pod, row, {v.key for v in pods}) if known else ([], [])
+    for i, (node, victims, violations, highest, priority_sum, start) in enumerate(columns):
+        cleared = _cleared_nominations(state, pod, node)
+        explained = i < EXPLAINED_AT_MOST or node == chosen
+        spared, tried = reprieve(state, pod, rows[i], {v.pod for v in victims}) if explained else ([], [])
         made.append(
-            Candidate(node, victims, violations[i], highest[i], sums[i], start, cleared, spared, tried)
+            Candidate(node, victims, violations, highest, priority_sum, start, cleared, spared, tried)
         )
     return made
 
 
+def _victims(found: Candidates) -> list[list[Victim]]:
+    """Each candidate's, most important first."""
+    pods, violates = found.pods[found.victim].tolist(), found.violates[found.victim].tolist()
+    every = [Victim(p.key, p.priority, b, p.start_time) for p, b in zip(pods, violates, strict=True)]
+    ends = np.cumsum(found.victim_count()).tolist()
+    return [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _cleared_nominations(state: CycleState, pod: Pod, node: str) -> list[str]:
+    """The pods of lower priority that lose their nomination to the node."""
+    nominated = state.nominated.get(node, ())
+    return sorted(other.key for other in nominated if other.priority < pod.priority)
+
+
 def reprieve(state: CycleState, pod: Pod, row: int, victims: Set[str]) -> tuple[list[Victim], list[str]]:
-    """Who could stay on the node, and in which order all were put back."""
+    """The pods that need not be evicted from the node, most important first, and the keys of all potential
+    victims in the order of the reprieve (SelectVictimsOnNode)."""
     cluster = state.cluster
-    lifted = sorted(
-        (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, pod)), key=importance
+    potential = sorted(
+        (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, pod)), key=importance_key
     )
-    violating = pods_violating(lifted, budgets(cluster))
+    violating = pods_violating_pdbs(potential, list_budgets(cluster))
     spared = [
-        Victim(p.key, p.priority, p.key in violating, p.start_time) for p in lifted if p.key not in victims
+        Victim(p.key, p.priority, p.key in violating, p.start_time) for p in potential if p.key not in victims
     ]
-    return spared, [p.key for p in sorted(lifted, key=lambda p: p.key not in violating)]
+    return spared, [p.key for p in sorted(potential, key=lambda p: p.key not in violating)]
 
 
-def _failures(diagnosis: Diagnosis, names: list[str]) -> dict[str, Failure]:
+def _failures(diagnosis: Diagnosis) -> dict[str, Failure]:
+    """Why the nodes that were tried and are no candidates are none, by their names."""
     made = [Failure(s.plugin, s.code, sorted(s.reasons)) for s in diagnosis.statuses]
-    return {names[row]: made[code - 1] for row, code in enumerate(diagnosis.codes.tolist()) if code > 0}
-
-
-def _record(
-    *,
-    ineligible_reason: str = "",
-    candidates: list[Candidate] | None = None,
-    non_candidates: dict[str, Failure] | None = None,
-    tied: list[str] | None = None,
-    chosen: str = "",
-    rule: int = 0,
-) -> Preemption:
-    """``code``, ``plugin`` and ``message`` are those of all PostFilter plugins together: filled in by who ran
-    them."""
-    return Preemption(
-        eligible=not ineligible_reason,
-        ineligible_reason=ineligible_reason,
-        candidates=candidates or [],
-        non_candidates=non_candidates or {},
-        tied=tied or [],
-        chosen=chosen,
-        rule=rule,
-        code="Success",
-        plugin="",
-        message="",
-    )
+    rows = np.flatnonzero(diagnosis.codes > 0)
+    codes = diagnosis.codes[rows].tolist()
+    return {
+        diagnosis.cluster.node(row).name: made[code - 1]
+        for row, code in zip(rows.tolist(), codes, strict=True)
+    }

@@ -1,6 +1,4 @@
-"""The scheduling queue of kube-scheduler v1.34 (pkg/scheduler/backend/queue), with its plugins' queueing
-hints.
+"""The scheduling queue of kube-scheduler v1.34 (pkg/scheduler/backend/queue).
 
-The reader enters at :mod:`simulator.queueing.scheduling_queue`; :mod:`simulator.queueing.versions` names the
-older queues beside it.
-"""
+:mod:`simulator.queueing.scheduling_queue` has the main class. :mod:`simulator.queueing.versions` lists the
+queues of older versions."""

@@ -1,18 +1,19 @@
-"""activeQ and the pods in flight (pkg/scheduler/backend/queue/active_queue.go, v1.34)."""
+"""ActiveQueue: activeQ and the pods in flight (pkg/scheduler/backend/queue/active_queue.go, v1.34)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from simulator.framework.cluster_event import ClusterEvent
 from simulator.objects.pod import Pod
 from simulator.queueing.backoff_queue import BackoffQueue
-from simulator.queueing.cluster_event import ClusterEvent
 from simulator.queueing.keyed_heap import KeyedHeap
 from simulator.queueing.queued_pod import QueuedPod
 
 
-class RecordedEvent(NamedTuple):
-    """A cluster event with the objects before and after it (None where there is no before or after)."""
+class InFlightEvent(NamedTuple):
+    """A cluster event that happened while pods were in flight. ``old`` and ``new`` are the object before and
+    after it (None = it was added or deleted)."""
 
     event: ClusterEvent
     old: Any
@@ -20,73 +21,77 @@ class RecordedEvent(NamedTuple):
 
 
 class ActiveQueue(KeyedHeap[QueuedPod]):
-    """Pods that are ready for an attempt, and those whose attempt is under way.
+    """The pods that are ready for a scheduling attempt, and the pods in flight: those whose attempt has
+    started and is not finished.
 
-    What happens while a pod is in flight may be just what it lacks: such events are kept, in order, until no
-    pod that was in flight at the time is any more. A pod's own mark in that order says which came after its
-    pop."""
+    An event that happens while a pod is in flight can make the pod schedulable after it was rejected. So
+    events are kept as long as a pod is in flight that was popped before them. Pods and events are in one list
+    (inFlightEvents upstream), in the order in which pods were popped and events happened."""
 
     def __init__(self, order: Callable[[QueuedPod], tuple[Any, ...]], backoff_queue: BackoffQueue) -> None:
         super().__init__(order)
         self._backoff_queue = backoff_queue
-        self._in_flight: dict[str, int] = {}  # uid -> its mark in the log
-        self._log: dict[int, Pod | RecordedEvent] = {}
-        self._next = 0
+        self._in_flight_pods: dict[str, int] = {}
+        """The key in ``_in_flight_events`` of each pod in flight, by uid."""
+        self._in_flight_events: dict[int, Pod | InFlightEvent] = {}
+        self._last_key = 0
         self.scheduling_cycle = 0
-        """How many pods have been popped."""
+        """The number of pods that were popped."""
 
     def pop(self) -> QueuedPod | None:
-        """The next pod to try: from backoffQ, before its time, where activeQ is empty. None where nothing can
-        be popped (upstream waits)."""
+        """Return the first pod of activeQ; if activeQ is empty, the first rejected pod of backoffQ, although
+        its backoff is not completed (SchedulerPopFromBackoffQ). None if there is none; upstream waits."""
         info = super().pop() or self._backoff_queue.pop()
         if info is None:
             return None
         info.attempts += 1
         info.backoff_expiration = None
-        self._in_flight[info.pod.uid] = self._append(info.pod)
+        self._in_flight_pods[info.pod.uid] = self._append(info.pod)
         self.scheduling_cycle += 1
-        # Sets of its own: the caller may have kept the old ones.
+        # New sets are assigned, because callers may keep references to the old ones.
         info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = set(), set(), ""
         return info
 
-    def _append(self, entry: Pod | RecordedEvent) -> int:
-        self._next += 1
-        self._log[self._next] = entry
-        return self._next
+    def _append(self, entry: Pod | InFlightEvent) -> int:
+        self._last_key += 1
+        self._in_flight_events[self._last_key] = entry
+        return self._last_key
 
-    def in_flight(self, uid: str) -> bool:
-        return uid in self._in_flight
+    def is_in_flight(self, uid: str) -> bool:
+        return uid in self._in_flight_pods
 
     def in_flight_pods(self) -> Iterator[Pod]:
-        return (entry for entry in self._log.values() if isinstance(entry, Pod))
+        return (entry for entry in self._in_flight_events.values() if isinstance(entry, Pod))
 
-    def record_for(self, pod: Pod, old: Pod | None, events: Sequence[ClusterEvent]) -> bool:
-        """Keep events that concern this pod if it is in flight; whether it is."""
-        if pod.uid not in self._in_flight:
+    def add_events_if_pod_in_flight(self, pod: Pod, old: Pod | None, events: Sequence[ClusterEvent]) -> bool:
+        """addEventsIfPodInFlight: add events of this pod if it is in flight. Return whether it is."""
+        if pod.uid not in self._in_flight_pods:
             return False
         for event in events:
-            self._append(RecordedEvent(event, old, pod))
+            self._append(InFlightEvent(event, old, pod))
         return True
 
-    def record(self, event: ClusterEvent, old: Any, new: Any) -> None:
-        if self._in_flight:
-            self._append(RecordedEvent(event, old, new))
+    def add_event_if_any_in_flight(self, event: ClusterEvent, old: Any, new: Any) -> None:
+        """addEventIfAnyInFlight: add an event if any pod is in flight."""
+        if self._in_flight_pods:
+            self._append(InFlightEvent(event, old, new))
 
-    def events_since_pop(self, pod: Pod) -> list[RecordedEvent]:
-        """Raises KeyError for a pod that is not in flight."""
-        mark = self._in_flight[pod.uid]
-        position = next(i for i, number in enumerate(self._log) if number == mark)
-        later = islice(self._log.values(), position + 1, None)
-        return [entry for entry in later if isinstance(entry, RecordedEvent)]
+    def cluster_events_for_pod(self, pod: Pod) -> list[InFlightEvent]:
+        """clusterEventsForPod: return the events since the pod was popped. Raises KeyError if the pod is not
+        in flight."""
+        pod_key = self._in_flight_pods[pod.uid]
+        position = next(i for i, key in enumerate(self._in_flight_events) if key == pod_key)
+        later = islice(self._in_flight_events.values(), position + 1, None)
+        return [entry for entry in later if isinstance(entry, InFlightEvent)]
 
     def done(self, uid: str) -> None:
-        """The pod is in flight no more. Events that nobody waits for any more are dropped."""
-        mark = self._in_flight.pop(uid, None)
-        if mark is None:
+        """Remove a pod from the pods in flight, and the events that only this pod needed."""
+        pod_key = self._in_flight_pods.pop(uid, None)
+        if pod_key is None:
             return
-        del self._log[mark]
-        while self._log:
-            number, entry = next(iter(self._log.items()))
+        del self._in_flight_events[pod_key]
+        while self._in_flight_events:
+            key, entry = next(iter(self._in_flight_events.items()))
             if isinstance(entry, Pod):
                 break
-            del self._log[number]
+            del self._in_flight_events[key]

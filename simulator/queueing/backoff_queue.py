@@ -1,4 +1,4 @@
-"""backoffQ and the error backoff queue (pkg/scheduler/backend/queue/backoff_queue.go, v1.34)."""
+"""BackoffQueue: backoffQ and errorBackoffQ (pkg/scheduler/backend/queue/backoff_queue.go, v1.34)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,13 +8,15 @@ from simulator.queueing.keyed_heap import KeyedHeap
 from simulator.queueing.queued_pod import QueuedPod
 
 ORDERING_WINDOW = SECOND
-"""Pods whose backoff ends within the same window are ordered by priority, as in activeQ."""
+"""Pods whose backoff expires in the same window have the order of activeQ
+(backoffQOrderingWindowDuration)."""
 
 
 class BackoffQueue:
-    """Pods that wait out their backoff: rejected ones, and apart from them those that failed by an error.
+    """Pods whose backoff is not completed: in ``rejected`` (podBackoffQ upstream) those that plugins
+    rejected, in ``errors`` (podErrorBackoffQ) those whose attempt failed by an error.
 
-    Only the former may be popped before their time, when there is nothing else to do.
+    :meth:`pop` returns only rejected pods, as upstream.
     """
 
     def __init__(
@@ -35,14 +37,15 @@ class BackoffQueue:
         return self.expiration(info), *self._active_order(info)
 
     def duration(self, failures: int) -> Micros:
-        """The initial backoff, doubled with every failure after the first, up to the maximum."""
+        """calculateBackoffDuration: the initial backoff, doubled for each failure after the first, but at
+        most the maximum."""
         if failures <= 0:
             return 0
-        # No shift beyond what reaches the maximum from a microsecond: failures have no bound.
+        # The shift is limited, because the number of failures is not.
         return min(self._initial << min(failures - 1, 63), self._maximum)
 
     def expiration(self, info: QueuedPod) -> Micros:
-        """The second in which its backoff ends; 0 for a pod that never failed."""
+        """Return the start of the ordering window in which the backoff expires; 0 if the pod never failed."""
         failures = info.consecutive_errors or info.unschedulable_count
         if failures == 0:
             return 0
@@ -51,17 +54,18 @@ class BackoffQueue:
         return info.backoff_expiration
 
     def backing_off(self, info: QueuedPod) -> bool:
-        """Still so throughout the second in which the backoff ends."""
+        """isPodBackingoff: whether the backoff is not completed. It is completed when the window in which it
+        expires has passed."""
         return self.expiration(info) >= _window(self._clock())
 
     def add(self, info: QueuedPod) -> None:
-        """In one of the two queues, and in that only."""
+        """Add a pod to one of the two queues, and remove it from the other."""
         queue, other = (self.errors, self.rejected) if info.failed_by_error else (self.rejected, self.errors)
         other.remove(info.pod.key)
         queue.set(info.pod.key, info)
 
     def reorder(self, info: QueuedPod) -> None:
-        """Its pod was replaced by a newer version, whose priority may differ."""
+        """Update the position of a pod in its queue after ``info.pod`` was replaced by a new version."""
         queue = self.rejected if info.pod.key in self.rejected else self.errors
         queue.set(info.pod.key, info)
 
@@ -75,16 +79,18 @@ class BackoffQueue:
         return self.rejected.pop()
 
     def pop_completed(self) -> Iterator[QueuedPod]:
+        """popAllBackoffCompleted: remove and yield the pods whose backoff is completed."""
         for queue in (self.rejected, self.errors):
             while (info := queue.peek()) is not None and not self.backing_off(info):
                 queue.pop()
                 yield info
 
     def next_completion(self) -> Micros | None:
-        """When the flush will next find a pod whose backoff is over; None where no pod backs off."""
+        """Return the earliest time at which a backoff is completed, None if both queues are empty."""
         ends = [self.expiration(info) for queue in (self.rejected, self.errors) if (info := queue.peek())]
         return min(ends) + ORDERING_WINDOW if ends else None
 
 
 def _window(t: Micros) -> Micros:
+    """Return the start of the ordering window that contains ``t`` (alignToWindow)."""
     return t - t % ORDERING_WINDOW

@@ -1,86 +1,110 @@
-"""What the plugins have to say when an event comes: which pods it may help, and which may be queued at all
-(QueueingHintMap and PreEnqueue in pkg/scheduler/backend/queue/scheduling_queue.go, v1.34)."""
+"""HintMap: calls the queueing hints and the PreEnqueue plugins of the profiles (queueingHintMap and
+preEnqueuePluginMap in pkg/scheduler/backend/queue/scheduling_queue.go, v1.34)."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
+from simulator.framework.cluster_event import NODE, ActionType, ClusterEvent
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.runtime import Framework
+from simulator.framework.status import Status
 from simulator.objects.pod import Pod
-from simulator.queueing.cluster_event import ClusterEvent
-from simulator.queueing.hint import Registered
 from simulator.queueing.queued_pod import QueuedPod
 
-PreEnqueue = Callable[[Pod], bool]
-"""Whether the pod may enter activeQ or backoffQ."""
+RunPreEnqueue = Callable[[Pod, str], Status | None]
+"""``pre_enqueue(pod, first)`` runs the PreEnqueue plugins, the plugin named ``first`` before the others. It
+returns the status that keeps the pod gated, None if the pod can enter activeQ or backoffQ."""
 
 
 class QueueProfile(NamedTuple):
-    """What one profile's plugins have to say to the queue, by the plugin's name."""
+    """The parts of a profile that the queue uses."""
 
-    registered: Mapping[str, list[Registered]]
-    pre_enqueue: Mapping[str, PreEnqueue]
+    registered: Mapping[str, list[ClusterEventWithHint]]
+    """The registered events by the name of the plugin."""
+    pre_enqueue: RunPreEnqueue
 
 
-class Strategy(Enum):
-    """How to requeue a pod (queueingStrategy)."""
+def queue_profile(framework: Framework) -> QueueProfile:
+    events = framework.events_to_register()
+    return QueueProfile(
+        {plugin: with_node_taint_updates(registered) for plugin, registered in events.items()},
+        framework.run_pre_enqueue,
+    )
+
+
+def with_node_taint_updates(registered: list[ClusterEventWithHint]) -> list[ClusterEventWithHint]:
+    """Add Node/UpdateNodeTaint to the events of a plugin that registers Node/Add (buildQueueingHintMap in
+    pkg/scheduler/scheduler.go). preCheck can drop the Add event of a node with a taint; then the update that
+    removes the taint is the first event of the node for the plugin."""
+    node = [r.event.action for r in registered if r.event.resource == NODE]
+    if any(a & ActionType.ADD for a in node) and not any(a & ActionType.UPDATE_NODE_TAINT for a in node):
+        return [*registered, register(NODE, ActionType.UPDATE_NODE_TAINT)]
+    return registered
+
+
+class QueueingStrategy(Enum):
+    """How to requeue a pod (queueingStrategy): not at all, after its backoff, or immediately."""
 
     SKIP = 0
     AFTER_BACKOFF = 1
     IMMEDIATELY = 2
 
 
-def says_queue(registered: Registered, pod: Pod, old: Any, new: Any) -> bool:
-    """A hint that fails counts as Queue: better an attempt too many than a pod that is never tried again."""
+def call_hint(registered: ClusterEventWithHint, pod: Pod, old: Any, new: Any) -> bool:
+    """Return the result of a queueing hint. A hint that raises counts as Queue (True), because otherwise the
+    pod could remain unschedulable forever."""
     try:
         return registered.hint(pod, old, new)
-    except Exception:  # whatever it is: see above
+    except Exception:  # a plugin can raise anything
         return True
 
 
 class HintMap:
-    """``profiles`` by schedulerName."""
+    """The queueing hints and PreEnqueue plugins. ``profiles`` are by schedulerName."""
 
     def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
         self._profiles = profiles
         self._events = {r.event for p in profiles.values() for rs in p.registered.values() for r in rs}
 
     def interested_in(self, event: ClusterEvent) -> bool:
-        """Whether some plugin registered the event: others move nothing and are not recorded."""
+        """Whether any plugin registered the event. Other events move no pods."""
         return any(registered.matches(event) for registered in self._events)
 
-    def interest_gating_plugin(self, info: QueuedPod, event: ClusterEvent) -> bool:
+    def gating_plugin_registered(self, info: QueuedPod, event: ClusterEvent) -> bool:
         """Whether the plugin that gates the pod registered the event."""
         registered = self._profiles[info.pod.scheduler_name].registered.get(info.gating_plugin, ())
         return any(r.event.matches(event) for r in registered)
 
-    def worth_requeuing(
+    def is_pod_worth_requeuing(
         self, info: QueuedPod, event: ClusterEvent, old: Any, new: Any
-    ) -> tuple[Strategy, str]:
-        """isPodWorthRequeuing; with the plugin that said so. Queue from a plugin on which the pod is pending
-        needs no backoff: it was not the pod that failed."""
+    ) -> tuple[QueueingStrategy, str]:
+        """isPodWorthRequeuing: return how to requeue the pod after an event, and the plugin whose hint
+        returned Queue, "" if none did.
+
+        If this plugin rejected the pod with status Pending, the pod is requeued without backoff."""
         if info.failed_by_error:
-            return Strategy.AFTER_BACKOFF, ""
+            return QueueingStrategy.AFTER_BACKOFF, ""
         if event.wildcard:
-            meant = new is None or (isinstance(new, Pod) and new.uid == info.pod.uid)
-            return (Strategy.AFTER_BACKOFF if meant else Strategy.SKIP), ""
-        by = ""
+            concerned = new is None or (isinstance(new, Pod) and new.uid == info.pod.uid)
+            return (QueueingStrategy.AFTER_BACKOFF if concerned else QueueingStrategy.SKIP), ""
+        queued_by = ""
         for plugin, registered in self._profiles[info.pod.scheduler_name].registered.items():
             pending = plugin in info.pending_plugins
-            if not pending and (by or plugin not in info.unschedulable_plugins):
+            if not pending and (queued_by or plugin not in info.unschedulable_plugins):
                 continue
-            if any(r.event.matches(event) and says_queue(r, info.pod, old, new) for r in registered):
+            if any(r.event.matches(event) and call_hint(r, info.pod, old, new) for r in registered):
                 if pending:
-                    return Strategy.IMMEDIATELY, plugin
-                by = plugin
-        return (Strategy.AFTER_BACKOFF, by) if by else (Strategy.SKIP, "")
+                    return QueueingStrategy.IMMEDIATELY, plugin
+                queued_by = plugin
+        return (QueueingStrategy.AFTER_BACKOFF if queued_by else QueueingStrategy.SKIP), queued_by
 
-    def gate(self, info: QueuedPod) -> bool:
-        """Run the PreEnqueue plugins, first the one that gated the pod last time; whether one objects."""
-        plugins = self._profiles[info.pod.scheduler_name].pre_enqueue
-        for name in sorted(plugins, key=lambda name: name != info.gating_plugin):
-            if not plugins[name](info.pod):
-                info.unschedulable_plugins.add(name)
-                info.gating_plugin = name
-                return True
-        info.gating_plugin = ""
-        return False
+    def run_pre_enqueue(self, info: QueuedPod) -> bool:
+        """Run the PreEnqueue plugins, first the plugin that gated the pod last time. Set
+        ``info.gating_plugin``. Return whether the pod is gated."""
+        profile = self._profiles[info.pod.scheduler_name]
+        status = profile.pre_enqueue(info.pod, info.gating_plugin)
+        info.gating_plugin = status.plugin if status is not None else ""
+        if status is not None:
+            info.unschedulable_plugins.add(status.plugin)
+        return status is not None

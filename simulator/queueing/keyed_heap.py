@@ -1,4 +1,4 @@
-"""A heap whose items can be found, replaced and removed by name (pkg/scheduler/backend/heap, v1.34)."""
+"""KeyedHeap: a heap whose items can be found and removed by key (pkg/scheduler/backend/heap, v1.34)."""
 
 import heapq
 from collections.abc import Callable, Iterator
@@ -6,14 +6,15 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-SLACK = 64
-"""Outdated entries that are tolerated, beyond one per live item, before the heap is built anew."""
+MAX_EXTRA_OUTDATED = 64
+"""The heap is rebuilt when it has more outdated entries than items plus this number."""
 
 
 class KeyedHeap(Generic[T]):
-    """Items by name, popped in order of ``order(item)``, which must tell all items apart.
+    """Items by key. :meth:`pop` returns the item with the smallest ``order(item)``, which must be unique.
 
-    An entry that was replaced or removed stays in the heap until it comes to the top or the heap is rebuilt.
+    The heap entry of an item that was replaced or removed is outdated. It remains in the heap until it is the
+    smallest or the heap is rebuilt.
     """
 
     def __init__(self, order: Callable[[T], tuple[Any, ...]]) -> None:
@@ -25,35 +26,35 @@ class KeyedHeap(Generic[T]):
     def __len__(self) -> int:
         return len(self._items)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._items
+    def __contains__(self, key: str) -> bool:
+        return key in self._items
 
     def __iter__(self) -> Iterator[T]:
-        """The items in the order in which they would be popped."""
+        """Iterate over the items in the order in which they would be popped."""
         return iter(sorted(self._items.values(), key=self._order))
 
-    def get(self, name: str) -> T | None:
-        return self._items.get(name)
+    def get(self, key: str) -> T | None:
+        return self._items.get(key)
 
-    def set(self, name: str, item: T) -> None:
-        """Add, or put in the place of the item of this name, ordered anew."""
-        self._items[name] = item
-        order = self._entries[name] = self._order(item)
-        heapq.heappush(self._heap, (order, name))
-        if len(self._heap) > 2 * len(self._items) + SLACK:
-            self._heap = [(order, name) for name, order in self._entries.items()]
+    def set(self, key: str, item: T) -> None:
+        """Add an item, or replace the item of this key. The order of the item is computed again."""
+        self._items[key] = item
+        order = self._entries[key] = self._order(item)
+        heapq.heappush(self._heap, (order, key))
+        if len(self._heap) > 2 * len(self._items) + MAX_EXTRA_OUTDATED:
+            self._heap = [(order, key) for key, order in self._entries.items()]
             heapq.heapify(self._heap)
 
-    def remove(self, name: str) -> T | None:
-        """The removed item; None where there is none."""
-        self._entries.pop(name, None)
-        return self._items.pop(name, None)
+    def remove(self, key: str) -> T | None:
+        """Remove and return an item; return None if there is none of this key."""
+        self._entries.pop(key, None)
+        return self._items.pop(key, None)
 
     def peek(self) -> T | None:
         while self._heap:
-            order, name = self._heap[0]
-            if self._entries.get(name) == order:
-                return self._items[name]
+            order, key = self._heap[0]
+            if self._entries.get(key) == order:
+                return self._items[key]
             heapq.heappop(self._heap)
         return None
 

@@ -1,4 +1,4 @@
-"""Which pods are nominated to which nodes (pkg/scheduler/backend/queue/nominator.go, v1.34)."""
+"""Nominator: which pods are nominated to which nodes (pkg/scheduler/backend/queue/nominator.go, v1.34)."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,9 +6,9 @@ from simulator.objects.pod import Pod
 
 
 class Nominator:
-    """Nominations, kept apart from the queues: a pod keeps its own in whatever queue it is, and in flight.
+    """Nominated pods by node. A nomination does not depend on the queue in which the pod is.
 
-    ``lister`` finds a pod's current version by ``namespace/name`` (None = gone).
+    ``lister`` returns the current version of a pod by ``namespace/name``, None if it does not exist.
     """
 
     def __init__(self, lister: Callable[[str], Pod | None]) -> None:
@@ -17,9 +17,10 @@ class Nominator:
         self._nodes: dict[str, str] = {}  # uid -> node name
 
     def add(self, pod: Pod, node_name: str | None = None) -> None:
-        """Nominate to this node ("" = to none, overriding the pod's status); None leaves it to the status.
+        """Nominate a pod to a node; None = to the node in its status. "" replaces the nomination in the
+        status by none.
 
-        A pod that is gone or bound is not nominated.
+        A pod that does not exist or is bound is not nominated.
         """
         self.delete(pod)
         if node_name is None:
@@ -41,10 +42,10 @@ class Nominator:
                 del self._pods[node_name]
 
     def update(self, old: Pod, new: Pod) -> None:
-        """A new version of the pod has come; it moves to the end of its node's list.
+        """Replace a pod by its new version, and put it at the end of the list of its node.
 
-        The scheduler knows of a nomination before the pod's status tells it, so that an update which knows of
-        none, before and after, does not end it.
+        If neither version has a nominated node in its status, an existing nomination remains: the scheduler
+        nominates a pod before it writes the nomination to the status.
         """
         node_name = None
         if not old.nominated_node_name and not new.nominated_node_name:
@@ -56,8 +57,9 @@ class Nominator:
         return list(self._pods.get(node_name, {}).values())
 
     def nodes(self) -> Iterator[str]:
-        """The nodes that pods are nominated to, in order of their oldest nomination."""
+        """Return the names of the nodes with nominated pods."""
         return (name for name in self._pods if name)
 
     def node_of(self, uid: str) -> str:
+        """Return the name of the node to which a pod is nominated, "" if there is none."""
         return self._nodes.get(uid, "")

@@ -1,31 +1,32 @@
-"""What the older queues have in common: the SchedulingQueue less what came after them."""
+"""OlderQueue: base class for the queues of older versions."""
 
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
 from simulator.api import Micros
+from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.status import Status
 from simulator.objects.pod import Pod
 from simulator.queueing.active_queue import ActiveQueue
-from simulator.queueing.hint import Registered
-from simulator.queueing.hint_map import HintMap, QueueProfile
+from simulator.queueing.hint_map import HintMap, QueueProfile, RunPreEnqueue
 from simulator.queueing.pod_backoff import PodBackoff
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 
-GATES = "SchedulingGates"
+SCHEDULING_GATES = "SchedulingGates"
 
 
 class OlderQueue(SchedulingQueue):
-    """Without queueing hints, without events kept for pods in flight, without a flush of pods that wait for
-    long, and with the backoff of the time.
+    """The SchedulingQueue without queueing hints, without cluster events for pods in flight, without
+    flush_unschedulable_leftover, and with PodBackoff.
 
-    Two liberties. Scheduling gates are honoured, as the API of today promises: to the versions told here the
-    field meant nothing. And a pod that changes while it is in flight keeps to that lane until its attempt is
-    over, where the real queues took it in a second time at once."""
+    It differs from the real queues in two points. It gates pods with scheduling gates, although these
+    versions had no scheduling gates. And a pod that is updated while it is in flight is not added to the
+    queue before its attempt is finished; the real queues added it immediately."""
 
-    registered: Mapping[str, list[Registered]] = {}
-    """What moves pods, whatever their plugins say."""
+    registered: Mapping[str, list[ClusterEventWithHint]] = {}
+    """The events that move pods. The events that plugins register have no effect."""
 
     def __init__(
         self,
@@ -34,30 +35,37 @@ class OlderQueue(SchedulingQueue):
         lister: Callable[[str], Pod | None],
         **options: Any,
     ) -> None:
-        """See :class:`SchedulingQueue`; the backoff of ``options`` counts for today's queue only."""
+        """See :class:`SchedulingQueue`. The backoff durations in ``options`` have no effect."""
         super().__init__(clock, profiles, lister, **options)
         self._sequence = count(1)
         self.backoff_q = PodBackoff(clock, self._order)
         self.active_q = ActiveQueue(self._order, self.backoff_q)
         self.hints = HintMap(
             {
-                name: QueueProfile(
-                    self.registered,
-                    {GATES: profile.pre_enqueue[GATES]} if GATES in profile.pre_enqueue else {},
-                )
+                name: QueueProfile(self.registered, _scheduling_gates_only(profile.pre_enqueue))
                 for name, profile in profiles.items()
             }
         )
 
     def _updated_in_flight(self, info: QueuedPod) -> bool:
-        """Whether the pod changed since it was popped: nothing but that is recorded here."""
+        """Whether the pod was updated since it was popped."""
         uid = info.pod.uid
-        return self.active_q.in_flight(uid) and any(
-            recorded.new.uid == uid for recorded in self.active_q.events_since_pop(info.pod)
+        return self.active_q.is_in_flight(uid) and any(
+            event.new.uid == uid for event in self.active_q.cluster_events_for_pod(info.pod)
         )
 
     def flush_unschedulable_leftover(self) -> None:
-        """Not yet: a pod that no event helps waits for ever."""
+        """Do nothing: these versions did not move pods after a time."""
 
     def next_leftover(self) -> Micros | None:
         return None
+
+
+def _scheduling_gates_only(pre_enqueue: RunPreEnqueue) -> RunPreEnqueue:
+    """Return a function that runs the PreEnqueue plugins and ignores all of them except SchedulingGates."""
+
+    def run(pod: Pod, first: str) -> Status | None:
+        status = pre_enqueue(pod, SCHEDULING_GATES)
+        return status if status is not None and status.plugin == SCHEDULING_GATES else None
+
+    return run

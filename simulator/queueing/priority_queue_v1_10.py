@@ -1,13 +1,11 @@
-"""The first PriorityQueue: a heap, a map of unschedulable pods, the nominated pods, and one flag
-(pkg/scheduler/core/scheduling_queue.go, v1.10)."""
+"""PriorityQueueV1_10: the first version of PriorityQueue (pkg/scheduler/core/scheduling_queue.go, v1.10)."""
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.objects.pod import Pod
-from simulator.queueing import cluster_event
-from simulator.queueing.cluster_event import (
+from simulator.framework import cluster_event
+from simulator.framework.cluster_event import (
     ASSIGNED_POD,
     NODE,
     PERSISTENT_VOLUME,
@@ -15,22 +13,25 @@ from simulator.queueing.cluster_event import (
     ActionType,
     ClusterEvent,
 )
-from simulator.queueing.hint import register
-from simulator.queueing.hint_map import Strategy
+from simulator.framework.queueing_hint import register
+from simulator.objects.pod import Pod
+from simulator.queueing.hint_map import QueueingStrategy
 from simulator.queueing.older_queue import OlderQueue
 from simulator.queueing.queued_pod import QueuedPod
 
 MOVE_REQUEST: Final = "ReceivedMoveRequest"
 
 
-class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # the version's own name
-    """A rejected pod waits among the unschedulable ones; any event that might help any pod moves them all to
-    activeQ, without backoff. A move request that comes while pods are in flight is remembered in the flag
-    alone, until the next pop: whoever fails meanwhile goes straight back to activeQ.
+class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # "1_10" is a version number
+    """A heap (activeQ), unschedulable pods, nominated pods, and the flag ``received_move_request``.
 
-    Pods of equal priority are in order of time, as they are since v1.11; before that the heap had no rule. A
-    pod that came back by a fault instead of a verdict went straight to activeQ, to be tried as often as the
-    machine could. Here, where attempts may take no time, it waits out its backoff first."""
+    Each event of ``registered`` moves all unschedulable pods to activeQ, without backoff, and sets the flag,
+    which the next pop clears. A pod that is rejected while the flag is set moves to activeQ.
+
+    It differs from v1.10 in two points. Pods of equal priority are in the order of their timestamps, as since
+    v1.11; v1.10 did not define their order. A pod whose attempt failed by an error waits for its backoff; in
+    v1.10 it moved to activeQ immediately, which would be an endless loop if simulated attempts take no time.
+    """
 
     registered = {
         "": [
@@ -40,13 +41,13 @@ class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # the version's own name
             register(PERSISTENT_VOLUME_CLAIM, ActionType.ADD | ActionType.UPDATE),
         ]
     }
-    """Whatever calls MoveAllToActiveQueue in pkg/scheduler/factory/factory.go, but for Services: what they
-    could help, ServiceAffinity, is no more."""
+    """The events that call MoveAllToActiveQueue in pkg/scheduler/factory/factory.go, except those of
+    Services: only ServiceAffinity needed them, which does not exist any more."""
 
     received_move_request = False
 
     def pop(self) -> QueuedPod | None:
-        """Its nomination is not counted while it is in flight."""
+        """Pop a pod, remove its nomination, and clear ``received_move_request``."""
         info = super().pop()
         if info is not None:
             self.received_move_request = False
@@ -54,7 +55,7 @@ class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # the version's own name
         return info
 
     def update(self, old: Pod | None, new: Pod) -> list[ClusterEvent]:
-        """An unschedulable pod is tried again where more than its status changed."""
+        """Update: an unschedulable pod moves to activeQ if anything except its status changed."""
         info = self.unschedulable_pods.get(new.key)
         if info is None:
             return super().update(old, new)
@@ -68,8 +69,9 @@ class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # the version's own name
     def move_all(
         self, event: ClusterEvent, old: Any, new: Any, pre_check: Callable[[Pod], bool] | None = None
     ) -> None:
-        """MoveAllToActiveQueue; AssignedPodAdded and AssignedPodUpdated, which look at pod affinity only, but
-        raise the flag for everybody. What comes with a ``pre_check`` was no event yet."""
+        """MoveAllToActiveQueue. If a pod on a node was added or updated: AssignedPodAdded and
+        AssignedPodUpdated, which move only pods with a required affinity term that matches this pod. All of
+        them set ``received_move_request``. Events with a ``pre_check`` did not exist in v1.10."""
         if pre_check is not None:
             return
         infos = [*self.unschedulable_pods.values()]
@@ -81,17 +83,17 @@ class PriorityQueueV1_10(OlderQueue):  # noqa: N801  # the version's own name
             self._move_to_active_q(info, event.label)
         self.received_move_request = True
 
-    def _hint_for_in_flight_pod(self, info: QueuedPod) -> tuple[Strategy, str, str]:
+    def _determine_strategy_for_in_flight_pod(self, info: QueuedPod) -> tuple[QueueingStrategy, str, str]:
         if info.failed_by_error:
-            return Strategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
+            return QueueingStrategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
         if self._updated_in_flight(info):
-            return Strategy.IMMEDIATELY, cluster_event.UNSCHEDULED_POD_UPDATE.label, ""
+            return QueueingStrategy.IMMEDIATELY, cluster_event.UNSCHEDULED_POD_UPDATE.label, ""
         if self.received_move_request:
-            return Strategy.IMMEDIATELY, MOVE_REQUEST, ""
-        return Strategy.SKIP, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
+            return QueueingStrategy.IMMEDIATELY, MOVE_REQUEST, ""
+        return QueueingStrategy.SKIP, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
 
 
 def _without_status(pod: Manifest) -> Manifest:
-    """isPodUpdated: what counts as a change."""
+    """Return the parts of a pod whose change counts as an update (isPodUpdated)."""
     metadata = {k: v for k, v in pod["metadata"].items() if k not in ("resourceVersion", "generation")}
     return {**{k: v for k, v in pod.items() if k != "status"}, "metadata": metadata}

@@ -1,4 +1,4 @@
-"""A pod in the scheduling queue (QueuedPodInfo, pkg/scheduler/framework/types.go, v1.34)."""
+"""QueuedPod: a pod in the scheduling queue (QueuedPodInfo in pkg/scheduler/framework/types.go, v1.34)."""
 
 from dataclasses import dataclass, field
 
@@ -11,21 +11,23 @@ from simulator.trace import Lane
 class QueuedPod:
     pod: Pod
     timestamp: Micros
-    """When it was added, or last failed: orders pods of equal priority. Moves do not change it."""
+    """When the pod was added or its last attempt failed. Orders pods of equal priority."""
     sequence: int
-    """Orders pods of equal timestamp, which upstream leaves to its heap: simulated time may stand still."""
+    """Orders pods of equal timestamp. Upstream does not define their order, but here many pods have the same
+    timestamp, because simulated time does not advance with each event."""
     place: int = 0
-    """Its place in the line of a queue that knows no priority; 0 in the others."""
+    """The pod's position in a Fifo; 0 in other queues."""
     attempts: int = 0
     unschedulable_count: int = 0
-    """How often it was rejected, over its whole life."""
+    """How many attempts ended with a rejection by plugins (UnschedulableCount)."""
     consecutive_errors: int = 0
+    """How many attempts in succession ended with an error (ConsecutiveErrorsCount)."""
     backoff_expiration: Micros | None = None
-    """A whole second; None = not worked out since the last failure."""
+    """None = not computed since the last failure."""
     unschedulable_plugins: set[str] = field(default_factory=set)
     pending_plugins: set[str] = field(default_factory=set)
     gating_plugin: str = ""
-    """The PreEnqueue plugin that keeps it out of activeQ and backoffQ."""
+    """The PreEnqueue plugin that keeps the pod out of activeQ and backoffQ, "" if none does."""
     lane: Lane | None = None
 
     @property
@@ -34,5 +36,5 @@ class QueuedPod:
 
     @property
     def failed_by_error(self) -> bool:
-        """No plugin rejected it: a fault sent it back."""
+        """Whether the last attempt failed by an error: no plugin rejected the pod."""
         return not self.unschedulable_plugins and not self.pending_plugins

@@ -1,10 +1,13 @@
-"""The scheduling queue (PriorityQueue, pkg/scheduler/backend/queue/scheduling_queue.go, v1.34).
+"""SchedulingQueue (PriorityQueue in pkg/scheduler/backend/queue/scheduling_queue.go, v1.34).
 
-A pending pod is in one place at a time: activeQ (ready), backoffQ (to be tried again when its backoff is
-over), among the unschedulable pods (waiting for an event that may help it; the gated ones, which PreEnqueue
-keeps out, are there too), or in flight (popped, its attempt under way).
+A pending pod is in exactly one of these places:
 
-Feature gates are at their defaults: SchedulerQueueingHints and SchedulerPopFromBackoffQ are on.
+* activeQ: ready for a scheduling attempt
+* backoffQ: moves to activeQ when its backoff is completed
+* unschedulablePods: waits for an event that can make it schedulable, or is gated by a PreEnqueue plugin
+* in flight: its scheduling attempt has started and is not finished
+
+Feature gates have their defaults: SchedulerQueueingHints and SchedulerPopFromBackoffQ are enabled.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,30 +15,31 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from simulator.api import SECOND, Micros
+from simulator.framework import cluster_event
+from simulator.framework.cluster_event import ClusterEvent
 from simulator.objects.pod import Pod
-from simulator.queueing import cluster_event
 from simulator.queueing.active_queue import ActiveQueue
 from simulator.queueing.backoff_queue import BackoffQueue
-from simulator.queueing.cluster_event import ClusterEvent
-from simulator.queueing.hint_map import HintMap, QueueProfile, Strategy
+from simulator.queueing.hint_map import HintMap, QueueingStrategy, QueueProfile
 from simulator.queueing.nominator import Nominator
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.trace import Lane
 
 MAX_IN_UNSCHEDULABLE_PODS: Micros = 300 * SECOND
-"""How long a pod may wait for an event before it is tried again all the same."""
+"""A pod that was in unschedulablePods for longer is moved (DefaultPodMaxInUnschedulablePodsDuration)."""
 
 SortKey = Callable[[Pod, Micros], tuple[Any, ...]]
-"""What the QueueSort plugin orders pods by, smallest first, given the pod and its timestamp in the queue."""
+"""Sort key of activeQ from a pod and its timestamp, the smallest first. See QueueSortPlugin.sort_key."""
 
 
 def priority_sort(pod: Pod, timestamp: Micros) -> tuple[Any, ...]:
-    """Higher priority first, then the earlier timestamp."""
+    """The sort key of the PrioritySort plugin: higher priority first, then the earlier timestamp."""
     return -pod.priority, timestamp
 
 
 class Move(NamedTuple):
-    """A pod went from one place to another; "" is outside of the queue. ``plugin``: whose hint said so."""
+    """A pod moved from one place to another; None = it was not in the queue before, or is not after it.
+    ``plugin`` is the plugin whose queueing hint caused the move, "" if there is none."""
 
     info: QueuedPod
     source: Lane | None
@@ -45,8 +49,9 @@ class Move(NamedTuple):
 
 
 class SchedulingQueue:
-    """``profiles`` by schedulerName; ``lister`` finds a pod's current version by ``namespace/name``;
-    ``moved`` is told of every move; ``clock`` gives the simulated time. Durations in microseconds."""
+    """``clock`` returns the simulated time. ``profiles`` are by schedulerName. ``lister`` returns the current
+    version of a pod by ``namespace/name``. ``moved`` is called for every move. Durations are in microseconds.
+    """
 
     def __init__(
         self,
@@ -74,23 +79,23 @@ class SchedulingQueue:
     def _order(self, info: QueuedPod) -> tuple[Any, ...]:
         return *self._sort_key(info.pod, info.timestamp), info.sequence
 
-    # What pods do
+    # Changes of pods
 
     def add(self, pod: Pod) -> None:
-        """A new pod, which is in no queue yet."""
+        """Add: add a new pod to activeQ, or to unschedulablePods if it is gated."""
         self._add_new(pod, cluster_event.UNSCHEDULED_POD_ADD.label)
 
     def _add_new(self, pod: Pod, event: str) -> None:
         self._move_to_active_q(QueuedPod(pod, self._clock(), next(self._sequence)), event)
 
     def update(self, old: Pod | None, new: Pod) -> list[ClusterEvent]:
-        """A new version of a pod that has no node; the events that its change means.
+        """Update: replace a pod without a node by its new version. Return the cluster events of the change.
 
-        In activeQ and backoffQ it takes the old one's place. An unschedulable pod may be worth another
-        attempt now. For one in flight the events are kept: should the attempt fail, the newest version is
-        read anyway."""
+        In activeQ and backoffQ only the pod is replaced. A pod in unschedulablePods is requeued if a queueing
+        hint returns Queue for one of the events. For a pod in flight the events are stored, and the pod is
+        not replaced: if the attempt fails, the scheduler reads its current version."""
         events = cluster_event.pod_scheduling_properties_change(new, old)
-        if self.active_q.record_for(new, old, events):
+        if self.active_q.add_events_if_pod_in_flight(new, old, events):
             return events
         if (
             old is not None
@@ -110,13 +115,13 @@ class SchedulingQueue:
         info.pod = new
         self.nominator.update(old or new, new)
         for event in events:
-            strategy, plugin = self.hints.worth_requeuing(info, event, old, new)
+            strategy, plugin = self.hints.is_pod_worth_requeuing(info, event, old, new)
             if self._requeue(info, strategy, event.label, plugin):
                 break
         return events
 
     def delete(self, pod: Pod) -> None:
-        """The pod is gone, or has a node now."""
+        """Delete: remove a pod that was deleted or has a node now."""
         self.nominator.delete(pod)
         info = self.active_q.remove(pod.key) or self.backoff_q.remove(pod.key)
         info = info or self.unschedulable_pods.pop(pod.key, None)
@@ -124,22 +129,26 @@ class SchedulingQueue:
             self._report(info, None, cluster_event.UNSCHEDULED_POD_DELETE.label)
 
     def pop(self) -> QueuedPod | None:
-        """The next pod to try, now in flight until :meth:`done`; None where there is none."""
-        early = not self.active_q
+        """Pop: return the next pod, which is in flight until :meth:`done`; None if there is none."""
+        from_backoff_q = not self.active_q
         info = self.active_q.pop()
         if info is not None:
-            self._report(info, "inFlight", cluster_event.POP_FROM_BACKOFF_Q if early else "Pop")
+            event = cluster_event.POP_FROM_BACKOFF_Q if from_backoff_q else "Pop"
+            self._report(info, "inFlight", event)
         return info
 
     def done(self, uid: str) -> None:
-        """The attempt is over, or has passed the point after which only an error can send the pod back."""
+        """Done: the pod is no longer in flight. Called when its attempt is finished, or when from now on only
+        an error can make it fail."""
         self.active_q.done(uid)
 
     def add_unschedulable_if_not_present(self, info: QueuedPod, uid: str) -> bool:
-        """Take back a pod whose attempt failed: by plugins, named in its sets, or by an error (empty sets).
+        """AddUnschedulableIfNotPresent: add a pod whose attempt failed. ``info.unschedulable_plugins`` and
+        ``info.pending_plugins`` are the plugins that rejected it; both are empty after an error.
 
-        ``uid`` is the one that was popped: the pod in ``info`` may be its successor by the same name. False
-        where a pod of this name is here already."""
+        ``uid`` is that of the popped pod. ``info.pod`` can have another uid if the pod was deleted and
+        another one of the same name was created. Return False if a pod of this name is already in the
+        queue."""
         if self.get(info.pod.key) is not None:
             self.done(uid)
             return False
@@ -150,16 +159,16 @@ class SchedulingQueue:
             info.consecutive_errors = 0
         info.timestamp, info.sequence = self._clock(), next(self._sequence)
         info.backoff_expiration = None
-        strategy, event, plugin = self._hint_for_in_flight_pod(info)
+        strategy, event, plugin = self._determine_strategy_for_in_flight_pod(info)
         self._requeue(info, strategy, event, plugin)
         self.done(uid)
         return True
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Move pods to activeQ without backoff and hints; PreEnqueue is asked again unless they were in
-        backoffQ.
+        """Activate: move pods from unschedulablePods and backoffQ to activeQ, without backoff and queueing
+        hints. The PreEnqueue plugins run for pods from unschedulablePods.
 
-        One in flight is requeued when it comes back. Unknown pods are ignored.
+        A pod in flight is requeued if its attempt fails. Pods that are not in the queue are ignored.
         """
         for pod in pods:
             info = self.unschedulable_pods.get(pod.key)
@@ -169,26 +178,27 @@ class SchedulingQueue:
             if info is None or not self._move_to_active_q(
                 info, cluster_event.FORCE_ACTIVATE.label, from_backoff_q=from_backoff_q
             ):
-                self.active_q.record_for(pod, None, [cluster_event.FORCE_ACTIVATE])
+                self.active_q.add_events_if_pod_in_flight(pod, None, [cluster_event.FORCE_ACTIVATE])
 
     def get(self, key: str) -> QueuedPod | None:
         return self.active_q.get(key) or self.backoff_q.get(key) or self.unschedulable_pods.get(key)
 
     def nominated_pods(self) -> dict[str, list[Pod]]:
-        """Node name -> the pods nominated to it, each as it stands in the queue."""
+        """Return the nominated pods by node name."""
         return {node: self.nominated_pods_for_node(node) for node in self.nominator.nodes()}
 
     def nominated_pods_for_node(self, node_name: str) -> list[Pod]:
+        """NominatedPodsForNode: return the nominated pods of a node, in the version that the queue has."""
         pods = self.nominator.pods_for_node(node_name)
         return [info.pod if (info := self.get(pod.key)) else pod for pod in pods]
 
-    # What happens in the cluster
+    # Cluster events
 
     def move_all(
         self, event: ClusterEvent, old: Any, new: Any, pre_check: Callable[[Pod], bool] | None = None
     ) -> None:
-        """MoveAllToActiveOrBackoffQueue: give unschedulable pods that ``pre_check`` lets through a new
-        chance, where a hint says that the event may help them."""
+        """MoveAllToActiveOrBackoffQueue: requeue the pods in unschedulablePods for which ``pre_check``
+        returns True and a queueing hint returns Queue for the event."""
         infos = [i for i in self.unschedulable_pods.values() if pre_check is None or pre_check(i.pod)]
         self._move(infos, event, old, new)
 
@@ -196,62 +206,66 @@ class SchedulingQueue:
         if not event.wildcard and not self.hints.interested_in(event):
             return
         for info in infos:
-            if info.gated and not self.hints.interest_gating_plugin(info, event):
+            if info.gated and not self.hints.gating_plugin_registered(info, event):
                 continue
-            strategy, plugin = self.hints.worth_requeuing(info, event, old, new)
+            strategy, plugin = self.hints.is_pod_worth_requeuing(info, event, old, new)
             self._requeue(info, strategy, event.label, plugin)
-        self.active_q.record(event, old, new)
+        self.active_q.add_event_if_any_in_flight(event, old, new)
 
-    # What time does
+    # Periodic functions
 
     def flush_backoff_completed(self) -> None:
-        """Once a second: pods whose backoff is over go to activeQ."""
+        """flushBackoffQCompleted, every second: move pods whose backoff is completed to activeQ."""
         for info in self.backoff_q.pop_completed():
             self._move_to_active_q(info, cluster_event.BACKOFF_COMPLETE, from_backoff_q=True)
 
     def flush_unschedulable_leftover(self) -> None:
-        """Every 30 seconds: pods that no event helped for long are tried again."""
+        """flushUnschedulablePodsLeftover, every 30 seconds: requeue the pods that were in unschedulablePods
+        for longer than ``max_in_unschedulable_pods``."""
         oldest = self._clock() - self._max_in_unschedulable_pods
         leftover = [info for info in self.unschedulable_pods.values() if info.timestamp < oldest]
         if leftover:
             self._move(leftover, cluster_event.UNSCHEDULABLE_TIMEOUT, None, None)
 
     def next_leftover(self) -> Micros | None:
-        """When the next ungated pod will have waited too long; None where none waits."""
+        """Return the earliest time at which :meth:`flush_unschedulable_leftover` moves a pod that is not
+        gated, None if there is no such pod."""
         waiting = [info.timestamp for info in self.unschedulable_pods.values() if not info.gated]
         return min(waiting) + self._max_in_unschedulable_pods + 1 if waiting else None
 
     # Hints
 
-    def _hint_for_in_flight_pod(self, info: QueuedPod) -> tuple[Strategy, str, str]:
-        """What happened while the pod was in flight may have helped it: the best that any of it gives, with
-        the event and the plugin."""
-        best = Strategy.SKIP, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
-        if info.failed_by_error or not self.active_q.in_flight(info.pod.uid):
-            return Strategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
-        for event, old, new in self.active_q.events_since_pop(info.pod):
-            strategy, plugin = self.hints.worth_requeuing(info, event, old, new)
-            if strategy is Strategy.IMMEDIATELY:
+    def _determine_strategy_for_in_flight_pod(self, info: QueuedPod) -> tuple[QueueingStrategy, str, str]:
+        """determineSchedulingHintForInFlightPod: return how to requeue a pod whose attempt failed, from the
+        events that happened during the attempt; with the event and the plugin that determine it."""
+        result = QueueingStrategy.SKIP, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
+        if info.failed_by_error or not self.active_q.is_in_flight(info.pod.uid):
+            return QueueingStrategy.AFTER_BACKOFF, cluster_event.SCHEDULE_ATTEMPT_FAILURE, ""
+        for event, old, new in self.active_q.cluster_events_for_pod(info.pod):
+            strategy, plugin = self.hints.is_pod_worth_requeuing(info, event, old, new)
+            if strategy is QueueingStrategy.IMMEDIATELY:
                 return strategy, event.label, plugin
-            if strategy is Strategy.AFTER_BACKOFF and best[0] is Strategy.SKIP:
-                best = strategy, event.label, plugin
-        return best
+            if strategy is QueueingStrategy.AFTER_BACKOFF and result[0] is QueueingStrategy.SKIP:
+                result = strategy, event.label, plugin
+        return result
 
     # Moves
 
-    def _requeue(self, info: QueuedPod, strategy: Strategy, event: str, plugin: str) -> bool:
-        """requeuePodWithQueueingStrategy: whether it came to activeQ or backoffQ."""
-        if strategy is Strategy.SKIP:
+    def _requeue(self, info: QueuedPod, strategy: QueueingStrategy, event: str, plugin: str) -> bool:
+        """requeuePodWithQueueingStrategy: return whether the pod is in activeQ or backoffQ now."""
+        if strategy is QueueingStrategy.SKIP:
             self._keep_unschedulable(info, event, plugin)
             return False
-        if strategy is Strategy.AFTER_BACKOFF and self.backoff_q.backing_off(info):
+        if strategy is QueueingStrategy.AFTER_BACKOFF and self.backoff_q.backing_off(info):
             return self._move_to_backoff_q(info, event, plugin)
         return self._move_to_active_q(info, event, plugin)
 
     def _move_to_active_q(
         self, info: QueuedPod, event: str, plugin: str = "", *, from_backoff_q: bool = False
     ) -> bool:
-        if not from_backoff_q and self.hints.gate(info):
+        """moveToActiveQ: run the PreEnqueue plugins unless the pod was in backoffQ; move the pod to activeQ,
+        or to unschedulablePods if it is gated. Return whether it is in activeQ."""
+        if not from_backoff_q and self.hints.run_pre_enqueue(info):
             self._keep_unschedulable(info, event, plugin)
             return False
         key = info.pod.key
@@ -264,7 +278,9 @@ class SchedulingQueue:
         return True
 
     def _move_to_backoff_q(self, info: QueuedPod, event: str, plugin: str) -> bool:
-        if self.hints.gate(info):
+        """moveToBackoffQ: run the PreEnqueue plugins; move the pod to backoffQ, or to unschedulablePods if it
+        is gated. Return whether it is in backoffQ."""
+        if self.hints.run_pre_enqueue(info):
             self._keep_unschedulable(info, event, plugin)
             return False
         self.unschedulable_pods.pop(info.pod.key, None)

@@ -1,4 +1,4 @@
-"""The queues that a cluster may be run with: today's, and two older ones that show why it is as it is."""
+"""The scheduling queues that can be selected: the current version and two older ones for comparison."""
 
 from typing import Final, Literal
 
@@ -8,6 +8,7 @@ from simulator.queueing.scheduling_queue import SchedulingQueue
 
 QueueVersion = Literal["v1.34", "v1.10", "fifo"]
 TODAY: Final = "v1.34"
+"""The default."""
 QUEUES: Final[dict[QueueVersion, type[SchedulingQueue]]] = {
     "v1.34": SchedulingQueue,
     "v1.10": PriorityQueueV1_10,

@@ -1,38 +1,38 @@
-"""One scheduling attempt over all nodes: schedulePod and what leads up to it (pkg/scheduler/schedule_one.go,
-v1.34).
+"""One scheduling attempt over all nodes: schedulePod and PostFilter (pkg/scheduler/schedule_one.go, v1.34).
 
-An :class:`Attempt` keeps everything that it found as columns;
-:mod:`simulator.scheduler.attempt_record` makes the record of it.
-"""
+An :class:`Attempt` keeps the verdicts and scores as columns. The scheduler acts on :meth:`Attempt.result`;
+:mod:`simulator.scheduler.attempt_record` makes the record for display."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints, Rows
 from simulator.decision import Preemption
-from simulator.framework.diagnosis import NOT_LOOKED_AT, Diagnosis
-from simulator.framework.interface import CycleState, PluginError, PostFilterResult, Status
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.diagnosis import NOT_EVALUATED, Diagnosis, excluded_by_pre_filter
+from simulator.framework.extender import ExtenderError
 from simulator.framework.node_batch import NodeBatch
-from simulator.framework.runtime import Framework, PreFilterOutcome, ScoreColumns
+from simulator.framework.post_filter import run_post_filter
+from simulator.framework.pre_filter import PreFilterOutcome, run_pre_filter
+from simulator.framework.runtime import FilterPasses, Framework
+from simulator.framework.scoring import ScoreColumns, run_pre_score, run_score
+from simulator.framework.status import PluginError, PostFilterResult, SelectedCandidate, Status
 from simulator.objects.pod import Pod
 from simulator.scheduler import extender_calls
-from simulator.scheduler.extender import ExtenderError
+from simulator.scheduler.feasible_nodes import num_feasible_nodes_to_find
+from simulator.scheduler.schedule_result import FitError, ScheduleResult
 
 NO_NODES = "no nodes available to schedule pods"
-MIN_FEASIBLE_NODES_TO_FIND = 100
-"""In small clusters all nodes are looked at: there is nothing to save."""
-MIN_FEASIBLE_NODES_PERCENTAGE_TO_FIND = 5
-"""However large the cluster, this share of it must be found, so that scores have something to choose from."""
 
 
 class Attempt:
     """The search for a node for one pod. Run it by exhausting :meth:`run`, once.
 
-    ``exhaustive`` looks also at what the real scheduler would have left out, for who wants to see it all:
-    every node beside a nominated one that passed, scores where only one node passed, and preemption behind a
-    PostFilter plugin that ended in an error. It changes no choice.
+    ``exhaustive`` also does what upstream skips, for display: it filters all other nodes where the nominated
+    node passed, scores a single feasible node, and runs preemption after a PostFilter plugin that failed. It
+    changes no result.
     """
 
     def __init__(
@@ -53,35 +53,39 @@ class Attempt:
         self.exhaustive = exhaustive
         self.pre_filter: PreFilterOutcome | None = None
         self.diagnosis = Diagnosis(cluster)
-        """What the scheduler found."""
         self.seen = self.diagnosis
-        """The same with what it would not have looked at (only if exhaustive)."""
+        """The diagnosis of all nodes, where ``exhaustive`` filters more of them than upstream does."""
+        self.filter_passes: dict[int, FilterPasses] = {}
+        """By row: the filtered nodes that have nominated pods."""
         self.outside: Rows | None = None
-        """Rows of nodes that PreFilter results left out."""
+        """Rows of the nodes that the PreFilter results exclude."""
         self.feasible: Rows = np.empty(0, dtype=np.intp)
-        """Rows of the nodes that passed, in any order."""
+        """Rows of the feasible nodes, in any order."""
         self.nominated_shortcut = False
         self.pre_score_skipped: list[str] = []
         self.scores: list[ScoreColumns] = []
         self.totals: Ints = np.empty(0, dtype=np.int64)
         self.best: Rows = np.empty(0, dtype=np.intp)
-        """Rows that share the top total."""
+        """Rows of the nodes that share the top total."""
         self.selected: int | None = None
         """The chosen row."""
         self.message = ""
-        """Why the pod does not fit, without the part of PostFilter."""
+        """FitError.Error() without the message of PostFilter."""
         self.post_filter: Status | None = None
         self.nominated_node: str | None = None
-        """What PostFilter nominates the pod to; "" clears the nomination, None leaves it."""
+        """The node that PostFilter nominates; "" clears the nomination, None leaves it as it is."""
+        self.candidate: SelectedCandidate | None = None
+        """The candidate that preemption selected."""
         self.preemption: Callable[[], Preemption] | None = None
-        """Makes the record of what preemption found."""
+        """Makes the record of the preemption."""
         self.errors: list[str] = []
-        """Faults, any of which ends the attempt (nodes are filtered in parallel: which one is chance)."""
+        """Messages of faults, each of which ends the attempt. Upstream reports any of them."""
 
     def run(self) -> Iterator[str]:
         """Yields the name of each extension point just before it is run."""
         if not self.cluster.node_count:
             self.message = NO_NODES
+            self.nominated_node = ""
             return
         yield "PreFilter"
         if self._pre_filter():
@@ -106,18 +110,36 @@ class Attempt:
             self._score()
 
     def fail(self, point: str, fault: Status) -> None:
-        """End the search as a plugin's error at this point does: after PostFilter the pod is unschedulable
-        all the same."""
+        """End the search by a fault at an extension point. At PostFilter the pod stays unschedulable."""
         if point == "PostFilter":
             self.post_filter = fault
         else:
             self.errors.append(fault.message)
 
-    # The steps
+    def result(self) -> ScheduleResult:
+        """The result, once :meth:`run` is exhausted or :meth:`fail` was called."""
+        evaluated = (self.diagnosis.codes >= 0) & self.cluster.exists[: self.cluster.width]
+        counts = int(np.count_nonzero(evaluated)), len(self.feasible)
+        if self.errors:
+            return ScheduleResult("", *counts, error=self.errors[0])
+        if self.selected is not None:
+            return ScheduleResult(self.cluster.node(self.selected).name, *counts)
+        plugins = frozenset(self.diagnosis.unschedulable_plugins)
+        failure = FitError(self.full_message(), plugins, self.nominated_node, self.candidate)
+        return ScheduleResult("", *counts, fit_error=failure)
+
+    def full_message(self) -> str:
+        """FitError.Error(), with the message of PostFilter."""
+        status = self.post_filter
+        if status is None or status.code == "Success" or not status.message:
+            return self.message
+        return f"{self.message} {status.message}"
+
+    # The extension points
 
     def _pre_filter(self) -> bool:
-        """Whether there is anything to filter."""
-        outcome = self.pre_filter = self.framework.run_pre_filter(self.state, self.pod)
+        """Whether the search goes on to Filter."""
+        outcome = self.pre_filter = run_pre_filter(self.framework, self.state, self.pod)
         self.diagnosis.unschedulable_plugins.update(outcome.narrowed_by)
         status = outcome.status
         if status is None:
@@ -131,12 +153,13 @@ class Attempt:
         return False
 
     def _filter(self) -> None:
-        """findNodesThatFitPod: the nominated node alone if it passes, else those that PreFilter allows."""
+        """findNodesThatFitPod: the nominated node alone if it is feasible, else all nodes of the PreFilter
+        results."""
         assert self.pre_filter is not None
         nominated = self.cluster.rows.get(self.pod.nominated_node_name)
         if nominated is not None:
             row = np.array([nominated])
-            self._look_at(self.diagnosis, row)
+            self._run_filters(self.diagnosis, row)
             code = int(self.diagnosis.codes[nominated])
             status = self.diagnosis.statuses[code - 1] if code else None
             if status is None:
@@ -144,8 +167,8 @@ class Attempt:
                     self.feasible, self.nominated_shortcut = row, True
             elif status.rejected:
                 self.diagnosis.blame(status)
-            else:  # a fault is passed over: the other nodes are looked at as if there were no nomination
-                self.diagnosis.codes[nominated] = NOT_LOOKED_AT
+            else:  # evaluateNominatedNode only logs a fault; all nodes are evaluated then
+                self.diagnosis.codes[nominated] = NOT_EVALUATED
         names = self.pre_filter.node_names
         rows: Rows | None = None
         if names is not None:
@@ -156,14 +179,14 @@ class Attempt:
         if self.nominated_shortcut:
             if self.exhaustive:
                 self.seen = Diagnosis(self.cluster)
-                self._look_at(self.seen, rows)
+                self._run_filters(self.seen, rows)
             return
         if names is not None:
-            self.diagnosis.absent = left_out(self.diagnosis.unschedulable_plugins)
+            self.diagnosis.absent = excluded_by_pre_filter(self.diagnosis.unschedulable_plugins)
         self._search(rows)
 
     def _extenders_pass(self, nominated: Rows) -> bool:
-        """A fault here only means that the other nodes are looked at too."""
+        """Whether the extenders let the nominated node pass; where one fails, all nodes are evaluated."""
         try:
             passing = extender_calls.passing(
                 self.framework.extenders, Diagnosis(self.cluster), self.pod, nominated
@@ -172,16 +195,18 @@ class Attempt:
             return False
         return bool(len(passing))
 
-    def _look_at(self, diagnosis: Diagnosis, rows: Rows | None) -> None:
+    def _run_filters(self, diagnosis: Diagnosis, rows: Rows | None) -> None:
         """Filter some rows (None = all of them)."""
         batch = NodeBatch(self.cluster, rows)
-        verdicts = self.framework.run_filter_with_nominated_pods(self.state, self.pod, batch)
+        verdicts, passes = self.framework.filter_with_nominated_pods(self.state, self.pod, batch)
+        if diagnosis is self.diagnosis:
+            self.filter_passes |= {each.row: each for each in passes}
         diagnosis.record(slice(0, self.cluster.width) if rows is None else rows, *verdicts)
 
     def _search(self, rows: Rows | None) -> None:
-        """findNodesThatPassFilters: from the rotating start on, until enough nodes have passed."""
+        """findNodesThatPassFilters: from nextStartNodeIndex on, until enough nodes are feasible."""
         diagnosis, cluster = self.diagnosis, self.cluster
-        self._look_at(diagnosis, rows)
+        self._run_filters(diagnosis, rows)
         candidates = cluster.order() if rows is None else rows
         enough = self._enough(len(candidates))
         if enough < len(candidates):
@@ -189,9 +214,9 @@ class Attempt:
             candidates = np.concatenate([candidates[start:], candidates[:start]])
             passed = np.flatnonzero(diagnosis.codes[candidates] == 0)
             if len(passed) > enough:
-                # One more than enough is found before the search stops; that one is not kept.
-                unseen = candidates[passed[enough] :]
-                diagnosis.codes[unseen] = NOT_LOOKED_AT
+                # Upstream stops when it finds one more than enough, and does not count that one.
+                others = candidates[passed[enough] :]
+                diagnosis.codes[others] = NOT_EVALUATED
                 candidates = candidates[: passed[enough]]
         codes = diagnosis.codes[candidates]
         self.feasible = candidates[codes == 0]
@@ -216,25 +241,27 @@ class Attempt:
             diagnosis.unschedulable_plugins.clear()
 
     def _enough(self, nodes: int) -> int:
-        """How many feasible nodes end the search: one, where nothing would choose among more."""
+        """How many feasible nodes end the search: one, where no plugin or extender filters or scores them
+        afterwards."""
         chooses = self.framework.score_plugins or any(
             extender.config.filter_verb or extender.config.prioritize_verb
             for extender in self.framework.extenders
         )
         if not chooses and not self.exhaustive:
             return 1
-        return nodes_to_find(nodes, self.framework.profile.percentage_of_nodes_to_score)
+        return num_feasible_nodes_to_find(nodes, self.framework.profile.percentage_of_nodes_to_score)
 
     def _post_filter(self) -> None:
-        result, self.post_filter = self.framework.run_post_filter(self.state, self.pod, self.diagnosis)
+        result, self.post_filter = run_post_filter(self.framework, self.state, self.pod, self.diagnosis)
         if result is None and self.exhaustive:
             result = self._preemption_alone()
         if result is not None:
             self.preemption = result.preemption
             self.nominated_node = result.nominated_node
+            self.candidate = result.candidate
 
     def _preemption_alone(self) -> PostFilterResult | None:
-        """What preemption would have said, had it been reached."""
+        """The record of DefaultPreemption where a PostFilter plugin before it failed."""
         for plugin in self.framework.post_filter_plugins:
             if plugin.name == "DefaultPreemption":
                 result, _ = plugin.post_filter(self.state, self.pod, self.diagnosis)
@@ -243,7 +270,7 @@ class Attempt:
 
     def _pre_score(self) -> bool:
         try:
-            self.pre_score_skipped = self.framework.run_pre_score(self.state, self.pod, self._feasible())
+            self.pre_score_skipped = run_pre_score(self.framework, self.state, self.pod, self._feasible())
         except PluginError as fault:
             self.errors.append(str(fault))
             return False
@@ -252,7 +279,7 @@ class Attempt:
     def _score(self) -> None:
         """prioritizeNodes and selectHost."""
         try:
-            self.scores, self.totals = self.framework.run_score(self.state, self.pod, self._feasible())
+            self.scores, self.totals = run_score(self.framework, self.state, self.pod, self._feasible())
         except PluginError as fault:
             self.errors.append(str(fault))
             return
@@ -262,31 +289,14 @@ class Attempt:
                 self.scores.append(column)
                 self.totals += column.weighted()
             self.best = self.feasible[self.totals == self.totals.max()]
-            # The k-th in the scheduler's order, whatever the order of rows.
+            # The k-th in the order of the node tree: rows depend on when nodes were added.
             k = self.state.draw("node", len(self.best))
             places = self.cluster.position()[self.best]
             self.selected = int(self.best[np.argpartition(places, k)[k]])
 
     def _feasible(self) -> NodeBatch:
-        """The nodes that passed; a whole batch where these are all rows that there are, which saves
-        gathering."""
+        """The feasible nodes; a whole batch where these are all rows, so that columns are not copied."""
         if len(self.feasible) < self.cluster.width:
             return NodeBatch(self.cluster, self.feasible)
         self.feasible = np.arange(self.cluster.width)
         return NodeBatch(self.cluster)
-
-
-def left_out(plugins: Collection[str]) -> Status:
-    """What is said of nodes that PreFilter results leave out. (By upstream's ways a plugin that turned the
-    nominated node away before is named too.)"""
-    reason = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
-    return Status("UnschedulableAndUnresolvable", (reason,))
-
-
-def nodes_to_find(nodes: int, percentage: int) -> int:
-    """numFeasibleNodesToFind: how many feasible nodes are enough."""
-    if nodes < MIN_FEASIBLE_NODES_TO_FIND:
-        return nodes
-    if percentage == 0:
-        percentage = max(50 - nodes // 125, MIN_FEASIBLE_NODES_PERCENTAGE_TO_FIND)
-    return max(nodes * percentage // 100, MIN_FEASIBLE_NODES_TO_FIND)

@@ -1,31 +1,44 @@
-"""The record of a scheduling attempt: its columns as plain data, for the store and for people."""
+"""The record of a scheduling attempt for display: its Decision, and the trace events of the search."""
 
+import logging
+from collections import Counter
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator import decision
 from simulator.api import Micros
 from simulator.cluster.columns import Ints, Rows
 from simulator.decision import Decision, Failure, PluginScores, TwoPasses
-from simulator.framework.interface import Explained, PluginError, ScorePlugin
+from simulator.decision_columns import UNSTORED, UNSTORED_NAMES, IntColumn, narrowed, plain_encoder
+from simulator.framework.interface import ScoreExplanation, ScorePlugin
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.status import Status
 from simulator.scheduler.attempt import Attempt
+from simulator.trace import Event, Filtered, Scored
+
+log = logging.getLogger(__name__)
+
+_explained_decoder = msgspec.json.Decoder(ScoreExplanation)
 
 TWO_PASSES_AT_MOST = 16
-"""Nodes with nominated pods of which both passes are kept."""
+"""Nodes with nominated pods for which the record has both filter passes."""
 EXPLAINED_AT_MOST = 16
-"""Nodes for which it is kept what their scores come from: more than a screen sets side by side."""
+"""Nodes for which the record has the inputs of their scores: more than a page shows beside each other."""
 
 
 def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: bool = False) -> Decision:
-    """The whole attempt as plain data; or, ``under_way``, as much of it as is known."""
+    """The Decision of an attempt that ended; ``under_way``: of one that stands between two extension points.
+
+    To be called before the cluster changes: the inputs of scores and the victims are read from it."""
     cluster = search.cluster
     names = cluster.names()
     verdicts, failures = _verdicts(search)
     position = cluster.position()
-    best = np.argsort(-search.totals, kind="stable")[:EXPLAINED_AT_MOST]
+    best = _best(search.totals)
     return Decision(
         cycle=search.state.cycle,
         t=now,
@@ -40,15 +53,15 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
         filter_plugins=[
             p.name for p in search.framework.filter_plugins if p.name not in search.state.skip_filter
         ],
-        verdicts=verdicts.tolist(),
+        verdicts=IntColumn(verdicts),
         failures=failures,
-        feasible=position[search.feasible].tolist(),
+        feasible=IntColumn(position[search.feasible]),
         scores=_scores(search, best),
         two_passes=_two_passes(search),
         explained=best.tolist(),
         pre_score_skipped=search.pre_score_skipped,
-        totals=search.totals.tolist(),
-        tied=[names[i] for i in sorted(position[search.best].tolist())],
+        totals=UNSTORED if search.scores else IntColumn(search.totals),
+        tied=UNSTORED_NAMES,
         selected="" if search.selected is None or search.errors else names[int(position[search.selected])],
         nominated_shortcut=search.nominated_shortcut,
         preemption=preemption(search),
@@ -58,60 +71,107 @@ def record(search: Attempt, *, now: Micros = 0, attempt: int = 1, under_way: boo
     )
 
 
+def trace_of(search: Attempt, now: Micros = 0) -> Iterator[Event]:
+    """The trace events of the search: how many nodes passed the filters, and which node was chosen."""
+    cycle, pod = search.state.cycle, search.pod.key
+    if search.pre_filter is not None:
+        yield Filtered(
+            t=now,
+            cycle=cycle,
+            pod=pod,
+            nodes=search.cluster.node_count,
+            feasible=len(search.feasible),
+            reasons=_reasons(search),
+        )
+    if search.selected is not None and not search.errors:
+        yield Scored(
+            t=now,
+            cycle=cycle,
+            pod=pod,
+            node=search.cluster.node(search.selected).name,
+            total=int(search.totals.max(initial=0)),
+            tied=len(search.best),
+        )
+
+
+def _reasons(search: Attempt) -> dict[str, int]:
+    """How many nodes each reason turned away, by the reason."""
+    codes, statuses = _codes(search)
+    if codes.max(initial=0) <= 0:
+        return {}
+    reasons: Counter[str] = Counter()
+    for code, times in enumerate(np.bincount(codes[codes > 0]).tolist()):
+        if times:
+            for reason in statuses[code - 1].reasons:
+                reasons[reason] += times
+    return dict(sorted(reasons.items()))
+
+
 def _two_passes(search: Attempt) -> list[TwoPasses]:
-    """Of the nodes that were looked at."""
-    cluster, state, codes = search.cluster, search.state, search.diagnosis.codes
-    named = [cluster.rows[name] for name in state.nominated if name in cluster.rows]
-    rows = np.array([row for row in named if codes[row] >= 0][:TWO_PASSES_AT_MOST], dtype=np.intp)
-    if not len(rows) or search.pre_filter is None:
+    """The first nodes with nominations, as far as they were filtered and have pods of equal or higher
+    priority."""
+    cluster, codes = search.cluster, search.diagnosis.codes
+    if not search.filter_passes:
         return []
-    try:
-        passes = search.framework.two_passes(state, search.pod, NodeBatch(cluster, rows))
-    except PluginError:
-        return []  # the attempt itself says so
+    nominated = [cluster.rows[name] for name in search.state.nominated if name in cluster.rows]
+    rows = [row for row in nominated if codes[row] >= 0][:TWO_PASSES_AT_MOST]
+    passes = [search.filter_passes[row] for row in rows if row in search.filter_passes]
     return [
-        TwoPasses(cluster.node(int(rows[i])).name, [pod.key for pod in nominated], not first, not second)
-        for i, nominated, first, second in passes
+        TwoPasses(cluster.node(row).name, [pod.key for pod in pods], passes_with, passes_without)
+        for row, pods, passes_with, passes_without in passes
     ]
 
 
 def _scores(search: Attempt, best: Rows) -> list[PluginScores]:
-    """With what the best nodes were scored by, as long as the cluster is as it was."""
+    """Each plugin's scores, with their inputs for the best nodes."""
     plugins = search.framework.plugins
     batch = NodeBatch(search.cluster, search.feasible[best])
     made = []
     for column in search.scores:
         plugin = plugins.get(column.plugin)
-        explained = Explained()
+        explained = ScoreExplanation()
         if isinstance(plugin, ScorePlugin):
-            explained = plugin.explain(search.state, search.pod, batch)
-        values = column.raw.tolist(), column.normalized.tolist(), column.weighted().tolist()
+            explained = _explained(plugin, search, batch)
+        normalized = IntColumn(column.normalized)
         made.append(
             PluginScores(
                 column.plugin,
                 column.weight,
-                *values,
-                explained.strategy,
-                explained.shape,
-                [*explained.inputs],
-                [*explained.terms],
+                normalized if column.raw is column.normalized else IntColumn(column.raw),
+                normalized,
+                strategy=explained.strategy,
+                shape=explained.shape,
+                inputs=[*explained.inputs],
+                terms=[*explained.terms],
             )
         )
     return made
 
 
+def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
+    """Nothing where the plugin raises, which is logged: the rest of the record is of use all the same."""
+    try:
+        found = plugin.explain(search.state, search.pod, nodes)
+        # Read back from JSON, so that what cannot be stored fails here and not when the loop stores it.
+        return _explained_decoder.decode(plain_encoder.encode(found)) if any(found) else found
+    except Exception as fault:  # whatever it is: explanations are for display only
+        log.warning("plugin %s cannot explain its scores of %s", plugin.name, search.pod.key, exc_info=fault)
+        return ScoreExplanation()
+
+
+def _best(totals: Ints) -> Rows:
+    """The indices of the highest totals, the highest first and the first of equal ones first."""
+    best: Rows = np.argsort(narrowed(-totals), kind="stable")[:EXPLAINED_AT_MOST]  # quicker if it is narrow
+    return best
+
+
 def message(search: Attempt) -> str:
     """The PodScheduled condition's message."""
-    if search.errors:
-        return search.errors[0]
-    status = search.post_filter
-    if status is None or status.code == "Success" or not status.message:
-        return search.message
-    return f"{search.message} {status.message}"
+    return search.errors[0] if search.errors else search.full_message()
 
 
 def preemption(search: Attempt) -> decision.Preemption | None:
-    """The record of preemption, with what PostFilter as a whole came to."""
+    """The record of the preemption, with the status of PostFilter."""
     if search.preemption is None or search.post_filter is None:
         return None
     status = search.post_filter
@@ -142,23 +202,33 @@ def _pre_filter(search: Attempt) -> decision.PreFilter | None:
     )
 
 
-def _verdicts(search: Attempt) -> tuple[Ints, list[Failure]]:
-    """Verdicts in the order of the nodes, and the failures that occur in them, in order of their numbers."""
-    codes, statuses = search.diagnosis.codes, list(search.diagnosis.statuses)
-    by_pre_filter = 0
+def _codes(search: Attempt) -> tuple[NDArray[np.int32], list[Status]]:
+    """The code of each node in the scheduler's order, see :class:`Diagnosis`, and the statuses. The last
+    status is that of the nodes which PreFilter results leave out, where there are any."""
+    codes, statuses = search.diagnosis.codes, [*search.diagnosis.statuses]
     if search.outside is not None and not search.nominated_shortcut:
         statuses.append(search.diagnosis.absent)
-        by_pre_filter = len(statuses)
-        unseen = search.outside[codes[search.outside] < 0]
         codes = codes.copy()
-        codes[unseen] = by_pre_filter
-    codes = codes[search.cluster.order()]
-    used = np.flatnonzero(np.bincount(codes[codes > 0], minlength=1))
-    numbers = np.zeros(len(statuses) + 1, dtype=np.int64)
-    numbers[used] = np.arange(1, len(used) + 1)
-    failures = [
-        Failure(s.plugin, s.code, sorted(s.reasons), k == by_pre_filter)
-        for k in used.tolist()
-        for s in (statuses[k - 1],)
-    ]
+        codes[search.outside[codes[search.outside] < 0]] = len(statuses)
+    return codes[search.cluster.order()], statuses
+
+
+def _verdicts(search: Attempt) -> tuple[NDArray[np.int32], list[Failure]]:
+    """Decision.verdicts and Decision.failures: distinct ones, in order of their codes."""
+    codes, statuses = _codes(search)
+    if codes.max(initial=0) <= 0:
+        return codes, []
+    by_pre_filter = len(statuses) if len(statuses) > len(search.diagnosis.statuses) else 0
+    numbers = np.zeros(len(statuses) + 1, dtype=np.int32)
+    places: dict[tuple[object, ...], int] = {}
+    failures: list[Failure] = []
+    for k in np.flatnonzero(np.bincount(codes[codes > 0])).tolist():
+        status = statuses[k - 1]
+        failure = Failure(status.plugin, status.code, sorted(status.reasons), k == by_pre_filter)
+        # A node with nominated pods has a status of its own, which may say the same as another one.
+        key = (failure.plugin, failure.code, *failure.reasons, failure.by_pre_filter)
+        if key not in places:
+            failures.append(failure)
+            places[key] = len(failures)
+        numbers[k] = places[key]
     return np.where(codes > 0, numbers[codes], codes), failures

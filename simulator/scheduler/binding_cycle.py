@@ -1,202 +1,171 @@
-"""The binding cycle: the wait on Permit, PreBind, Bind, PostBind (bindingCycle in
-pkg/scheduler/schedule_one.go, v1.34).
-
-It goes on beside the scheduling cycles of other pods: each of its steps is a thing of its own in the agenda.
-"""
+"""The binding cycle (bindingCycle in pkg/scheduler/schedule_one.go, v1.34). It is a process of its own, which
+runs beside the scheduling cycles of other pods."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from simulator import trace
-from simulator.api import Change, Manifest, Micros
-from simulator.apiserver.status import StatusError
+from simulator.api import Manifest, Micros
 from simulator.apiserver.subresources import admit_binding
-from simulator.framework.binding import by, run_bind, run_post_bind, run_pre_bind, run_unreserve
-from simulator.framework.interface import CycleState, PluginError, Status, error
-from simulator.framework.runtime import Framework
+from simulator.client.event_recorder import SCHEDULED, Note
+from simulator.client.writes import Patch
+from simulator.framework.binding import (
+    BindResult,
+    broken,
+    run_bind,
+    run_post_bind,
+    run_pre_bind,
+    run_unreserve,
+)
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.extender import ExtenderError
+from simulator.framework.status import Status, error
+from simulator.kernel.requests import Due, Point, Refused, Steps, Wait, Write
 from simulator.objects import durations
 from simulator.objects.pod import Pod
-from simulator.plugins.volume_binding import VolumeBinding
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
 from simulator.scheduler import extender_calls
-from simulator.scheduler.bind_volumes import VolumesToBind, volumes_to_bind
-from simulator.scheduler.event_recorder import SCHEDULED
-from simulator.scheduler.extender import ExtenderError
 from simulator.scheduler.failure_handler import binding_failed
 from simulator.scheduler.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
-from simulator.scheduler.points import Point, Points
-from simulator.world.agenda import Turn
-from simulator.world.world import Refused
-
-if TYPE_CHECKING:
-    from simulator.scheduler.scheduler import Scheduler
+from simulator.scheduler.scheduler import Scheduler
 
 
-class BindingCycle:
-    """Of one assumed pod, from Permit's word on."""
-
-    def __init__(
-        self,
-        scheduler: "Scheduler",
-        info: QueuedPod,
-        assumed: Pod,
-        state: CycleState,
-        cycle: int,
-    ) -> None:
-        self._scheduler = scheduler
-        self._world = scheduler.world
-        self._framework: Framework = scheduler.frameworks[assumed.scheduler_name]
-        self._info = info
-        self._assumed = assumed
-        self._state = state
-        self._cycle = cycle
-        self._timers: list[int] = []
-
-    def start(self, waits: dict[str, Micros]) -> None:
-        """Wait for the plugins that want it (each with its timeout), then bind."""
-        if not waits:
-            self._go_on(None)
-            return
-        until = self._world.now + min(waits.values())
-        waiting = self._framework.waiting_pods.add(
-            self._assumed, waits, self._go_on, attempt=self._info.attempts, until=until
-        )
-        self._info.lane = "waiting"
-        self._scheduler.lanes.moved(Move(self._info, "inFlight", "waiting", "Permit", next(iter(waits))))
-        for plugin, timeout in waits.items():
-            message = f"rejected due to timeout after waiting {durations.text(timeout)} at plugin {plugin}"
-            reject = partial(waiting.reject, plugin, message)
-            self._timers.append(self._world.agenda.add(self._world.now + timeout, Turn.BINDING, reject))
-
-    def _go_on(self, status: Status | None) -> None:
-        for timer in self._timers:
-            self._world.agenda.cancel(timer)
-        self._world.agenda.add(self._world.now, Turn.BINDING, partial(self._permitted, status))
-
-    def _permitted(self, status: Status | None) -> Points | None:
+def binding_cycle(
+    scheduler: Scheduler,
+    info: QueuedPod,
+    pod: Pod,
+    state: CycleState,
+    *,
+    cycle: int,
+    timeouts: dict[str, Micros],
+) -> Steps[None]:
+    """Bind an assumed pod. ``timeouts`` are those of the Permit plugins that want it to wait."""
+    framework, faults = scheduler.frameworks[pod.scheduler_name], scheduler.faults
+    failed = partial(handle_binding_cycle_error, scheduler, info, pod, state, cycle=cycle)
+    status = yield from wait_on_permit(scheduler, info, pod, timeouts)
+    if status is not None:
+        failed(status, on_permit=True)
+        return
+    # Any failure from here on is an error: events that come meanwhile are not kept for the pod.
+    scheduler.queue.done(pod.uid)
+    try:
+        if framework.pre_bind_plugins or faults.is_planned(pod, "PreBind"):
+            yield Point("PreBind", cycle, pod.key)
+            status = faults.inject(pod, "PreBind")
+            if status is None:
+                status = yield from run_pre_bind(framework, state, pod, pod.node_name)
         if status is None:
-            return self._pre_bind()
-        self._failed(status, on_permit=True)
+            yield Point("Bind", cycle, pod.key)
+            status = faults.inject(pod, "Bind")
+            if status is None:
+                status = yield from bind(scheduler, pod, state, cycle)
+    except Exception as fault:  # whatever it is, it fails this binding only
+        status = broken(fault)
+    if status is not None:
+        failed(status, on_permit=False)
+        return
+    if framework.post_bind_plugins:
+        yield Wait(scheduler.world.now)
+        yield Point("PostBind", cycle, pod.key)
+        run_post_bind(framework, state, pod, pod.node_name)
+    scheduler.activate(state)
+
+
+def wait_on_permit(
+    scheduler: Scheduler, info: QueuedPod, pod: Pod, timeouts: dict[str, Micros]
+) -> Steps[Status | None]:
+    """WaitOnPermit: None when all plugins have allowed the pod."""
+    now = scheduler.world.now
+    if not timeouts:
+        yield Wait(now)  # as "go" does: the binding cycle begins when the scheduling cycle has ended
         return None
+    waiting_pods = scheduler.frameworks[pod.scheduler_name].waiting_pods
+    until = {plugin: now + timeout for plugin, timeout in timeouts.items()}
+    waiting = waiting_pods.add(pod, until, attempt=info.attempts)
+    info.lane = "waiting"
+    scheduler.lanes.moved(Move(info, "inFlight", "waiting", "Permit", next(iter(timeouts))))
+    while True:
+        plugin, time = waiting.next_timeout()
+        ended: Due | Status | None = yield Wait(time, waiting.ended)
+        if not isinstance(ended, Due):
+            return ended
+        if plugin in waiting.pending_plugins:
+            # The process goes on in its next entry: other pods whose time is over as well have theirs first.
+            timeout = durations.format_duration(timeouts[plugin])
+            message = f"rejected due to timeout after waiting {timeout} at plugin {plugin}"
+            waiting.reject(plugin, message)
 
-    def _pre_bind(self) -> Points:
-        """What fails from here on is an error, no verdict: events that came meanwhile matter no more."""
-        self._scheduler.queue.done(self._assumed.uid)
-        pod, framework, faults = self._assumed, self._framework, self._scheduler.faults
-        if framework.pre_bind_plugins or faults.aims(pod, "PreBind"):
-            yield self._point("PreBind")
-            status = faults.strike(pod, "PreBind")
-            status = status or run_pre_bind(framework, self._state, pod, pod.node_name)
-            if status is not None:
-                self._failed(status)
-                return
-            volumes = volumes_to_bind(self._world, framework, self._state, pod)
-            if volumes is not None:
-                self._bind_volumes(volumes)
-                return
-        yield from self._bind()
 
-    def _bind_volumes(self, volumes: VolumesToBind) -> None:
-        try:
-            volumes.write()
-        except PluginError as fault:
-            self._failed(by("PreBind", VolumeBinding.name, error(str(fault))))
-            return
-        pod = self._assumed
-        self._world.emit(
-            trace.VolumesAwaited(
-                t=self._world.now, cycle=self._cycle, pod=pod.key, node=pod.node_name, claims=volumes.claims
-            )
+def bind(scheduler: Scheduler, pod: Pod, state: CycleState, cycle: int) -> Steps[Status | None]:
+    """Run the extender or the plugin that binds the pod, and write the binding for it."""
+    plugin, status = _run_bind(scheduler, pod, state)
+    if status is not None:
+        return status
+    note = f"Successfully assigned {pod.key} to {pod.node_name}"
+    now = scheduler.world.now
+    outcome = yield Write(
+        Patch(
+            "pods",
+            pod.key,
+            pod.uid,
+            partial(_bound, scheduler, pod.node_name),
+            trace.Bound(t=now, cycle=cycle, pod=pod.key, node=pod.node_name),
+            Note(SCHEDULED, note, pod),
         )
-        self._look_later(volumes)
+    )
+    if isinstance(outcome, Refused):
+        message = outcome.message
+        return error(f'running Bind plugin "{plugin}": {message}' if plugin else message)
+    return None
 
-    def _look_later(self, volumes: VolumesToBind) -> None:
-        self._world.agenda.add(volumes.next_look(), Turn.BINDING, partial(self._look, volumes))
 
-    def _look(self, volumes: VolumesToBind) -> Points | None:
-        try:
-            if volumes.look():
-                return self._bind()
-        except PluginError as fault:
-            self._failed(by("PreBind", VolumeBinding.name, error(str(fault))))
-        else:
-            self._look_later(volumes)
-        return None
+def _run_bind(scheduler: Scheduler, pod: Pod, state: CycleState) -> BindResult:
+    """If an extender binds the pod, no Bind plugin is run (bind in schedule_one.go)."""
+    framework = scheduler.frameworks[pod.scheduler_name]
+    try:
+        if extender_calls.bind(framework.extenders, pod, pod.node_name):
+            return BindResult("", None)
+    except ExtenderError as fault:
+        return BindResult("", error(str(fault)))
+    return run_bind(framework, state, pod, pod.node_name)
 
-    def _bind(self) -> Points:
-        pod, framework, faults = self._assumed, self._framework, self._scheduler.faults
-        yield self._point("Bind")
-        status = faults.strike(pod, "Bind") or self._extenders()
-        status = status or run_bind(framework, self._state, pod, pod.node_name)
-        if status is not None:
-            self._failed(status)
-            return
-        self._world.update(
-            "pods", pod.key, pod.uid, self._binding, self._written, event=self._bound, record=self._recorded
-        )
 
-    def _extenders(self) -> Status | None:
-        """An extender written for a real cluster has no way into this one: its word is taken, and what it
-        would have written is written here."""
-        try:
-            extender_calls.bind(self._framework.extenders, self._assumed, self._assumed.node_name)
-        except ExtenderError as fault:
-            return error(str(fault))
-        return None
+def _bound(scheduler: Scheduler, node_name: str, pod: Manifest) -> Manifest | None:
+    """The pod with its node. Raises StatusError."""
+    target = {"target": {"kind": "Node", "name": node_name}}
+    return admit_binding(pod, target, scheduler.world.now).object
 
-    def _binding(self, pod: Manifest) -> Manifest | None:
-        target = {"target": {"kind": "Node", "name": self._assumed.node_name}}
-        try:
-            return admit_binding(pod, target, self._world.now).object
-        except StatusError as refusal:
-            raise Refused(str(refusal)) from None
 
-    def _bound(self) -> trace.Bound:
-        pod = self._assumed
-        return trace.Bound(t=self._world.now, cycle=self._cycle, pod=pod.key, node=pod.node_name)
-
-    def _recorded(self) -> list[Change]:
-        pod = self._assumed
-        note = f"Successfully assigned {pod.key} to {pod.node_name}"
-        return self._world.events.event(SCHEDULED, note, pod)
-
-    def _written(self, problem: str) -> None:
-        if problem:
-            self._failed(error(f'running Bind plugin "{self._framework.bind_plugins[0].name}": {problem}'))
-        elif self._framework.post_bind_plugins:
-            self._world.agenda.add(self._world.now, Turn.BINDING, self._post_bind)
-        else:
-            self._scheduler.activate(self._state)
-
-    def _post_bind(self) -> Points:
-        yield self._point("PostBind")
-        run_post_bind(self._framework, self._state, self._assumed, self._assumed.node_name)
-        self._scheduler.activate(self._state)
-
-    def _point(self, name: str) -> Point:
-        return Point(name, self._cycle, self._assumed.key)
-
-    def _failed(self, status: Status, *, on_permit: bool = False) -> None:
-        """handleBindingCycleError. Only what a plugin says on Permit is a verdict on the pod."""
-        pod, info = self._assumed, self._info
-        run_unreserve(self._framework, self._state, pod, pod.node_name)
-        verdict = on_permit and status.rejected
-        info.unschedulable_plugins = {status.plugin} if verdict and status.code != "Pending" else set()
-        info.pending_plugins = {status.plugin} if verdict and status.code == "Pending" else set()
-        message = message_for_one_node(status) if verdict else status.message
-        now, plugins = self._world.now, sorted(info.unschedulable_plugins)
-        self._world.emit(
-            trace.Unschedulable(t=now, cycle=self._cycle, pod=pod.key, message=message, plugins=plugins)
-            if verdict
-            else trace.BindFailed(t=now, cycle=self._cycle, pod=pod.key, node=pod.node_name, message=message)
-        )
-        binding_failed(self._scheduler.cache, self._scheduler.queue, info, pod, rejected=status.rejected)
-        reason = UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR
-        patch_status(self._scheduler, pod, reason, message, nominated_node="")
+def handle_binding_cycle_error(
+    scheduler: Scheduler,
+    info: QueuedPod,
+    pod: Pod,
+    state: CycleState,
+    status: Status,
+    *,
+    cycle: int,
+    on_permit: bool,
+) -> None:
+    """handleBindingCycleError. Only a rejection on Permit makes the pod unschedulable; every other failure is
+    an error of the scheduler."""
+    world, framework = scheduler.world, scheduler.frameworks[pod.scheduler_name]
+    run_unreserve(framework, state, pod, pod.node_name)
+    rejected = on_permit and status.rejected
+    info.unschedulable_plugins = {status.plugin} if rejected and status.code != "Pending" else set()
+    info.pending_plugins = {status.plugin} if rejected and status.code == "Pending" else set()
+    message = message_for_one_node(status) if rejected else status.message
+    now, plugins = world.now, sorted(info.unschedulable_plugins)
+    world.emit(
+        trace.Unschedulable(t=now, cycle=cycle, pod=pod.key, message=message, plugins=plugins)
+        if rejected
+        else trace.BindFailed(t=now, cycle=cycle, pod=pod.key, node=pod.node_name, message=message)
+    )
+    binding_failed(scheduler.cache, scheduler.queue, info, pod, rejected=status.rejected)
+    reason = UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR
+    patch_status(scheduler, pod, reason, message, nominated_node="")
 
 
 def message_for_one_node(status: Status) -> str:
-    """FitError's text where the pod had its node already, and some plugin turned it away from there."""
+    """FitError's text for a pod that had a node already and was rejected for it."""
     reasons = ", ".join(sorted(f"1 {reason}" for reason in status.reasons))
     return f"0/1 nodes are available: {reasons}."

@@ -1,7 +1,8 @@
-"""What the scheduler knows of the cluster: the informers' objects, and the pods that it assumes to be placed.
+"""The scheduler's cache: the informers' objects, and the assumed pods (pkg/scheduler/backend/cache/cache.go,
+v1.34).
 
-pkg/scheduler/backend/cache/cache.go, v1.34. An assumed pod counts on its node from the moment it is chosen
-until the API server's own word of it comes (or the binding fails)."""
+An assumed pod counts on its node from the time when the node is chosen until the watch shows it there, or the
+binding fails."""
 
 import copy
 
@@ -10,7 +11,7 @@ from simulator.objects.pod import Pod
 
 
 class Cache:
-    """``pods`` is the informer's store: the newest version seen of every pod, by ``namespace/name``."""
+    """``pods`` has the newest version of every pod that the informer has shown, by ``namespace/name``."""
 
     def __init__(self) -> None:
         self.cluster = Cluster()
@@ -21,7 +22,7 @@ class Cache:
         return uid in self._assumed
 
     def assume(self, pod: Pod, node_name: str) -> Pod:
-        """Count the pod on the node; the pod as it will be there."""
+        """Count the pod on the node. Return the pod with that node."""
         assumed = copy.copy(pod)
         assumed.node_name = node_name
         self.cluster.add_pod(assumed)
@@ -29,12 +30,13 @@ class Cache:
         return assumed
 
     def forget(self, assumed: Pod) -> None:
-        """The binding failed. Nothing happens where the pod is known to be elsewhere, or gone, by now."""
+        """The binding failed. Nothing happens if the watch has shown the pod on a node, or deleted, since
+        then."""
         if self._assumed.pop(assumed.uid, None) is not None:
             self.cluster.remove_pod(assumed)
 
     def add_pod(self, pod: Pod) -> None:
-        """The API server says that the pod is on a node. Also for a newer version of such a pod."""
+        """The watch shows the pod on a node, or a newer version of such a pod."""
         self._assumed.pop(pod.uid, None)
         self.cluster.add_pod(pod)
 

@@ -1,22 +1,22 @@
-"""From the informers to cache and queue (pkg/scheduler/eventhandlers.go, v1.34).
+"""The informers' handlers, which keep cache and queue up to date (pkg/scheduler/eventhandlers.go, v1.34).
 
-Each handler returns the cluster events that it made of a change, in order, whether or not they moved a pod.
+Each handler returns the cluster events of a change, in order, whether or not they moved a pod.
 """
 
 from collections.abc import Callable, Container
 
 from simulator.api import Manifest
+from simulator.framework import cluster_event
+from simulator.framework.cluster_event import EVENT_RESOURCES, ActionType, ClusterEvent
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.queueing import cluster_event
-from simulator.queueing.cluster_event import EVENT_RESOURCES, ActionType, ClusterEvent
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.cache import Cache
 
 
 class EventHandlers:
-    """``profiles`` are the schedulerNames that this scheduler answers to; ``reject_waiting_pod`` ends the
-    wait of a pod (by uid) on Permit, and says whether it waited."""
+    """``profiles`` are the schedulerNames of this scheduler; ``reject_waiting_pod`` ends the wait of a pod
+    (by uid) on Permit, and returns whether it waited."""
 
     def __init__(
         self,
@@ -30,11 +30,11 @@ class EventHandlers:
         self._profiles = profiles
         self._reject_waiting_pod = reject_waiting_pod
 
-    # Pods: two views on one stream, of those with a node and those without
+    # Pods: upstream has one handler for those with a node and one for those without
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> list[ClusterEvent]:
-        """``old`` or ``new`` is None for a pod that was not there, or is gone. A pod that is over counts as
-        gone: the scheduler's watch leaves those out."""
+        """``old`` is None for a new pod, ``new`` for a deleted one. A finished pod counts as deleted: the
+        scheduler's watch leaves those out."""
         old, new = (pod if pod is not None and not pod.finished else None for pod in (old, new))
         if new is not None:
             self._cache.pods[new.key] = new
@@ -42,7 +42,7 @@ class EventHandlers:
             del self._cache.pods[old.key]
         events: list[ClusterEvent] = []
         if old is not None and new is not None and old.uid != new.uid:
-            # Deleted and created anew between two looks: never within a watch, but after a relist.
+            # Deleted and created again; only a relist shows that as one change.
             return self.pod_changed(old, None) + self.pod_changed(None, new)
         queued_before, queued = self._unscheduled(old), self._unscheduled(new)
         if queued is not None:
@@ -81,7 +81,7 @@ class EventHandlers:
         return self._nomination_ended(pod) if pod.nominated_node_name else []
 
     def _nomination_ended(self, pod: Pod) -> list[ClusterEvent]:
-        """To pods of lower or equal priority it had been as good as on its nominated node."""
+        """Pods of lower or equal priority had to leave room for it on its nominated node."""
         event = cluster_event.ASSIGNED_POD_DELETE
         self._queue.move_all(event, pod, None, lambda other: other.priority <= pod.priority)
         return [event]
@@ -97,7 +97,7 @@ class EventHandlers:
     def node_changed(self, old: Node | None, new: Node | None) -> list[ClusterEvent]:
         if new is None:
             assert old is not None, "a change has an object before or after it"
-            # The queue hears of it first: upstream defers the removal from the cache.
+            # The queue's event comes first: upstream defers the removal from the cache.
             events = self._move(cluster_event.NODE_DELETE, old, None)
             self._cache.cluster.remove_node(old.name)
             return events
@@ -109,7 +109,8 @@ class EventHandlers:
     def object_changed(
         self, resource: str, key: str, old: Manifest | None, new: Manifest | None
     ) -> list[ClusterEvent]:
-        """Any other kind: kept for the plugins, and an event where some plugin registered one."""
+        """An object of any other kind: it is kept for the plugins, and makes an event if a plugin registered
+        one."""
         self._cache.cluster.set_object(resource, key, new)
         kind = EVENT_RESOURCES.get(resource)
         if kind is None:

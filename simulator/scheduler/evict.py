@@ -1,64 +1,68 @@
-"""Preemption carried out: victims are told to go (prepareCandidateAsync,
+"""Preemption carried out: the victims are deleted (prepareCandidateAsync in
 pkg/scheduler/framework/preemption/preemption.go, v1.34).
 
-The scheduler goes on meanwhile. Until the last victim's turn the preemptor is gated (PreEnqueue of
-DefaultPreemption), so that it is not tried again for each victim that leaves."""
+The scheduler goes on meanwhile. PreEnqueue of DefaultPreemption gates the preemptor until the last victim is
+deleted, so that it is not tried again for each victim that leaves."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Final
 
 from simulator import trace
-from simulator.api import Change, Manifest
+from simulator.api import Manifest
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
 from simulator.apiserver.resources import PODS
+from simulator.client.event_recorder import PREEMPTED, Note
+from simulator.client.writes import Patch
+from simulator.kernel.containment import Actor
+from simulator.kernel.environment import Turn
+from simulator.kernel.requests import Refused, Steps, Wait, Write
+from simulator.objects.conditions import with_condition
 from simulator.objects.pod import Pod
-from simulator.objects.pod_status import with_condition, with_status
-from simulator.scheduler.event_recorder import PREEMPTED
-from simulator.world.agenda import Turn
+from simulator.objects.status import with_status
+from simulator.scheduler.scheduler import Scheduler
 
-if TYPE_CHECKING:
-    from simulator.scheduler.scheduler import Scheduler
-
-REASON = "PreemptionByScheduler"
+REASON: Final = "PreemptionByScheduler"
 
 
 def prepare_candidate(
-    scheduler: "Scheduler", preemptor: Pod, node: str, victims: Sequence[str], cycle: int
+    scheduler: Scheduler, preemptor: Pod, node: str, victims: Sequence[Pod], cycle: int
 ) -> Callable[[], None]:
-    """Get ready to evict the victims (``namespace/name``); the returned function sets it going, to be called
-    when the preemptor is back in the queue. Victims that are on their way out already are left alone."""
-    world = scheduler.world
-    pods = [scheduler.cache.pods[key] for key in victims if key in scheduler.cache.pods]
-    pods = [pod for pod in pods if not pod.terminating]
+    """Gate the preemptor. Return the function that starts the eviction of the victims,
+    to be called when the preemptor is back in the queue. Victims that are being deleted already are left
+    alone."""
+    pods = [victim for victim in victims if not victim.terminating]
     if not pods:
         return lambda: None
-    scheduler.preempting.add(preemptor.uid)
-
-    def failed(problem: str) -> None:
-        # The preemptor would wait in vain for this victim to go.
-        if problem and not problem.endswith("not found"):
-            scheduler.queue.activate([preemptor])
-
-    def all_but_the_last() -> None:
-        clear_nominations(scheduler, preemptor, node)
-        for victim in pods[:-1]:
-            evict(scheduler, preemptor, victim, node=node, cycle=cycle, done=failed)
-
-    def the_last() -> None:
-        scheduler.preempting.discard(preemptor.uid)
-        evict(scheduler, preemptor, pods[-1], node=node, cycle=cycle, done=failed)
-
-    def carry_out() -> None:
-        # Two steps, so that what the first victims' going causes is seen while the preemptor is still gated.
-        world.agenda.add(world.now, Turn.EVICTION, all_but_the_last)
-        world.agenda.add(world.now, Turn.EVICTION, the_last)
-
-    return carry_out
+    scheduler.frameworks[preemptor.scheduler_name].preempting.add(preemptor.uid)
+    steps = preempt_pods(scheduler, preemptor, pods, node, cycle)
+    return scheduler.world.process(Turn.EVICTION, Actor("Scheduler", "pods", preemptor.key), steps).start
 
 
-def clear_nominations(scheduler: "Scheduler", preemptor: Pod, node: str) -> None:
-    """Pods of lower priority that hoped for the room on this node look for another one the sooner."""
+def preempt_pods(
+    scheduler: Scheduler, preemptor: Pod, victims: Sequence[Pod], node: str, cycle: int
+) -> Steps[None]:
+    """Delete the victims, the last one when the preemptor's gate has been opened."""
+    world = scheduler.world
+
+    def start(victim: Pod) -> None:
+        actor = Actor("Scheduler eviction", "pods", victim.key)
+        world.process(Turn.EVICTION, actor, preempt_pod(scheduler, preemptor, victim, node, cycle)).start()
+
+    yield Wait(world.now)
+    actor = Actor("Scheduler", "pods", preemptor.key)
+    world.containment.run(actor, partial(clear_nominations, scheduler, preemptor, node))
+    for victim in victims[:-1]:
+        start(victim)
+    # What the deletion of these leads to is seen while the preemptor is still gated.
+    yield Wait(world.now)
+    scheduler.frameworks[preemptor.scheduler_name].preempting.discard(preemptor.uid)
+    start(victims[-1])
+
+
+def clear_nominations(scheduler: Scheduler, preemptor: Pod, node: str) -> None:
+    """Clear the nominations of pods of lower priority to this node, so that they look for another one."""
     for pod in scheduler.queue.nominated_pods_for_node(node):
         if pod.priority < preemptor.priority:
             scheduler.world.update("pods", pod.key, pod.uid, _without_nomination)
@@ -70,43 +74,34 @@ def _without_nomination(pod: Manifest) -> Manifest:
     return with_status(pod, nominatedNodeName=None)
 
 
-def evict(
-    scheduler: "Scheduler",
-    preemptor: Pod,
-    victim: Pod,
-    *,
-    node: str,
-    cycle: int,
-    done: Callable[[str], None],
-) -> None:
-    """PreemptPod: say why in the victim's DisruptionTarget condition, and delete it, with its own grace
-    period. One that only waits on Permit is sent back instead."""
+def preempt_pod(scheduler: Scheduler, preemptor: Pod, victim: Pod, node: str, cycle: int) -> Steps[None]:
+    """PreemptPod: set the victim's DisruptionTarget condition and delete it, with its own grace period. A
+    victim that waits on Permit is rejected instead."""
     world = scheduler.world
-
-    def recorded() -> list[Change]:
-        note = f"Preempted by pod {preemptor.uid} on node {node}"
-        return world.events.event(PREEMPTED, note, victim, preemptor)
-
+    note = Note(PREEMPTED, f"Preempted by pod {preemptor.uid} on node {node}", victim, preemptor)
     waiting = scheduler.waiting_pod(victim.uid)
     if waiting is not None:
         waiting.reject("DefaultPreemption", "preempted")
-        world.write((), (), recorded())
+        world.record(note)
         return
+    event = trace.VictimDeleted(
+        t=world.now,
+        cycle=cycle,
+        pod=victim.key,
+        node=victim.node_name,
+        preemptor=preemptor.key,
+        grace_seconds=victim.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS),
+    )
+    delete = partial(_deleted, scheduler, preemptor)
+    outcome = yield Write(Patch("pods", victim.key, victim.uid, delete, event, note))
+    if isinstance(outcome, Refused) and outcome.reason != "NotFound":
+        # The victim stays, so that the preemptor would wait for nothing.
+        scheduler.queue.activate([preemptor])
 
-    def deleted(pod: Manifest) -> Manifest | None:
-        message = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
-        marked = with_condition(pod, world.now, "DisruptionTarget", "True", reason=REASON, message=message)
-        change = admit_delete(PODS, marked, world.now)
-        return pod if change is None else change.object
 
-    def told() -> trace.VictimDeleted:
-        return trace.VictimDeleted(
-            t=world.now,
-            cycle=cycle,
-            pod=victim.key,
-            node=victim.node_name,
-            preemptor=preemptor.key,
-            grace_seconds=victim.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS),
-        )
-
-    world.update("pods", victim.key, victim.uid, deleted, done, event=told, record=recorded)
+def _deleted(scheduler: Scheduler, preemptor: Pod, victim: Manifest) -> Manifest | None:
+    now = scheduler.world.now
+    message = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
+    marked = with_condition(victim, now, "DisruptionTarget", "True", reason=REASON, message=message)
+    change = admit_delete(PODS, marked, now)
+    return victim if change is None else change.object

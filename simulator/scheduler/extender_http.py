@@ -1,8 +1,7 @@
-"""Extenders over HTTP: the one place in the simulator that opens a connection.
+"""Extenders over HTTP: the only file in the simulator that opens a connection.
 
-Nobody gets here by configuration alone: who runs the scheduler makes the transport, and says which hosts it
-may call. Redirects and proxies are not followed.
-"""
+A configuration alone is not enough for that: the program that runs the scheduler makes the transport, with
+the hosts that it may call. Redirects and proxies are not followed."""
 
 import argparse
 import http.client
@@ -10,15 +9,15 @@ import time
 from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
-from simulator.scheduler.extender import ExtenderError
+from simulator.framework.extender import ExtenderError
 
 MAX_ANSWER_BYTES = 32 << 20
-"""Some 10,000 node objects; more is no answer to what was asked."""
+"""Some 10,000 node objects; a longer answer is refused."""
 CHUNK_BYTES = 64 << 10
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
-    """The option by which commands are told which hosts extenders may be called on."""
+    """Add the option for the hosts on which a command may call extenders."""
     parser.add_argument(
         "--allow-extender-host",
         metavar="HOST[:PORT]",
@@ -39,14 +38,15 @@ class HttpTransport:
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", _port(parts)
-        except ValueError:  # no address at all
+        except ValueError:  # not a URL
             return False
         return parts.scheme in ("http", "https") and (
             host in self._allowed or f"{host}:{port}" in self._allowed
         )
 
     def post(self, url: str, body: bytes, timeout_seconds: float) -> tuple[int, bytes]:
-        """Status code and body of the answer. Raises ExtenderError, also where the whole took too long."""
+        """Return the status code and the body of the answer. Raises ExtenderError, also if the whole call
+        takes longer than the timeout."""
         if not self.allows(url):
             raise ExtenderError(f"extender at URL {url} is not on a host that may be called")
         deadline = time.monotonic() + timeout_seconds
@@ -69,8 +69,8 @@ def _port(parts: SplitResult) -> int:
 
 
 def _read(answer: http.client.HTTPResponse, deadline: float) -> bytes:
-    """A socket's timeout is for each packet alone: who sends a byte now and then is held to the deadline
-    here."""
+    """The answer's body. The deadline is checked here because a socket's timeout holds for each packet only.
+    Raises OSError."""
     read = bytearray()
     while chunk := answer.read1(CHUNK_BYTES):
         read += chunk

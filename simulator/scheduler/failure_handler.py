@@ -1,17 +1,17 @@
-"""What becomes of a pod whose attempt failed (handleSchedulingFailure and handleBindingCycleError in
-pkg/scheduler/schedule_one.go, v1.34), as far as cache and queue are concerned."""
+"""What is done with a pod whose attempt failed, in cache and queue (handleSchedulingFailure and
+handleBindingCycleError in pkg/scheduler/schedule_one.go, v1.34)."""
 
 from enum import Enum
 
+from simulator.framework import cluster_event
 from simulator.objects.pod import Pod
-from simulator.queueing import cluster_event
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import SchedulingQueue
 from simulator.scheduler.cache import Cache
 
 
 class Requeued(Enum):
-    """What was done with the pod."""
+    """Whether the pod was requeued, or why not."""
 
     YES = "requeued"
     GONE = "the pod is gone"
@@ -22,10 +22,10 @@ class Requeued(Enum):
 def scheduling_failed(
     cache: Cache, queue: SchedulingQueue, info: QueuedPod, nominated_node: str | None
 ) -> Requeued:
-    """Send the pod back into the queue, in its newest version, unless it is gone or has a node by now.
+    """Requeue the pod in its newest version, unless it is deleted or has a node by now.
 
-    The plugin sets of ``info`` say who turned the pod away; they are empty for an error. ``nominated_node``
-    None leaves the nomination to the pod's status, "" clears it."""
+    The plugin sets of ``info`` name the plugins that rejected the pod; they are empty for an error. With
+    ``nominated_node`` None the nomination is that of the pod's status; "" clears it."""
     current = cache.pods.get(info.pod.key)
     if current is None or current.node_name:
         queue.done(info.pod.uid)
@@ -33,7 +33,7 @@ def scheduling_failed(
     else:
         uid, info.pod = info.pod.uid, current
         requeued = Requeued.YES if queue.add_unschedulable_if_not_present(info, uid) else Requeued.PRESENT
-    # The scheduler's next cycle must know of the nomination before the pod's own status tells of it.
+    # The next cycle must see the nomination before the watch shows it in the pod's status.
     queue.nominator.add(info.pod, nominated_node)
     return requeued
 
@@ -41,10 +41,10 @@ def scheduling_failed(
 def binding_failed(
     cache: Cache, queue: SchedulingQueue, info: QueuedPod, assumed: Pod, *, rejected: bool
 ) -> Requeued:
-    """The pod no longer counts on its node, which may help others.
+    """Forget the assumed pod, requeue it, and requeue the pods that may be helped by its leaving the node.
 
-    A pod that was rejected (on Permit) must not see the event of its own leaving: it is requeued first. After
-    an error in binding everybody sees it."""
+    A pod that was rejected (on Permit) is requeued before that event, so that the event does not help the pod
+    itself. After an error in binding the event comes first, and may."""
     cache.forget(assumed)
     event = cluster_event.ASSIGNED_POD_DELETE
     if not rejected:

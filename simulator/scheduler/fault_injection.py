@@ -1,33 +1,38 @@
-"""Faults made on purpose: the annotation ``schedviz/fail-at: Bind`` lets the pod's next cycle fail at that
-extension point, with an error as of a plugin there."""
+"""Faults that a user injects: with the annotation ``schedviz/fail-at: Bind`` the pod's next cycle fails at
+that extension point, as if a plugin had returned an Error there."""
 
-from simulator.apiserver.pod_validation import FAIL_AT
-from simulator.framework.interface import Status, error
+from simulator.apiserver.annotation_validation import FAIL_AT
+from simulator.framework.status import Status, error
 from simulator.objects.pod import Pod
 
 
-class Faults:
-    """Which faults have struck: each does once. Another value of the annotation, or taking it away and
-    setting it again, asks for another. A new leader has heard of none."""
+class FaultInjection:
+    """Injects each fault once. A changed annotation, or one that was removed and set again, asks for another
+    fault. A new leader does not know which faults were injected before."""
 
     def __init__(self) -> None:
-        self._struck: dict[str, str] = {}
-        """The point by the pod's uid."""
+        self._injected: dict[str, str] = {}
+        """The extension point by the pod's uid."""
 
-    def aims(self, pod: Pod, point: str) -> bool:
-        """Whether a fault is still to strike the pod at this point, be there a plugin or not."""
-        return aimed_at(pod) == point != self._struck.get(pod.uid)
+    def is_planned(self, pod: Pod, point: str) -> bool:
+        """Whether the pod is still to fail at this point, whether or not a plugin runs there."""
+        return requested_point(pod) == point != self._injected.get(pod.uid)
 
-    def strike(self, pod: Pod, point: str) -> Status | None:
-        if not self.aims(pod, point):
+    def inject(self, pod: Pod, point: str) -> Status | None:
+        """The Error with which the pod fails at this point; None if it does not."""
+        if not self.is_planned(pod, point):
             return None
-        self._struck[pod.uid] = point
+        self._injected[pod.uid] = point
         return error(f'running {point} plugin "{FAIL_AT}": fault made on purpose')
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        if old is not None and (new is None or new.uid != old.uid or aimed_at(new) != aimed_at(old)):
-            self._struck.pop(old.uid, None)
+        changed = new is None or (
+            old is not None and (new.uid != old.uid or requested_point(new) != requested_point(old))
+        )
+        if old is not None and changed:
+            self._injected.pop(old.uid, None)
 
 
-def aimed_at(pod: Pod) -> str:
+def requested_point(pod: Pod) -> str:
+    """The value of the annotation; "" if there is none."""
     return str((pod.manifest["metadata"].get("annotations") or {}).get(FAIL_AT, ""))

@@ -1,23 +1,23 @@
-"""Where each pending pod is: the moves as trace events, the places as entries for the page."""
+"""The place of each pending pod in the queue: its moves as trace events, its places as entries to display."""
 
 from collections.abc import Callable
 
 from simulator.api import Micros
+from simulator.client.world import World
+from simulator.framework.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_DELETE
 from simulator.framework.waiting_pods import WaitingPod
-from simulator.objects.pod_status import condition
-from simulator.queueing.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_DELETE
+from simulator.objects.conditions import condition
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.queueing.scheduling_queue import Move
 from simulator.trace import Lane, LaneEntry, QueueMoved
-from simulator.world.world import World
 
 
 class Lanes:
     """Follows the scheduling queue's moves. A pod in flight stays in that lane until it is back in the queue,
-    or until the API server says that it is bound or gone.
+    or until the watch shows that it is bound or deleted.
 
-    ``expiration`` says when a pod's backoff ends; ``nominated_node`` where the scheduler nominated it to, by
-    uid; ``waiting_pod`` what holds it on Permit, by uid."""
+    ``expiration`` returns the end of a pod's backoff; ``nominated_node`` its nominated node, by uid;
+    ``waiting_pod`` its wait on Permit, by uid."""
 
     def __init__(
         self,
@@ -31,9 +31,10 @@ class Lanes:
         self._nominated_node = nominated_node
         self._waiting_pod = waiting_pod
         self._places: dict[str, tuple[QueuedPod, Lane, Micros]] = {}
-        self._changed: dict[str, None] = {}  # a set that keeps its order
+        self._changed: dict[str, None] = {}  # a set in the order of insertion
 
     def moved(self, move: Move) -> None:
+        """The queue moved a pod."""
         key = move.info.pod.key
         if move.target is None:
             self._left(key, move.info.pod.uid, move.event)
@@ -55,17 +56,19 @@ class Lanes:
 
     @property
     def only_gated(self) -> bool:
-        """No pod is pending but those whose gates keep them from it."""
+        """Whether all pending pods are gated."""
         return all(lane == "gated" for _, lane, _ in self._places.values())
 
     def bound(self, key: str, uid: str) -> None:
+        """The watch shows the pod with a node."""
         self._left(key, uid, ASSIGNED_POD_ADD.label)
 
     def gone(self, key: str, uid: str) -> None:
+        """The pod was deleted, or has finished."""
         self._left(key, uid, UNSCHEDULED_POD_DELETE.label)
 
     def _left(self, key: str, uid: str, event: str) -> None:
-        """Nothing happens where it left already, or where another pod of this name is there."""
+        """Remove the pod, unless it has left already or another pod of this name is in its place."""
         info, lane, _ = self._places.get(key, (None, None, 0))
         if info is None or info.pod.uid != uid:
             return
@@ -73,13 +76,13 @@ class Lanes:
         self._changed[key] = None
         self._world.emit(QueueMoved(t=self._world.now, pod=key, source=lane or "", target="", event=event))
 
-    def touched(self, key: str) -> None:
-        """Something that the entry shows has changed."""
+    def entry_changed(self, key: str) -> None:
+        """A field of the pod's entry has changed."""
         if key in self._places:
             self._changed[key] = None
 
     def take(self) -> dict[str, LaneEntry | None]:
-        """The entries that are new since last asked; None = the pod is in no lane any more."""
+        """The entries that have changed since the last call; None = the pod has left all lanes."""
         changed, self._changed = self._changed, {}
         return {key: self._entry(key) for key in changed}
 
@@ -105,5 +108,5 @@ class Lanes:
             plugins=sorted(plugins),
             gate=info.gating_plugin,
             nominated_node=self._nominated_node(info.pod.uid),
-            wait_until=waiting.until if waiting else None,
+            wait_until=waiting.next_timeout()[1] if waiting else None,
         )

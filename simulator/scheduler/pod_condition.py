@@ -1,28 +1,24 @@
-"""What the scheduler says of a pod that it could not place: in an event, and in the pod's own status
+"""How the scheduler reports a pod that it could not place: in an Event, and in the pod's status
 (handleSchedulingFailure and updatePod in pkg/scheduler/schedule_one.go, v1.34)."""
 
-from typing import TYPE_CHECKING
+from typing import Final
 
-from simulator.api import Change, Manifest
+from simulator.api import Manifest
+from simulator.client.event_recorder import FAILED_SCHEDULING, Note
+from simulator.objects.conditions import with_condition
 from simulator.objects.pod import Pod
-from simulator.objects.pod_status import with_condition, with_status
-from simulator.scheduler.event_recorder import FAILED_SCHEDULING
+from simulator.objects.status import with_status
+from simulator.scheduler.scheduler import Scheduler
 
-if TYPE_CHECKING:
-    from simulator.scheduler.scheduler import Scheduler
-
-UNSCHEDULABLE = "Unschedulable"
-SCHEDULER_ERROR = "SchedulerError"
+UNSCHEDULABLE: Final = "Unschedulable"
+SCHEDULER_ERROR: Final = "SchedulerError"
 
 
 def patch_status(
-    scheduler: "Scheduler", pod: Pod, reason: str, message: str, nominated_node: str | None
+    scheduler: Scheduler, pod: Pod, reason: str, message: str, nominated_node: str | None
 ) -> None:
-    """One patch for the PodScheduled condition and the nomination (None leaves it, "" clears it), and with it
-    the event, which is there even where the status says the same already.
-
-    That the pod is gone does not matter.
-    """
+    """Patch the PodScheduled condition and the nomination (None leaves it, "" clears it), and write the
+    Event, which is written even if the status stays the same. Nothing happens if the pod is gone."""
     world = scheduler.world
 
     def patched(manifest: Manifest) -> Manifest:
@@ -32,8 +28,5 @@ def patch_status(
             new = with_status(new, nominatedNodeName=nominated_node or None)
         return new
 
-    def recorded() -> list[Change]:
-        return world.events.event(FAILED_SCHEDULING, message, pod)
-
-    world.update("pods", pod.key, pod.uid, patched, record=recorded)
-    scheduler.lanes.touched(pod.key)
+    world.update("pods", pod.key, pod.uid, patched, note=Note(FAILED_SCHEDULING, message, pod))
+    scheduler.lanes.entry_changed(pod.key)

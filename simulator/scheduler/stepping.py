@@ -1,5 +1,5 @@
-"""Steps that people ask for, and where a run is to stop: what to do next, and whether it is enough. Whoever
-drives the simulation asks :class:`Stride` and :class:`Until` between its steps."""
+"""The steps of a user, and the conditions to run until. The caller of the simulation asks :class:`Stride` and
+:class:`Until` between two steps."""
 
 from collections.abc import Iterable
 from typing import Literal, Protocol
@@ -10,14 +10,14 @@ from simulator.decision import Decision, UnderWay
 Unit = Literal["point", "cycle", "decision"]
 
 BEFORE_A_DECISION = ("PreScore", "PostFilter", "Reserve")
-"""Points before which something was just decided: the filters' verdicts, the node."""
+"""The points that follow a decision: which nodes pass, or which one is chosen."""
 
 FAR: Micros = 3600 * SECOND
-"""A step looks no further ahead for a cycle than this: where only clocks tick there may never be one."""
+"""How far ahead a step looks for a cycle: there may never be one."""
 
 
 class Seen(Protocol):
-    """What is looked at of :class:`simulator.simulation.Simulation`."""
+    """The part of :class:`simulator.simulation.Simulation` that is used here."""
 
     @property
     def now(self) -> Micros: ...
@@ -36,14 +36,14 @@ class Seen(Protocol):
 
 
 class Stride:
-    """One step: an extension point, a whole cycle, or up to the next thing that is decided.
+    """One step of a user: an extension point, a whole cycle, or until the next decision.
 
-    It does what is due, letting time jump to it, until a cycle begins; runs its next point, or all of them;
-    and then whatever else is due at that time, up to the next cycle. For a point, "begins" is a step of its
-    own: it shows the pod before its first point. For a cycle, the binding that follows at once belongs to it.
-    A decision is one of: which pod is next, which nodes pass, which node wins, who is evicted; after the node
-    is chosen, the rest of the cycle is one step.
-    """
+    The simulation does what is due, and time moves on to it, until a cycle begins; then it runs the cycle's
+    next point, or all of them, and then whatever else is due at that time, up to the next cycle. If the unit
+    is a point, the beginning of a cycle is a step of its own, which shows the pod before its first point. If
+    it is a cycle, the binding that follows at once belongs to it. A decision is one of: which pod is next,
+    which nodes pass, which node is chosen, which pods are evicted; when the node is chosen, the rest of the
+    cycle is one step."""
 
     def __init__(self, simulation: Seen, unit: Unit, now: Micros) -> None:
         self._simulation = simulation
@@ -54,7 +54,8 @@ class Stride:
         self._ran = False
 
     def next(self) -> Micros | None:
-        """The time at which to call ``simulation.step``, with ``by_point`` as here; None = that was it."""
+        """The time for the next call of ``simulation.step``, with this object's ``by_point``; None = the step
+        is complete."""
         simulation = self._simulation
         if not self._ran and simulation.cycles == self._cycles:
             if simulation.in_cycle:
@@ -68,14 +69,14 @@ class Stride:
         return None if simulation.rests else simulation.now
 
     def _stands(self) -> bool:
-        """Whether the step ends where a cycle stands now, after some of its points."""
+        """Whether the step ends at the point where the cycle stands now."""
         under_way = self._simulation.under_way
         return self._unit != "decision" or (under_way is not None and under_way.point in BEFORE_A_DECISION)
 
 
 class Until:
     """A condition to run until: ``nothing-pending``, ``preemption`` (the next one), or ``bound
-    <namespace>/<name>``. Raises ValueError for another."""
+    <namespace>/<name>``. Raises ValueError for any other."""
 
     def __init__(self, condition: str) -> None:
         kind, _, self._pod = condition.partition(" ")

@@ -1,2 +1,3 @@
-"""Why, and what if: the smallest single changes that would let a pending pod run, why a bound pod went where
-it went, and what would have saved an evicted one. Whatever is said here was tried on the model itself."""
+"""Explanations and suggestions: the smallest single changes that let a pending pod run, why a bound pod was
+placed on its node, and what would have prevented an eviction. Every suggestion has been tried on the
+simulator."""

@@ -1,4 +1,4 @@
-"""What is found, as plain data: for pages, for JSON, for the command line."""
+"""The results of a what-if search as plain data, for pages, JSON and the command line."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ import msgspec
 
 from simulator.what_if.edit import Edit
 
-Kind = Literal[
+ChangeKind = Literal[
     "gate",
     "scheduler",
     "uncordon",
@@ -27,83 +27,89 @@ Kind = Literal[
     "volume",
     "node",
 ]
-"""docs/WHATIF.md says of each what it is, and what it costs."""
+"""The kinds of changes. docs/WHATIF.md describes each, and its cost."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What one scheduling attempt comes to."""
+class AttemptOutcome(msgspec.Struct, frozen=True):
+    """The result of one scheduling attempt."""
 
     kind: Literal["bound", "nominated", "unschedulable", "gated", "ignored", "error"]
-    """gated: not even queued. ignored: no profile has the pod's schedulerName."""
+    """gated: PreEnqueue rejects the pod. ignored: no profile has the pod's schedulerName."""
     node: str = ""
-    """Where the pod would be bound, or nominated to."""
+    """The node to which the pod would be bound or nominated."""
     victims: list[str] = []
     """Pods that would be evicted, most important first."""
     rule: int = 0
-    """Of the ladder of preemption, see :class:`simulator.decision.Preemption`."""
+    """The rule that chose the node, see :class:`simulator.decision.Preemption`."""
     feasible: list[str] = []
-    """Nodes that the pod fits on, in the scheduler's order; the first few."""
+    """The feasible nodes in the scheduler's order; only the first few."""
     feasible_count: int = 0
     message: str = ""
-    """The scheduler's, where the pod is not bound."""
+    """The scheduler's message if the pod is not bound."""
 
 
 class Suggestion(msgspec.Struct, frozen=True):
-    """One change that lets the pod run. It was made on a copy of the cluster, and ``outcome`` is what the
-    model then did."""
+    """One change that lets the pod run. ``outcome`` is the result of the attempt on a copy of the cluster
+    with this change."""
 
-    kind: Kind
+    kind: ChangeKind
     target: str
-    """The object that is changed, made or deleted: ``namespace/name`` of a pod, or the name of a node."""
+    """The object that is changed, created or deleted: ``namespace/name`` of a pod, or the name of a node."""
     what: str
-    """What of it: the resource, the taint, the label, the constraint; see docs/WHATIF.md."""
+    """The changed part: the resource, the taint, the label, the constraint; see docs/WHATIF.md."""
     before: str
     after: str
-    """Empty where there is nothing any more."""
+    """Empty if the part is removed."""
     cost: float
-    """How large a change it is; the smallest first."""
+    """The size of the change. Suggestions are sorted by it, smallest first."""
     edits: list[Edit]
-    outcome: Outcome
+    outcome: AttemptOutcome
     unit: str = ""
-    """Of a request: the step down to which ``after`` is exact. One step more fits no node."""
+    """Of a request: the unit of which ``after`` is a multiple. One unit more fits no node."""
     alike: list[str] = []
-    """Other targets for which the same was tried, and does the same; the first few."""
+    """Other targets for which the same change was tried and helps too; only the first few."""
 
 
 class Obstacle(msgspec.Struct, frozen=True):
+    """One reason for which a node cannot take the pod."""
+
     plugin: str
     reason: str
     resource: str = ""
     short_by: str = ""
-    """Of a resource: how much of it is missing there."""
+    """The amount that is missing on the node, if the reason is a lack of ``resource``."""
 
 
-class Lack(msgspec.Struct, frozen=True):
-    """All that stands against one node, where the scheduler itself stops at the first reason."""
+class NodeObstacles(msgspec.Struct, frozen=True):
+    """All obstacles of one node. The scheduler itself stops at the first filter plugin that rejects a
+    node."""
 
     node: str
     obstacles: list[Obstacle]
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """``suggestions`` are ranked, the smallest change first. Where there is none, no single change of the
-    kinds that are tried lets the pod run, and ``lacks`` says what more than one thing it would take."""
+class WhatIfAnswer(msgspec.Struct, frozen=True):
+    """The result of a search. ``suggestions`` are sorted, the smallest change first.
+
+    If there is none, no single change of the kinds that are tried lets the pod run; ``lacks`` then contains
+    the nodes with the fewest obstacles."""
 
     pod: str
     owner: str
-    """The controller that made the pod (``ReplicaSet web``): a pod made anew is to be changed in its
-    template. Empty for a pod of its own."""
-    now: Outcome
-    """As things are."""
+    """The controller of the pod (``ReplicaSet web``), in whose template the change has to be made. Empty for
+    a pod without controller."""
+    now: AttemptOutcome
+    """The result without any change."""
     suggestions: list[Suggestion]
-    lacks: list[Lack]
-    """The nodes with the least against them."""
+    lacks: list[NodeObstacles]
+    """The nodes with the fewest obstacles."""
     tried: int
-    """Changes tried on the model."""
+    """Number of changes that were tried."""
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """``done`` of ``total`` kinds of changes have been gone through; ``tried`` changes so far."""
+    """A report on a running search: ``done`` of ``total`` stages are complete, ``doing`` is the name of the
+    current one, ``tried`` changes have been tried."""
 
     doing: str
     done: int

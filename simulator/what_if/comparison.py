@@ -1,4 +1,4 @@
-"""Why a pod went to this node and not to that one: read from the decision of its cycle."""
+"""Comparison of two nodes of a decision: why the pod was placed on one and not on the other."""
 
 from typing import Literal
 
@@ -7,8 +7,8 @@ import msgspec
 from simulator.decision import Decision, Failure, PluginScores
 
 
-class Difference(msgspec.Struct, frozen=True):
-    """One score plugin's word on two nodes, the chosen one first in each pair."""
+class ScoreDifference(msgspec.Struct, frozen=True):
+    """One score plugin's scores of two nodes. In each pair the first is the chosen node's."""
 
     plugin: str
     weight: int
@@ -16,45 +16,50 @@ class Difference(msgspec.Struct, frozen=True):
     normalized: tuple[int, int]
     """From 0 to 100."""
     weighted: tuple[int, int]
-    """What is added to the totals."""
+    """The normalized score times the weight, as added to the totals."""
     difference: int
-    """In favour of the chosen node; below 0 against it."""
+    """The difference of the weighted scores: positive in favour of the chosen node."""
     decides: bool
-    """Without this plugin the chosen node would not have been ahead."""
+    """Whether the chosen node would not have had the higher total without this plugin."""
 
 
-class Comparison(msgspec.Struct, frozen=True):
-    """``how`` the other node fell behind: by its scores; by lot among equals (``scores`` and ``lot`` come
-    with ``differences``, the greatest contribution first); refused by a filter, with the ``failure``; or
-    unseen: the scheduler did not look at it, having found nodes enough, or its nominated one."""
+class NodeComparison(msgspec.Struct, frozen=True):
+    """Why the ``other`` node was not chosen (``how``):
+
+    * scores: its total is lower; ``differences`` are sorted, the largest first
+    * lot: its total is equal, and the chosen node was drawn; with ``differences`` too
+    * refused: a filter plugin rejected it; ``failure`` is the reason
+    * unseen: the scheduler did not filter it, because it had found enough nodes or the nominated node fits
+    """
 
     pod: str
     node: str
     other: str
     how: Literal["scores", "lot", "refused", "unseen"]
     totals: tuple[int, int] | None = None
-    differences: list[Difference] = []
+    differences: list[ScoreDifference] = []
     failure: Failure | None = None
 
 
-def compare(decision: Decision, other: str, node: str = "") -> Comparison:
-    """Two nodes of a decision: the chosen one, unless another is given that passed, and any other. Raises
-    LookupError for a node that the decision does not know, or where no node was chosen or given."""
+def compare_nodes(decision: Decision, other: str, node: str = "") -> NodeComparison:
+    """Compare two nodes of a decision: the chosen one, or another feasible ``node``, and any ``other`` node.
+
+    Raises LookupError for a node that is not in the decision, and if no node was chosen or given."""
     node = node or decision.selected
     if node not in decision.nodes or other not in decision.nodes:
         raise LookupError(f"the decision knows no node {other if node in decision.nodes else node!r}")
     verdict = decision.verdicts[decision.nodes.index(other)]
     if verdict > 0:
         failure = decision.failures[verdict - 1]
-        return Comparison(decision.pod, node, other, "refused", failure=failure)
+        return NodeComparison(decision.pod, node, other, "refused", failure=failure)
     places = {decision.nodes[index]: place for place, index in enumerate(decision.feasible)}
     if node not in places or other not in places or not decision.totals:
-        return Comparison(decision.pod, node, other, "unseen")
+        return NodeComparison(decision.pod, node, other, "unseen")
     one, two = places[node], places[other]
     totals = decision.totals[one], decision.totals[two]
     lead = totals[0] - totals[1]
-    differences = [_difference(scores, one, two, lead) for scores in decision.scores]
-    return Comparison(
+    differences = [_score_difference(scores, one, two, lead) for scores in decision.scores]
+    return NodeComparison(
         decision.pod,
         node,
         other,
@@ -64,10 +69,10 @@ def compare(decision: Decision, other: str, node: str = "") -> Comparison:
     )
 
 
-def _difference(scores: PluginScores, one: int, two: int, lead: int) -> Difference:
+def _score_difference(scores: PluginScores, one: int, two: int, lead: int) -> ScoreDifference:
     weighted = scores.weighted[one], scores.weighted[two]
     difference = weighted[0] - weighted[1]
-    return Difference(
+    return ScoreDifference(
         scores.plugin,
         scores.weight,
         (scores.raw[one], scores.raw[two]),
@@ -78,8 +83,8 @@ def _difference(scores: PluginScores, one: int, two: int, lead: int) -> Differen
     )
 
 
-def ranking(decision: Decision) -> list[str]:
-    """The nodes that passed: the chosen one, then by their totals."""
+def rank_nodes(decision: Decision) -> list[str]:
+    """Return the feasible nodes: the chosen one first, the others by their totals."""
     totals = decision.totals or [0] * len(decision.feasible)
     order = sorted(range(len(decision.feasible)), key=lambda place: -totals[place])
     names = [decision.nodes[decision.feasible[place]] for place in order]

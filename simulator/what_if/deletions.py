@@ -1,4 +1,4 @@
-"""One pod deleted: whose going is enough, the least important first."""
+"""Proposals to delete one other pod, the least important first."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,27 +9,30 @@ import numpy as np
 from simulator.apiserver.resources import PODS
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Rows
-from simulator.cluster.host_ports import conflict
+from simulator.cluster.host_ports import ports_conflict
+from simulator.cluster.pod_columns import PodColumns
 from simulator.cluster.pod_counts import PodTerm
 from simulator.objects.labels import Labels
 from simulator.objects.pod import AffinityTerm, Pod
 from simulator.objects.volumes import claim_names, pod_volumes
-from simulator.plugins.inter_pod_affinity.common import namespace_labels, resolved
+from simulator.plugins.inter_pod_affinity.common import namespace_labels, resolve_namespaces
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.pod_topology_spread.common import HOSTNAME
-from simulator.preemption.pod_columns import PodColumns
-from simulator.what_if.edit import delete
+from simulator.what_if.edit import delete_object
 from simulator.what_if.obstacles import FIT, Obstacles
-from simulator.what_if.proposal import Proposal, Proposals, owner
+from simulator.what_if.proposal import Proposal, Proposals, owner_text
 from simulator.what_if.situation import Situation
 
-KNOWN = frozenset({FIT, "NodePorts", "VolumeRestrictions", "PodTopologySpread", "InterPodAffinity"})
-"""Plugins of which it is known which pods they mind. What another one minds (NodeVolumeLimits, a plugin of
-somebody's own) may be any pod of the node."""
+CONFLICT_PLUGINS = frozenset(
+    {FIT, "NodePorts", "VolumeRestrictions", "PodTopologySpread", "InterPodAffinity"}
+)
+"""Plugins for which the conflicting pods can be determined. For any other plugin (NodeVolumeLimits, custom
+ones) every pod of the node may conflict."""
 
 
-class Candidate(NamedTuple):
-    """Sorted as they are tried: the less important first, but last those that are not alone in the way."""
+class DeletionCandidate(NamedTuple):
+    """A pod whose deletion may help. Candidates are tried in sort order: less important pods first, but after
+    them those that share every conflict with other pods, as then a single deletion does not help."""
 
     not_alone: bool
     priority: int
@@ -38,47 +41,48 @@ class Candidate(NamedTuple):
     pod: Pod
 
 
-def pods(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """Nodes are promising where all that is said against them is said because of pods that are there. Pods
-    that are terminating go by themselves."""
+def propose_deletions(situation: Situation, obstacles: Obstacles) -> Proposals:
+    """Propose to delete one pod. Only nodes are considered that other pods' removal can make feasible.
+    Terminating pods are not proposed."""
     rows = obstacles.resolvable()
     other = np.zeros(len(rows), dtype=np.bool_)
     for plugin in obstacles.plugins:
         if plugin != FIT:
             other |= obstacles.fails(rows, plugin)
-    found = {c.key: c for c in _nominated(situation)}
-    found |= {c.key: c for c in _large_enough(situation, rows[~other])}
+    found = {c.key: c for c in _nominated_pods(situation)}
+    found |= {c.key: c for c in _large_enough_pods(situation, rows[~other])}
     if other.any():
-        found |= {c.key: c for c in _in_the_way(situation, obstacles, rows[other])}
+        found |= {c.key: c for c in _conflicting_pods(situation, obstacles, rows[other])}
     for i, candidate in enumerate(sorted(found.values(), key=lambda c: c[:-1])):
-        yield _deleted(situation.pod, candidate.pod, i / len(found))
+        yield _deletion_proposal(situation.pod, candidate.pod, i / len(found))
 
 
-def _deleted(pending: Pod, pod: Pod, place: float) -> Proposal:
+def _deletion_proposal(pending: Pod, pod: Pod, place: float) -> Proposal:
     more_important = pod.priority > pending.priority
     return Proposal(
         "delete-pod",
         pod.key,
-        owner(pod),
+        owner_text(pod),
         str(pod.priority),
         "",
-        lambda: [delete(PODS.id, pod.key)],
+        lambda: [delete_object(PODS.id, pod.key)],
         measure=(0.5 if more_important else 0) + 0.49 * place,
     )
 
 
-def _candidate(pod: Pod, not_alone: bool = False) -> Candidate:
-    return Candidate(not_alone, pod.priority, pod.requests.get("cpu", 0), pod.key, pod)
+def _candidate(pod: Pod, not_alone: bool = False) -> DeletionCandidate:
+    return DeletionCandidate(not_alone, pod.priority, pod.requests.get("cpu", 0), pod.key, pod)
 
 
-def _nominated(situation: Situation) -> Iterator[Candidate]:
-    """Pods that only hope for their room keep it free all the same."""
+def _nominated_pods(situation: Situation) -> Iterator[DeletionCandidate]:
+    """Yield nominated pods of the same or a higher priority: their requests are reserved on their nodes."""
     for others in situation.nominated.values():
         yield from (_candidate(pod) for pod in others if pod.priority >= situation.pod.priority)
 
 
-def _large_enough(situation: Situation, rows: Rows) -> Iterator[Candidate]:
-    """Pods on nodes that lack room alone, and that leave enough of it: by columns, for there are many."""
+def _large_enough_pods(situation: Situation, rows: Rows) -> Iterator[DeletionCandidate]:
+    """Yield the pods on ``rows`` (nodes that only lack resources) whose deletion frees enough of them. This
+    is computed with columns, because there may be many pods."""
     cluster = situation.cluster
     if not len(rows):
         return
@@ -96,17 +100,20 @@ def _large_enough(situation: Situation, rows: Rows) -> Iterator[Candidate]:
             yield _candidate(pod)
 
 
-def _in_the_way(situation: Situation, obstacles: Obstacles, rows: Rows) -> Iterator[Candidate]:
-    """Pods that one of the plugins minds, wherever they are: a zone is full for all of its nodes."""
+def _conflicting_pods(situation: Situation, obstacles: Obstacles, rows: Rows) -> Iterator[DeletionCandidate]:
+    """Yield the pods that conflict with the pending pod for one of the plugins. They may be on any node,
+    because a topology domain has many nodes."""
     cluster = situation.cluster
-    minds = _Minds(situation)
+    conflict_domains = _ConflictDomains(situation)
     where = {cluster.node(row).name for row in rows.tolist()}
-    foreign = any(obstacles.fails(rows, plugin).any() for plugin in obstacles.plugins if plugin not in KNOWN)
+    foreign = any(
+        obstacles.fails(rows, plugin).any() for plugin in obstacles.plugins if plugin not in CONFLICT_PLUGINS
+    )
     found: list[tuple[Pod, list[tuple[str, str]]]] = []
     for pod in cluster.pods.values():
         if pod.terminating:
             continue
-        domains = minds(pod)
+        domains = conflict_domains(pod)
         if domains or (foreign and pod.node_name in where):
             found.append((pod, domains))
     crowd = Counter(domain for _, domains in found for domain in set(domains))
@@ -114,15 +121,15 @@ def _in_the_way(situation: Situation, obstacles: Obstacles, rows: Rows) -> Itera
         yield _candidate(pod, not_alone=all(crowd[domain] > 1 for domain in domains) and bool(domains))
 
 
-class _Minds:
-    """In which topology domains (key, value) the pending pod minds another one."""
+class _ConflictDomains:
+    """Determines the topology domains (key, value) in which another pod conflicts with the pending one."""
 
     def __init__(self, situation: Situation) -> None:
         self.cluster: Cluster = situation.cluster
         self.pod = pod = situation.pod
         self.labels: Labels = namespace_labels(self.cluster, pod.namespace)
         self.apart: list[tuple[str, PodTerm]] = [
-            (term.topology_key, resolved(term, self.cluster)) for term in pod.affinity.required_anti
+            (term.topology_key, resolve_namespaces(term, self.cluster)) for term in pod.affinity.required_anti
         ]
         framework = situation.framework
         plugin = framework.plugins.get("PodTopologySpread") if framework else None
@@ -140,7 +147,7 @@ class _Minds:
         if other.namespace == self.pod.namespace:
             keys += [c.topology_key for c in self.spread if c.matches(other.labels)]
         if self.pod.host_ports and any(
-            conflict(want, port) for want in self.pod.host_ports for port in other.host_ports
+            ports_conflict(want, port) for want in self.pod.host_ports for port in other.host_ports
         ):
             keys.append(HOSTNAME)
         if self.volumes and pod_volumes(other):
@@ -151,5 +158,5 @@ class _Minds:
         return [(key, other.node_name if key == HOSTNAME else labels.get(key, "")) for key in keys]
 
     def _refusing(self, terms: Sequence[AffinityTerm]) -> list[AffinityTerm]:
-        """Another pod's terms that keep the pending one away."""
+        """Return another pod's anti-affinity terms that match the pending pod."""
         return [term for term in terms if term.matches(self.pod, self.labels)]

@@ -1,4 +1,4 @@
-"""One write to the cluster, as data that a page can show and apply."""
+"""Edits: single writes to the cluster as data that a page can show and apply."""
 
 import copy
 from collections.abc import Iterator
@@ -13,38 +13,40 @@ from simulator.apiserver.update_validation import validate_update
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """``recreate``: the API server takes no such update of a pod that exists; it must be deleted and made
-    anew, or the template changed that it was made from."""
+    """One write of one object. ``recreate``: the API server refuses this update of an existing pod, so the
+    pod must be deleted and created again, or its controller's template must be changed."""
 
     verb: Literal["create", "update", "recreate", "delete"]
     resource: str
     """kubectl's group-resource form, as in :class:`simulator.api.Change`."""
     key: str
     manifest: Manifest | None
-    """The whole new object (without what the server fills in, where it is made anew); None = it goes."""
+    """The whole new object (for ``recreate`` without fields that the API server sets); None for
+    ``delete``."""
     patch: list[Manifest] = []
-    """The same as a JSON patch (RFC 6902) of the object as it is; empty where one is created or deleted."""
+    """The change as a JSON patch (RFC 6902) of the existing object; empty for ``create`` and ``delete``."""
 
     @property
     def change(self) -> Change:
         return Change(self.resource, self.key, self.manifest, expected=0 if self.verb == "create" else None)
 
 
-def create(resource: str, key: str, manifest: Manifest) -> Edit:
+def create_object(resource: str, key: str, manifest: Manifest) -> Edit:
     return Edit("create", resource, key, manifest)
 
 
-def delete(resource: str, key: str) -> Edit:
+def delete_object(resource: str, key: str) -> Edit:
     return Edit("delete", resource, key, None)
 
 
-def update(resource: str, key: str, old: Manifest, new: Manifest) -> Edit:
-    return Edit("update", resource, key, new, [*difference(old, new)])
+def update_object(resource: str, key: str, old: Manifest, new: Manifest) -> Edit:
+    return Edit("update", resource, key, new, [*make_json_patch(old, new)])
 
 
 def update_pod(key: str, old: Manifest, new: Manifest) -> Edit:
-    """An update where the API server takes it, else the pod anew: without status, hence not nominated."""
-    patch = [*difference(old, new)]
+    """Return an update of a pod, or ``recreate`` if the API server would refuse the update. A recreated pod
+    has no status, and so no nomination."""
+    patch = [*make_json_patch(old, new)]
     if not validate_update(PODS, new, old):
         return Edit("update", PODS.id, key, new, patch)
     dropped = (*SERVER_FIELDS, *DELETION_FIELDS)
@@ -53,14 +55,14 @@ def update_pod(key: str, old: Manifest, new: Manifest) -> Edit:
     return Edit("recreate", PODS.id, key, {**anew, "metadata": metadata}, patch)
 
 
-def changed(manifest: Manifest) -> Manifest:
-    """A copy to be changed."""
+def mutable_copy(manifest: Manifest) -> Manifest:
+    """Return a deep copy that may be changed."""
     return copy.deepcopy(manifest)
 
 
-def difference(old: Any, new: Any, path: str = "") -> Iterator[Manifest]:
-    """The operations of a JSON patch that make ``new`` of ``old``. A list of other length is replaced, but
-    for what is added at its end."""
+def make_json_patch(old: Any, new: Any, path: str = "") -> Iterator[Manifest]:
+    """Yield the operations of a JSON patch that changes ``old`` to ``new``. A list with another length is
+    replaced, unless items are only appended."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() | new.keys()):
             at = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
@@ -69,10 +71,10 @@ def difference(old: Any, new: Any, path: str = "") -> Iterator[Manifest]:
             elif name not in old:
                 yield {"op": "add", "path": at, "value": new[name]}
             else:
-                yield from difference(old[name], new[name], at)
+                yield from make_json_patch(old[name], new[name], at)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for i, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from difference(before, after, f"{path}/{i}")
+            yield from make_json_patch(before, after, f"{path}/{i}")
     elif isinstance(old, list) and isinstance(new, list) and old and new[: len(old)] == old:
         yield from ({"op": "add", "path": f"{path}/-", "value": value} for value in new[len(old) :])
     elif old != new:

@@ -1,4 +1,4 @@
-"""Why a pod was evicted by preemption, and what would have saved it."""
+"""Explanation of an eviction by preemption, and the changes that would have prevented it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
@@ -9,18 +9,18 @@ from simulator.api import Change, Manifest
 from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS
 from simulator.decision import Candidate, Decision
 from simulator.objects.pod import Pod
-from simulator.preemption.eligibility import importance, is_preemption_allowed
+from simulator.preemption.eligibility import importance_key, is_preemption_allowed
 from simulator.what_if import amounts
-from simulator.what_if.answer import Outcome
-from simulator.what_if.edit import changed
+from simulator.what_if.answer import AttemptOutcome
+from simulator.what_if.edit import mutable_copy
 from simulator.what_if.situation import Situation
 
 LEVELS_AT_MOST: Final = 16
-"""Priorities that are tried for a victim."""
+"""Maximum number of priorities, and of request sizes, that are tried."""
 
 
 class Eviction(msgspec.Struct, frozen=True):
-    """Read from the decision of the preemptor's cycle."""
+    """How a pod was evicted, from the decision of the preemptor's cycle."""
 
     victim: str
     priority: int
@@ -30,42 +30,42 @@ class Eviction(msgspec.Struct, frozen=True):
     cycle: int
     node: str
     rule: int
-    """That chose the node, see :class:`simulator.decision.Preemption`."""
+    """The rule that chose the node, see :class:`simulator.decision.Preemption`."""
     candidates: int
-    """Nodes that could have been freed."""
+    """Number of candidate nodes."""
     victims: list[str]
     spared: list[str]
-    """Pods of the node that could stay, most important first."""
+    """Pods of lower priority that were not evicted from the node, most important first."""
     tried: list[str]
-    """The order in which the pods were put back as long as the preemptor still fitted. Empty where it was not
-    kept."""
+    """The pods in the order in which preemption tried to reprieve them. Empty if it was not recorded."""
 
     @property
     def turn(self) -> int:
-        """The victim's place in ``tried``, from 1; 0 where it was not kept."""
+        """The victim's position in ``tried``, from 1; 0 if it was not recorded."""
         return self.tried.index(self.victim) + 1 if self.victim in self.tried else 0
 
 
-class Saving(msgspec.Struct, frozen=True):
-    """One thing which, had it been so, would have kept the victim where it was: ``outcome`` is what the
-    preemptor's attempt then comes to.
+class Prevention(msgspec.Struct, frozen=True):
+    """One change that would have prevented the eviction. ``outcome`` is the result of the preemptor's attempt
+    then.
 
-    * priority: the victim's own, at least ``after``
-    * budget: a PodDisruptionBudget that allows no disruption of pods like it
-    * request: of the preemptor, ``what`` lowered to ``after``
-    * preemptor-priority: no higher than ``after``
+    * priority: the victim's priority is at least ``after``
+    * budget: a PodDisruptionBudget with the labels ``what`` allows no disruption
+    * request: the preemptor's request of ``what`` is reduced to ``after``
+    * preemptor-priority: the preemptor's priority is at most ``after``
     """
 
     kind: Literal["priority", "budget", "request", "preemptor-priority"]
     what: str
     before: str
     after: str
-    outcome: Outcome
+    outcome: AttemptOutcome
 
 
-def eviction(decision: Decision, victim: str) -> Eviction:
-    """Raises LookupError where the decision evicted no such pod (``namespace/name``)."""
-    chosen = _chosen(decision)
+def explain_eviction(decision: Decision, victim: str) -> Eviction:
+    """Explain an eviction. Raises LookupError if the decision did not evict ``victim``
+    (``namespace/name``)."""
+    chosen = _chosen_candidate(decision)
     found = next((v for v in chosen.victims if v.pod == victim), None) if chosen else None
     if chosen is None or found is None or decision.preemption is None:
         raise LookupError(f"cycle {decision.cycle} evicted no pod {victim!r}")
@@ -85,16 +85,17 @@ def eviction(decision: Decision, victim: str) -> Eviction:
     )
 
 
-def _chosen(decision: Decision) -> Candidate | None:
+def _chosen_candidate(decision: Decision) -> Candidate | None:
     found = decision.preemption
     return next((c for c in found.candidates if c.node == found.chosen), None) if found else None
 
 
-def savings(situation: Situation, victim: str) -> Iterator[Saving]:
-    """What would have saved the victim, each tried on the model; nothing where the situation's pod does not
-    evict it. ``situation`` is the preemptor's: the cluster as it was before its cycle, with seed and cycle.
+def find_preventions(situation: Situation, victim: str) -> Iterator[Prevention]:
+    """Yield the changes that would have prevented the eviction, each tried on the simulator.
 
-    Of a smaller preemptor only the sizes are tried at which one more pod of the victim's node can stay."""
+    ``situation`` is the preemptor's: the cluster before its cycle, with the seed and number of the cycle.
+    Nothing is yielded if the preemptor does not evict ``victim`` there. For the preemptor's request, only
+    those sizes are tried at which one more pod can stay on the victim's node."""
     now = situation.outcome()
     pod = situation.cluster.pods.get(victim)
     if pod is None or victim not in now.victims:
@@ -108,26 +109,28 @@ def savings(situation: Situation, victim: str) -> Iterator[Saving]:
     yield from (saving for saving in found if saving is not None)
 
 
-def _saved(situation: Situation, victim: Pod, changes: Sequence[Change]) -> Outcome | None:
-    """What comes of the preemptor then; None where the victim has to go all the same."""
-    with situation.supposing(changes):
+def _outcome_without_victim(
+    situation: Situation, victim: Pod, changes: Sequence[Change]
+) -> AttemptOutcome | None:
+    """Return the preemptor's result with these changes; None if the victim is still evicted."""
+    with situation.with_changes(changes):
         outcome = situation.outcome()
     return None if victim.key in outcome.victims else outcome
 
 
-def _by_priority(situation: Situation, victim: Pod) -> Saving | None:
-    """The lowest that is enough: one that another pod has, or one above it, or at last the preemptor's."""
+def _by_priority(situation: Situation, victim: Pod) -> Prevention | None:
+    """Find the lowest sufficient priority: that of another pod, one more than it, or the preemptor's."""
     top = situation.pod.priority
     others = {pod.priority for pod in situation.cluster.pods.values()}
     levels = sorted(level for p in others for level in (p, p + 1) if victim.priority < level < top)
     for level in (*[*dict.fromkeys(levels)][:LEVELS_AT_MOST], top):
-        outcome = _saved(situation, victim, [_pod(victim, priority=level)])
+        outcome = _outcome_without_victim(situation, victim, [_with_priority(victim, priority=level)])
         if outcome is not None:
-            return Saving("priority", victim.key, str(victim.priority), str(level), outcome)
+            return Prevention("priority", victim.key, str(victim.priority), str(level), outcome)
     return None
 
 
-def _by_budget(situation: Situation, victim: Pod) -> Saving | None:
+def _by_budget(situation: Situation, victim: Pod) -> Prevention | None:
     if not victim.labels:
         return None
     key = f"{victim.namespace}/what-if"
@@ -136,19 +139,20 @@ def _by_budget(situation: Situation, victim: Pod) -> Saving | None:
         "spec": {"selector": {"matchLabels": victim.labels}},
         "status": {"disruptionsAllowed": 0},
     }
-    outcome = _saved(situation, victim, [Change(DISRUPTION_BUDGETS.id, key, budget)])
+    outcome = _outcome_without_victim(situation, victim, [Change(DISRUPTION_BUDGETS.id, key, budget)])
     labels = ",".join(f"{name}={value}" for name, value in sorted(victim.labels.items()))
-    return None if outcome is None else Saving("budget", labels, "", "0", outcome)
+    return None if outcome is None else Prevention("budget", labels, "", "0", outcome)
 
 
-def _by_request(situation: Situation, victim: Pod, resource: str) -> Saving | None:
-    """The largest of the sizes at which more pods of the victim's node can stay."""
+def _by_request(situation: Situation, victim: Pod, resource: str) -> Prevention | None:
+    """Find the largest sufficient request, among the sizes at which more pods can stay on the victim's
+    node."""
     preemptor, cluster = situation.pod, situation.cluster
     line, row = cluster.resources.get(resource), cluster.rows[victim.node_name]
     if line is None:
         return None
     lifted = sorted(
-        (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, preemptor)), key=importance
+        (p for p in cluster.pods_on(row).values() if is_preemption_allowed(p, preemptor)), key=importance_key
     )
     room = int(cluster.allocatable[line, row] - cluster.requested[line, row])
     room += sum(pod.requests.get(resource, 0) for pod in lifted) - victim.requests.get(resource, 0)
@@ -159,25 +163,29 @@ def _by_request(situation: Situation, victim: Pod, resource: str) -> Saving | No
             sizes.add(room)
     wanted = preemptor.own_requests[resource]
     for size in sorted((size for size in sizes if 0 <= size < wanted), reverse=True)[:LEVELS_AT_MOST]:
-        lowered = amounts.lowered(preemptor.manifest, resource, size)
+        lowered = amounts.lower_requests(preemptor.manifest, resource, size)
         if lowered is None:
             continue
-        outcome = _saved(situation, victim, [Change(PODS.id, preemptor.key, lowered.manifest)])
+        outcome = _outcome_without_victim(
+            situation, victim, [Change(PODS.id, preemptor.key, lowered.manifest)]
+        )
         if outcome is not None:
-            return Saving("request", resource, lowered.before, lowered.after, outcome)
+            return Prevention("request", resource, lowered.before, lowered.after, outcome)
     return None
 
 
-def _by_preemptor(situation: Situation, victim: Pod) -> Saving | None:
+def _by_preemptor(situation: Situation, victim: Pod) -> Prevention | None:
     preemptor = situation.pod
-    outcome = _saved(situation, victim, [_pod(preemptor, priority=victim.priority)])
+    outcome = _outcome_without_victim(
+        situation, victim, [_with_priority(preemptor, priority=victim.priority)]
+    )
     if outcome is None:
         return None
     before, after = str(preemptor.priority), str(victim.priority)
-    return Saving("preemptor-priority", preemptor.key, before, after, outcome)
+    return Prevention("preemptor-priority", preemptor.key, before, after, outcome)
 
 
-def _pod(pod: Pod, *, priority: int) -> Change:
-    new = changed(pod.manifest)
+def _with_priority(pod: Pod, *, priority: int) -> Change:
+    new = mutable_copy(pod.manifest)
     new["spec"]["priority"] = priority
     return Change(PODS.id, pod.key, new)

@@ -1,5 +1,5 @@
-"""Changes of one node, and one node more. There are thousands of nodes: only those are tried that nothing
-else stands against. What is looked for is that this very node then takes the pod."""
+"""Proposals to change one node, or to add one. Because there may be thousands of nodes, a change is only
+proposed for nodes that no other filter plugin rejects."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -12,21 +12,21 @@ from simulator.plugins.node_affinity import NodeAffinity
 from simulator.plugins.node_unschedulable import TAINT as UNSCHEDULABLE
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.pod_topology_spread.common import HOSTNAME
-from simulator.what_if.edit import Edit, changed, create
-from simulator.what_if.obstacles import TAINTS, Obstacles, taint_text
-from simulator.what_if.proposal import Proposal, Proposals, of_node
+from simulator.what_if.edit import Edit, create_object, mutable_copy
+from simulator.what_if.obstacles import TAINTS, Obstacles, format_taint
+from simulator.what_if.proposal import Proposal, Proposals, node_proposal
 from simulator.what_if.situation import Situation
 
-CONTROLLED = "node.kubernetes.io/"
-"""Taints that the node lifecycle controller keeps in step with the node's conditions: to take one away helps
-until it looks again. The one of cordoned nodes goes with the cordon."""
+CONTROLLED_TAINT_PREFIX = "node.kubernetes.io/"
+"""Prefix of taints that the node lifecycle controller sets according to the node's conditions. It would set a
+removed one again. The taint of cordoned nodes is removed by uncordoning."""
 VALUES_AT_MOST = 8
-"""Topology domains that a node without one is put into, for a try."""
+"""Maximum number of topology domains that are tried for a node without the topology label."""
 TEMPLATES_AT_MOST = 16
-"""Kinds of nodes of which there is tried one more."""
+"""Maximum number of kinds of nodes of which a further node is tried."""
 
 
-def uncordon(situation: Situation, obstacles: Obstacles) -> Proposals:
+def propose_uncordon(situation: Situation, obstacles: Obstacles) -> Proposals:
     for row in obstacles.only("NodeUnschedulable", TAINTS).tolist():
         if not situation.cluster.unschedulable[row]:
             continue
@@ -35,25 +35,25 @@ def uncordon(situation: Situation, obstacles: Obstacles) -> Proposals:
             del new["spec"]["unschedulable"]
             _set_taints(new, [t for t in new["spec"].get("taints") or () if t["key"] != UNSCHEDULABLE.key])
 
-        yield of_node(situation, "uncordon", row, "unschedulable", change, before="true")
+        yield node_proposal(situation, "uncordon", row, "unschedulable", change, before="true")
 
 
-def taints(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """Where there is one taint only that the pod does not tolerate."""
+def propose_taint_removals(situation: Situation, obstacles: Obstacles) -> Proposals:
+    """Propose to remove a taint, on nodes with only one taint that the pod does not tolerate."""
     for row in obstacles.only(TAINTS).tolist():
         against = obstacles.untolerated(row)
-        if len(against) != 1 or against[0].key.startswith(CONTROLLED):
+        if len(against) != 1 or against[0].key.startswith(CONTROLLED_TAINT_PREFIX):
             continue
 
         def change(new: Manifest, taint: Taint = against[0]) -> None:
-            kept = [t for t in new["spec"]["taints"] if not _is(t, taint)]
+            kept = [t for t in new["spec"]["taints"] if not _is_same_taint(t, taint)]
             _set_taints(new, kept)
 
-        text = taint_text(against[0])
-        yield of_node(situation, "taint", row, text, change, before=text)
+        text = format_taint(against[0])
+        yield node_proposal(situation, "taint", row, text, change, before=text)
 
 
-def _is(manifest: Manifest, taint: Taint) -> bool:
+def _is_same_taint(manifest: Manifest, taint: Taint) -> bool:
     return (manifest["key"], manifest.get("value") or "", manifest["effect"]) == taint
 
 
@@ -67,26 +67,28 @@ def _set_taints(node: Manifest, taints: list[Manifest]) -> None:
 # Labels
 
 
-def labels(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """One label set, or taken away: for a node selector or affinity, or to put the node into a topology
-    domain. Those that add a label come before those that change one."""
+def propose_labels(situation: Situation, obstacles: Obstacles) -> Proposals:
+    """Propose to set or remove one label, so that the node matches a node selector or affinity, or belongs to
+    a topology domain. Added labels are proposed before changed ones."""
     rows = obstacles.only("NodeAffinity", "PodTopologySpread", "InterPodAffinity").tolist()
     for overwrites in (False, True):
         for row in rows:
             node = situation.cluster.node(row)
-            for key, value in dict.fromkeys(_wanted(situation, node)):
+            for key, value in dict.fromkeys(_candidate_labels(situation, node)):
                 there = key in node.labels
-                if there == overwrites and key != HOSTNAME and not (there and _is_fact(key)):
-                    yield _labelled(situation, row, key, value, overwrites)
+                if there == overwrites and key != HOSTNAME and not (there and _is_system_label(key)):
+                    yield _label_proposal(situation, row, key, value, overwrites)
 
 
-def _is_fact(key: str) -> bool:
-    """Zone, region, architecture, ...: what such a label says of a node can be made up for, but not
-    changed."""
+def _is_system_label(key: str) -> bool:
+    """Whether the label describes the node itself (zone, region, architecture, ...). Such a label may be
+    added, but not changed."""
     return key.partition("/")[0].endswith("kubernetes.io")
 
 
-def _labelled(situation: Situation, row: int, key: str, value: str | None, overwrites: bool) -> Proposal:
+def _label_proposal(
+    situation: Situation, row: int, key: str, value: str | None, overwrites: bool
+) -> Proposal:
     def change(new: Manifest) -> None:
         own = new["metadata"].setdefault("labels", {})
         if value is None:
@@ -95,37 +97,41 @@ def _labelled(situation: Situation, row: int, key: str, value: str | None, overw
             own[key] = value
 
     before = situation.cluster.node(row).labels.get(key, "")
-    made = of_node(situation, "label", row, key, change, before=before, after=value or "")
+    made = node_proposal(situation, "label", row, key, change, before=before, after=value or "")
     return made._replace(measure=0.5 if overwrites else 0)
 
 
-def _wanted(situation: Situation, node: Node) -> Iterator[tuple[str, str | None]]:
-    """Labels that may be what the node lacks: key, and value (None = it must not have it)."""
-    for demands in _demands(situation, node):
+def _candidate_labels(situation: Situation, node: Node) -> Iterator[tuple[str, str | None]]:
+    """Yield the labels (key, value) that the node may need; value None = the label must be removed."""
+    for demands in _requirement_sets(situation, node):
         keys = {r.key for r in demands if not r.matches(node.labels)}
         if len(keys) == 1:
             [key] = keys
             about = [r for r in demands if r.key == key]
-            yield from ((key, value) for value in _values(about))
+            yield from ((key, value) for value in _satisfying_values(about))
     for key in _topology_keys(situation):
         if key not in node.labels:
             domains = sorted(value for value in situation.cluster.label(key).values if value is not None)
             yield from ((key, value) for value in domains[:VALUES_AT_MOST])
 
 
-def _demands(situation: Situation, node: Node) -> Iterator[list[Requirement]]:
-    """The ways in which the node can satisfy node selector and affinities, each as all that it takes."""
+def _requirement_sets(situation: Situation, node: Node) -> Iterator[list[Requirement]]:
+    """Yield the alternative sets of requirements of which the node must satisfy one: the node selector, plus
+    one term of the pod's affinity, plus one term of the profile's addedAffinity."""
     pod, framework = situation.pod, situation.framework
     selector = [*pod.node_selector.requirements] if pod.node_selector else []
     plugin = framework.plugins.get("NodeAffinity") if framework else None
     enforced = plugin.added if isinstance(plugin, NodeAffinity) else None
-    for own in _terms(pod.node_affinity, node):
-        for added in _terms(enforced, node):
+    for own in _matching_terms(pod.node_affinity, node):
+        for added in _matching_terms(enforced, node):
             yield [*selector, *own, *added]
 
 
-def _terms(terms: Iterable[NodeSelectorTerm] | None, node: Node) -> Iterator[tuple[Requirement, ...]]:
-    """Those that the node's name does not rule out; without affinity, one that demands nothing."""
+def _matching_terms(
+    terms: Iterable[NodeSelectorTerm] | None, node: Node
+) -> Iterator[tuple[Requirement, ...]]:
+    """Yield the expressions of the terms whose field selectors match the node; without affinity, no
+    requirement."""
     if terms is None:
         yield ()
         return
@@ -134,8 +140,8 @@ def _terms(terms: Iterable[NodeSelectorTerm] | None, node: Node) -> Iterator[tup
             yield term.expressions
 
 
-def _values(about: list[Requirement]) -> Iterator[str | None]:
-    """Values that satisfy all of these."""
+def _satisfying_values(about: list[Requirement]) -> Iterator[str | None]:
+    """Yield label values that satisfy all requirements; None = without the label."""
     candidates: list[str | None] = []
     for requirement in about:
         match requirement.operator:
@@ -161,17 +167,18 @@ def _topology_keys(situation: Situation) -> Iterator[str]:
     yield from (term.topology_key for term in pod.affinity.required)
 
 
-# One more
+# Further nodes
 
 
-def more(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """One more of each kind of node, the smallest first: with its labels and taints, and empty."""
+def propose_nodes(situation: Situation, obstacles: Obstacles) -> Proposals:
+    """Propose one further node of each kind, the smallest first, with the same labels and taints and without
+    pods."""
     cluster = situation.cluster
     templates: dict[object, Node] = {}
     for name in cluster.names():
         node = cluster.node(cluster.rows[name])
         own = frozenset(item for item in node.labels.items() if item[0] != HOSTNAME)
-        kind = (frozenset(node.allocatable.items()), node.allowed_pods, own, _kept(node.taints))
+        kind = (frozenset(node.allocatable.items()), node.allowed_pods, own, _permanent_taints(node.taints))
         templates.setdefault(kind, node)
     wanted = situation.pod.own_requests
 
@@ -181,33 +188,39 @@ def more(situation: Situation, obstacles: Obstacles) -> Proposals:
 
     chosen = sorted(templates.values(), key=size)[:TEMPLATES_AT_MOST]
     for i, node in enumerate(chosen):
-        name = _free_name(situation, node.name)
+        name = _unused_name(situation, node.name)
         yield Proposal(
-            "node", name, node.name, "", name, _copy(node, name), measure=i / (TEMPLATES_AT_MOST + 1)
+            "node",
+            name,
+            node.name,
+            "",
+            name,
+            _edits_for_copy(node, name),
+            measure=i / (TEMPLATES_AT_MOST + 1),
         )
 
 
-def _kept(taints: Iterable[Taint]) -> tuple[Taint, ...]:
-    return tuple(taint for taint in taints if not taint.key.startswith(CONTROLLED))
+def _permanent_taints(taints: Iterable[Taint]) -> tuple[Taint, ...]:
+    return tuple(taint for taint in taints if not taint.key.startswith(CONTROLLED_TAINT_PREFIX))
 
 
-def _free_name(situation: Situation, like: str) -> str:
+def _unused_name(situation: Situation, like: str) -> str:
     number = 2
     while f"{like}-{number}" in situation.cluster.rows:
         number += 1
     return f"{like}-{number}"
 
 
-def _copy(node: Node, name: str) -> Callable[[], list[Edit]]:
+def _edits_for_copy(node: Node, name: str) -> Callable[[], list[Edit]]:
     def make() -> list[Edit]:
         own: Labels = node.labels
         if HOSTNAME in own:
             own = {**own, HOSTNAME: name}
         spec: Manifest = {}
-        kept = _kept(node.taints)
+        kept = _permanent_taints(node.taints)
         if kept:
-            own_taints = changed(node.manifest["spec"])["taints"]
-            spec["taints"] = [taint for taint in own_taints if any(_is(taint, k) for k in kept)]
+            own_taints = mutable_copy(node.manifest["spec"])["taints"]
+            spec["taints"] = [taint for taint in own_taints if any(_is_same_taint(taint, k) for k in kept)]
         status = node.manifest.get("status") or {}
         manifest = {
             "apiVersion": "v1",
@@ -216,6 +229,6 @@ def _copy(node: Node, name: str) -> Callable[[], list[Edit]]:
             "spec": spec,
             "status": {f: status[f] for f in ("capacity", "allocatable", "images") if f in status},
         }
-        return [create(NODES.id, name, manifest)]
+        return [create_object(NODES.id, name, manifest)]
 
     return make

@@ -1,32 +1,35 @@
-"""All that stands against each node, by columns: by it the few promising changes are found among
-thousands."""
+"""The verdicts of all filter plugins on all nodes, as columns. They show which of thousands of possible
+changes are worth trying."""
 
 import numpy as np
 
 from simulator.cluster.columns import Bools, Ints, Rows
-from simulator.framework.interface import CycleState, PluginError, Status, error
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.pre_filter import run_pre_filter
+from simulator.framework.status import PluginError, Status, error
 from simulator.objects import pod_requests
 from simulator.objects.node import Taint
-from simulator.plugins.node_resources_fit import TOO_MANY_PODS
+from simulator.plugins.node_resources.fit import TOO_MANY_PODS
 from simulator.plugins.taint_toleration import tolerated
 from simulator.what_if import amounts
-from simulator.what_if.answer import Lack, Obstacle
-from simulator.what_if.situation import Situation, allowed
+from simulator.what_if.answer import NodeObstacles, Obstacle
+from simulator.what_if.situation import Situation, allowed_rows
 
 FIT, TAINTS = "NodeResourcesFit", "TaintToleration"
 LACKS_AT_MOST = 5
-"""Nodes of which it is said what is missing."""
+"""Maximum number of nodes whose obstacles are listed."""
 LOOKED_AT_MOST = 64
-"""Nodes among which these are chosen by counting each reason; before that, only plugins are counted."""
+"""Number of nodes for which every obstacle is counted. They are preselected by the number of plugins only."""
 
 
 class Obstacles:
-    """Every filter plugin's verdict on every node: the scheduler stops at a node's first.
+    """The verdict of every filter plugin on every node. (The scheduler stops at the first that rejects a
+    node.)
 
-    ``refusal`` is what PreFilter said of the pod altogether; then no node was looked at. ``failing`` is int64
-    [width]: bit i = the i-th of ``plugins`` turns the node away. Nodes that pass with what they have, but not
-    with the pods that are nominated to them as well, have the plugin that then says no.
+    ``refusal`` is PreFilter's status if it rejects the pod; then the nodes have no verdicts. ``failing`` is
+    int64[width]: bit i is set if the i-th of ``plugins`` rejects the node. For a node that passes without the
+    pods that are nominated to it, but not with them, the plugin that rejects it then is used.
     """
 
     def __init__(self, situation: Situation) -> None:
@@ -43,7 +46,7 @@ class Obstacles:
         if framework is None:
             return
         state = CycleState(self.cluster, situation.nominated, seed=situation.seed, cycle=situation.cycle)
-        found = framework.run_pre_filter(state, pod)
+        found = run_pre_filter(framework, state, pod)
         self.refusal = found.status
         if self.refusal is not None:
             return
@@ -59,9 +62,9 @@ class Obstacles:
             if verdicts is not None:
                 self._add(plugin.name, verdicts.codes.astype(np.int64), list(verdicts.statuses))
         if found.node_names is not None:
-            outside = ~allowed(self.cluster, found.node_names)
-            words = Status("UnschedulableAndUnresolvable", ("node(s) are not among those that are named",))
-            self._add(found.narrowed_by[0], outside.astype(np.int64), [words])
+            outside = ~allowed_rows(self.cluster, found.node_names)
+            status = Status("UnschedulableAndUnresolvable", ("node(s) are not among those that are named",))
+            self._add(found.narrowed_by[0], outside.astype(np.int64), [status])
         rows = np.flatnonzero(self.exists & (self.failing == 0))
         both = framework.run_filter_with_nominated_pods(state, pod, NodeBatch(self.cluster, rows))
         for name in sorted({status.plugin for status in both.statuses}):
@@ -83,15 +86,16 @@ class Obstacles:
         self._statuses[i] += statuses
         self.failing |= new.astype(np.int64) << i
 
-    # Which nodes are promising
+    # Selecting nodes
 
     def only(self, *plugins: str) -> Rows:
-        """Nodes that nothing but these plugins turns away, in the scheduler's order."""
+        """Return the nodes that only these plugins reject, in the scheduler's order."""
         bits = sum(1 << i for i, plugin in enumerate(self.plugins) if plugin in plugins)
         return self._rows((self.failing != 0) & (self.failing & ~np.int64(bits) == 0))
 
     def resolvable(self) -> Rows:
-        """Nodes that could take the pod if others were gone: so say all plugins that turn it away."""
+        """Return the nodes that removing other pods may make feasible: no plugin rejects them as
+        UnschedulableAndUnresolvable."""
         found = self.failing != 0
         for statuses, codes in zip(self._statuses, self._codes, strict=True):
             table = np.array([True, *(status.code == "Unschedulable" for status in statuses)])
@@ -99,7 +103,7 @@ class Obstacles:
         return self._rows(found)
 
     def fails(self, rows: Rows, plugin: str) -> Bools:
-        """bool[n]: whether the plugin turns these nodes away."""
+        """Return bool[n]: whether the plugin rejects these nodes."""
         if plugin not in self.plugins:
             return np.zeros(len(rows), dtype=np.bool_)
         found: Bools = self.failing[rows] >> self.plugins.index(plugin) & 1 == 1
@@ -110,16 +114,16 @@ class Obstacles:
         found: Rows = order[chosen[order]]
         return found
 
-    # What is missing
+    # Listing obstacles
 
-    def lacks(self) -> list[Lack]:
-        """The nodes with the least against them."""
+    def lacks(self) -> list[NodeObstacles]:
+        """Return the nodes with the fewest obstacles."""
         order = self.cluster.order()
         if self.refusal is not None or not len(order) or not self.plugins:
             return []
         counts = sum(self.failing[order] >> i & 1 for i in range(len(self.plugins)))
         first = order[np.argsort(counts, kind="stable")[:LOOKED_AT_MOST]]
-        found = [Lack(self.cluster.node(row).name, self._against(row)) for row in first.tolist()]
+        found = [NodeObstacles(self.cluster.node(row).name, self._against(row)) for row in first.tolist()]
         found.sort(key=lambda lack: len(lack.obstacles))
         return [lack for lack in found if lack.obstacles][:LACKS_AT_MOST]
 
@@ -129,7 +133,7 @@ class Obstacles:
             if not codes[row]:
                 continue
             if plugin == TAINTS:
-                found += [Obstacle(plugin, taint_text(taint)) for taint in self.untolerated(row)]
+                found += [Obstacle(plugin, format_taint(taint)) for taint in self.untolerated(row)]
                 continue
             for reason in statuses[int(codes[row]) - 1].reasons:
                 resource = reason.removeprefix("Insufficient ") if plugin == FIT else reason
@@ -149,13 +153,15 @@ class Obstacles:
 
     def _short(self, row: int, resource: str) -> str:
         wanted = self.situation.pod.own_requests.get(resource, 0)
-        missing = wanted - free(self.situation, row, resource)
-        return amounts.text(resource, amounts.nanos(resource, missing), binary=resource != pod_requests.CPU)
+        missing = wanted - free_amount(self.situation, row, resource)
+        return amounts.format_amount(
+            resource, amounts.to_nanos(resource, missing), binary=resource != pod_requests.CPU
+        )
 
 
-def free(situation: Situation, row: int, resource: str) -> int:
-    """How much of a resource the pod could have there, nominated pods of its rank or above counted as there;
-    below 0 where more is given out than there is."""
+def free_amount(situation: Situation, row: int, resource: str) -> int:
+    """Return how much of a resource is free for the pod on a node. Nominated pods of the same or a higher
+    priority count. The result is negative if the node is overcommitted."""
     cluster, pod = situation.cluster, situation.pod
     line = cluster.resources.get(resource)
     if line is None:
@@ -165,6 +171,6 @@ def free(situation: Situation, row: int, resource: str) -> int:
     return there - sum(n.requests.get(resource, 0) for n in nominated if n.priority >= pod.priority)
 
 
-def taint_text(taint: Taint) -> str:
-    """As ``kubectl taint`` takes it."""
+def format_taint(taint: Taint) -> str:
+    """Format a taint in the notation of ``kubectl taint``."""
     return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"

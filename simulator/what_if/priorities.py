@@ -1,31 +1,32 @@
-"""The lowest priority with which the pod would run, whoever has to go for it."""
+"""Proposals to change the pod's priority or preemption policy."""
 
 from simulator.api import Manifest
 from simulator.apiserver.priority import PREEMPT
 from simulator.apiserver.resources import PRIORITY_CLASSES
 from simulator.apiserver.validation import MAX_USER_PRIORITY
-from simulator.what_if.answer import Kind
-from simulator.what_if.edit import Edit, create
+from simulator.what_if.answer import ChangeKind
+from simulator.what_if.edit import Edit, create_object
 from simulator.what_if.obstacles import Obstacles
-from simulator.what_if.proposal import Proposal, Proposals, of_pod
-from simulator.what_if.room import after_preemption
+from simulator.what_if.proposal import Proposal, Proposals, pod_proposal
+from simulator.what_if.room import fits_after_preemption
 from simulator.what_if.situation import Situation
 
 
-def policy(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """The same priority, by a class that lets the pod preempt."""
+def propose_preempting_class(situation: Situation, obstacles: Obstacles) -> Proposals:
+    """Propose a class with the same priority and preemptionPolicy PreemptLowerPriority."""
     pod = situation.pod
     if pod.preemption_policy == "Never":
-        made = _classed(situation, "preemption-policy", pod.priority)
+        made = _class_proposal(situation, "preemption-policy", pod.priority)
         yield made._replace(what="preemptionPolicy", before="Never", after=PREEMPT)
 
 
-def priorities(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """The lowest priority that helps, then the lowest PriorityClass from there on that does. It must be told
-    (``send``) of each proposal whether it helped.
+def propose_priorities(situation: Situation, obstacles: Obstacles) -> Proposals:
+    """Propose the lowest priority that helps, then the lowest existing PriorityClass from there on that
+    helps.
 
-    Only one above a pod that is there, or nominated, can make a difference, and only if some node would then
-    have the room."""
+    The caller must send back for each proposal whether it helped. Only priorities one above that of a bound
+    or nominated pod are proposed, and only if a node has enough resources without the pods of lower
+    priority."""
     pod, cluster, framework = situation.pod, situation.cluster, situation.framework
     nominated = {other.priority for others in situation.nominated.values() for other in others}
     levels = {other.priority + 1 for other in cluster.pods.values()} | {p + 1 for p in nominated}
@@ -33,9 +34,9 @@ def priorities(situation: Situation, obstacles: Obstacles) -> Proposals:
         if not pod.priority < level <= MAX_USER_PRIORITY:
             continue
         possible = framework is not None and (
-            level - 1 in nominated or after_preemption(cluster, framework, pod, level).any()
+            level - 1 in nominated or fits_after_preemption(cluster, framework, pod, level).any()
         )
-        if possible and (yield _classed(situation, "priority", level)):
+        if possible and (yield _class_proposal(situation, "priority", level)):
             break
     else:
         return
@@ -44,12 +45,12 @@ def priorities(situation: Situation, obstacles: Obstacles) -> Proposals:
     if level in values:
         return
     for value in sorted(values):
-        if level < value <= MAX_USER_PRIORITY and (yield _classed(situation, "priority", value)):
+        if level < value <= MAX_USER_PRIORITY and (yield _class_proposal(situation, "priority", value)):
             return
 
 
-def _classed(situation: Situation, kind: Kind, priority: int) -> Proposal:
-    """The pod with a class of this priority that lets it preempt: one that there is, or else a new one."""
+def _class_proposal(situation: Situation, kind: ChangeKind, priority: int) -> Proposal:
+    """Propose a preempting PriorityClass with this priority: an existing one, or otherwise a new one."""
     known = situation.cluster.objects(PRIORITY_CLASSES.id)
     fitting = sorted(
         name
@@ -69,10 +70,10 @@ def _classed(situation: Situation, kind: Kind, priority: int) -> Proposal:
             "metadata": {"name": name},
             "value": priority,
         }
-        more.append(create(PRIORITY_CLASSES.id, name, manifest))
+        more.append(create_object(PRIORITY_CLASSES.id, name, manifest))
 
     def change(new: Manifest) -> None:
         new["spec"] |= {"priorityClassName": name, "priority": priority, "preemptionPolicy": PREEMPT}
 
     before = str(situation.pod.priority)
-    return of_pod(situation, kind, name, change, before=before, after=str(priority), more=more)
+    return pod_proposal(situation, kind, name, change, before=before, after=str(priority), more=more)

@@ -1,25 +1,26 @@
-"""What is tried: changes, the most promising and the smallest first."""
+"""Proposals: changes that are worth trying."""
 
 from collections.abc import Callable, Generator, Sequence
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES
+from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.what_if.answer import Kind
-from simulator.what_if.edit import Edit, changed, update, update_pod
+from simulator.what_if.answer import ChangeKind
+from simulator.what_if.edit import Edit, mutable_copy, update_object, update_pod
 from simulator.what_if.situation import Situation
 
-COSTS: Final[dict[Kind, float]] = {
-    # A word that keeps the pod out of the queue altogether.
+COSTS: Final[dict[ChangeKind, float]] = {
+    # A field that keeps the pod out of the queue.
     "gate": 0,
     "scheduler": 0,
-    # A field that the API server lets anybody change, of one object.
+    # A field of one object that can be updated.
     "uncordon": 1,
     "toleration": 1,
     "label": 2,
     "taint": 2,
-    # The pod made anew with one thing changed; of a request, the share that is cut off comes on top.
+    # A recreated pod with one field changed. For a request, the share by which it is reduced is added.
     "request": 3,
     "host-port": 3.5,
     "selector": 4,
@@ -27,30 +28,31 @@ COSTS: Final[dict[Kind, float]] = {
     "spread": 4,
     "pod-affinity": 4,
     "pod-anti-affinity": 4,
-    # Somebody else has to go.
+    # Another pod is removed.
     "preemption-policy": 5,
     "priority": 5,
     "delete-pod": 6,
-    # The pod does without its data; or somebody pays.
+    # The pod loses its data, or the cluster gets more storage or nodes.
     "drop-volume": 7,
     "volume": 8,
     "node": 9,
 }
-"""How large a change of each kind is, before its own measure is added (less than 1): an opinion, stated here
-and in docs/WHATIF.md, and nowhere else."""
+"""The cost of each kind of change, to which :attr:`Proposal.measure` is added. docs/WHATIF.md contains the
+same numbers."""
 
 
 class Proposal(NamedTuple):
-    """A change that is promising. ``make`` writes it out, which costs more than saying that it is there."""
+    """A change that is worth trying. ``make`` builds its edits; it is called only for changes that are
+    tried."""
 
-    kind: Kind
+    kind: ChangeKind
     target: str
     what: str
     before: str
     after: str
     make: Callable[[], list[Edit]]
     measure: float = 0
-    """From 0 to below 1: how large among its kind."""
+    """The relative size among changes of its kind, from 0 to below 1."""
     unit: str = ""
 
     @property
@@ -59,17 +61,17 @@ class Proposal(NamedTuple):
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """The same for changes that differ by their target only."""
+        """Equal for changes that differ only in their target."""
         return self.kind, self.what, self.before, self.after
 
 
 Proposals = Generator[Proposal, bool | None, None]
-"""What is proposed, and a word back on each whether it helped (None: it was not tried)."""
+"""A generator of proposals. For each one it is sent whether the change helped; None if it was not tried."""
 
 
-def of_pod(
+def pod_proposal(
     situation: Situation,
-    kind: Kind,
+    kind: ChangeKind,
     what: str,
     change: Callable[[Manifest], object],
     *,
@@ -77,20 +79,21 @@ def of_pod(
     after: str = "",
     more: Sequence[Edit] = (),
 ) -> Proposal:
-    """``change`` is given a copy of the pod's manifest to work on; ``more`` is written before it."""
+    """Return a proposal to change the pending pod. ``change`` modifies a copy of its manifest; ``more`` are
+    edits that are made before."""
     pod = situation.pod
 
     def make() -> list[Edit]:
-        new = changed(pod.manifest)
+        new = mutable_copy(pod.manifest)
         change(new)
         return [*more, update_pod(pod.key, pod.manifest, new)]
 
     return Proposal(kind, pod.key, what, before, after, make)
 
 
-def of_node(
+def node_proposal(
     situation: Situation,
-    kind: Kind,
+    kind: ChangeKind,
     row: int,
     what: str,
     change: Callable[[Manifest], object],
@@ -101,16 +104,14 @@ def of_node(
     node = situation.cluster.node(row)
 
     def make() -> list[Edit]:
-        new = changed(node.manifest)
+        new = mutable_copy(node.manifest)
         change(new)
-        return [update(NODES.id, node.name, node.manifest, new)]
+        return [update_object(NODES.id, node.name, node.manifest, new)]
 
     return Proposal(kind, node.name, what, before, after, make)
 
 
-def owner(pod: Pod) -> str:
-    """The controller that made the pod, ``ReplicaSet web``; "" for a pod of its own."""
-    for reference in pod.manifest["metadata"].get("ownerReferences") or ():
-        if reference.get("controller"):
-            return f"{reference['kind']} {reference['name']}"
-    return ""
+def owner_text(pod: Pod) -> str:
+    """Return kind and name of the pod's controller, ``ReplicaSet web``; "" if it has none."""
+    reference = controller_of(pod.manifest)
+    return "" if reference is None else f"{reference['kind']} {reference['name']}"

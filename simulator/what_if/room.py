@@ -1,18 +1,20 @@
-"""Room on nodes, by columns."""
+"""Free resources of nodes after preemption, as columns."""
 
 import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools
+from simulator.cluster.pod_columns import PodColumns
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
-from simulator.plugins.node_resources_fit import NodeResourcesFit
-from simulator.preemption.pod_columns import PodColumns
+from simulator.plugins.node_resources.fit import NodeResourcesFit
 
 
-def after_preemption(cluster: Cluster, framework: Framework, pod: Pod, priority: int | None = None) -> Bools:
-    """bool[width]: nodes that hold pods of a lower priority (than the pod's own, unless another is given),
-    and would have room for the pod without them. On no other node can preemption help."""
+def fits_after_preemption(
+    cluster: Cluster, framework: Framework, pod: Pod, priority: int | None = None
+) -> Bools:
+    """Return bool[width]: the nodes that have pods of lower priority than ``priority`` (default: the pod's
+    own), and enough resources for the pod without them. Preemption cannot help on any other node."""
     priority = pod.priority if priority is None else priority
     index = cluster.index(PodColumns)
     slots, there = index.on(np.arange(cluster.width))

@@ -1,8 +1,9 @@
 """The search for the smallest single change that lets a pending pod run.
 
-Kinds of changes are gone through from the smallest to the largest. Each proposes what is promising, by
-columns; every proposal is then made on the situation's own cluster, and it is a suggestion only if the model
-then does what is wanted. Whoever drives the search may stop between any two steps.
+The search goes through stages, from the smallest kind of change to the largest. A stage proposes changes that
+are worth trying. Each is made on the situation's cluster, followed by a scheduling attempt, and undone; it
+becomes a suggestion if the attempt succeeds. The search is a generator and can be stopped between any two
+steps.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,82 +12,90 @@ from typing import Final, NamedTuple
 import msgspec
 
 from simulator.what_if import deletions, node_changes, pod_changes, priorities, storage
-from simulator.what_if.answer import Answer, Outcome, Progress, Suggestion
+from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.edit import Edit
 from simulator.what_if.obstacles import Obstacles
-from simulator.what_if.proposal import Proposal, Proposals, owner
+from simulator.what_if.proposal import Proposal, Proposals, owner_text
 from simulator.what_if.situation import Situation
 
 GROUPS_AT_MOST: Final = 4
-"""Suggestions of one kind: the smallest; more would hide the other kinds."""
+"""Maximum number of suggestions of one stage."""
 ALIKE_AT_MOST: Final = 8
-"""Further targets of one suggestion that are tried and named."""
+"""Maximum number of further targets that are tried and listed for one suggestion."""
 TRIES_AT_MOST: Final = 128
-"""Changes of one kind that are tried: at 5,000 nodes a quarter of a second."""
+"""Maximum number of changes that one stage tries: a quarter of a second with 5,000 nodes."""
 PROGRESS_EVERY: Final = 8
-"""Tries between two reports, a few milliseconds each."""
+"""Number of tries between two reports. A try takes a few milliseconds."""
 
-Find = Callable[[Situation, Obstacles], Proposals]
+ProposalFinder = Callable[[Situation, Obstacles], Proposals]
 
 
-class Stage(NamedTuple):
-    """``nominates``: it is a success, too, if the pod is nominated to a node and its victims evicted."""
+class SearchStage(NamedTuple):
+    """One kind of change. ``nominates``: a change also helps if the pod is nominated to a node by
+    preemption."""
 
     name: str
-    find: Find
+    find: ProposalFinder
     nominates: bool = False
 
 
-NOT_QUEUED: Final[Sequence[Stage]] = (
-    Stage("scheduling gates", pod_changes.gates, nominates=True),
-    Stage("profiles", pod_changes.schedulers, nominates=True),
+NOT_QUEUED_STAGES: Final[Sequence[SearchStage]] = (
+    SearchStage("scheduling gates", pod_changes.propose_gate_removal, nominates=True),
+    SearchStage("profiles", pod_changes.propose_scheduler_names, nominates=True),
 )
-"""For a pod that the scheduler does not even try: nothing else helps it."""
-STAGES: Final[Sequence[Stage]] = (
-    Stage("cordoned nodes", node_changes.uncordon),
-    Stage("tolerations", pod_changes.tolerations),
-    Stage("labels", node_changes.labels),
-    Stage("taints", node_changes.taints),
-    Stage("requests", pod_changes.requests),
-    Stage("host ports", pod_changes.host_ports),
-    Stage("constraints", pod_changes.constraints),
-    Stage("preemption policy", priorities.policy, nominates=True),
-    Stage("priorities", priorities.priorities, nominates=True),
-    Stage("pods in the way", deletions.pods),
-    Stage("volumes", pod_changes.volumes),
-    Stage("storage", storage.storage),
-    Stage("nodes", node_changes.more),
+"""The stages for a pod that is not queued. No other change helps it."""
+STAGES: Final[Sequence[SearchStage]] = (
+    SearchStage("cordoned nodes", node_changes.propose_uncordon),
+    SearchStage("tolerations", pod_changes.propose_tolerations),
+    SearchStage("labels", node_changes.propose_labels),
+    SearchStage("taints", node_changes.propose_taint_removals),
+    SearchStage("requests", pod_changes.propose_requests),
+    SearchStage("host ports", pod_changes.propose_host_ports),
+    SearchStage("constraints", pod_changes.propose_constraint_removals),
+    SearchStage("preemption policy", priorities.propose_preempting_class, nominates=True),
+    SearchStage("priorities", priorities.propose_priorities, nominates=True),
+    SearchStage("pods in the way", deletions.propose_deletions),
+    SearchStage("volumes", pod_changes.propose_volume_removals),
+    SearchStage("storage", storage.propose_storage),
+    SearchStage("nodes", node_changes.propose_nodes),
 )
-"""By their costs, see :data:`simulator.what_if.proposal.COSTS`."""
-LAST_RESORT: Final[Sequence[Stage]] = tuple(
+"""The stages for a queued pod, sorted by cost (:data:`simulator.what_if.proposal.COSTS`)."""
+PREEMPTION_STAGES: Final[Sequence[SearchStage]] = tuple(
     stage._replace(nominates=True)
     for stage in STAGES
     if stage.find
-    in (pod_changes.tolerations, pod_changes.host_ports, pod_changes.constraints, pod_changes.volumes)
+    in (
+        pod_changes.propose_tolerations,
+        pod_changes.propose_host_ports,
+        pod_changes.propose_constraint_removals,
+        pod_changes.propose_volume_removals,
+    )
 )
-"""Gone through only where no single change gets the pod bound: with one of these it may preempt."""
+"""Stages that follow if no change lets the pod be bound: with one of these changes it may preempt."""
 
-RANKS: Final = {"bound": 2, "nominated": 1}
+OUTCOME_RANKS: Final = {"bound": 2, "nominated": 1}
 
 
-def search(situation: Situation) -> Generator[Progress | Suggestion | Answer, None, None]:
-    """Reports, and suggestions as they are found; the answer is the last. (A suggestion's ``alike`` are in
-    the answer only.) The situation is as it was whenever this yields, and after it is closed."""
+def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnswer, None, None]:
+    """Search, and yield progress, suggestions when they are found, and at last the answer.
+
+    The field ``alike`` of suggestions is only set in the answer. Whenever the generator yields or is closed,
+    the situation has its original state."""
     yield Progress("as it is", 0, len(STAGES), 0)
     run = _Search(situation)
     now = situation.outcome()
     if now.kind in ("gated", "ignored"):
-        yield from run.through(NOT_QUEUED, now)
+        yield from run.run_stages(NOT_QUEUED_STAGES, now)
     elif now.kind != "bound":
-        yield from run.through(STAGES, now)
+        yield from run.run_stages(STAGES, now)
         if not run.found and now.kind == "unschedulable":
-            yield from run.through(LAST_RESORT, now)
+            yield from run.run_stages(PREEMPTION_STAGES, now)
     suggestions = [
         msgspec.structs.replace(suggestion, alike=run.alike[group]) for group, suggestion in run.found.items()
     ]
-    yield Answer(
+    yield WhatIfAnswer(
         pod=situation.pod.key,
-        owner=owner(situation.pod),
+        owner=owner_text(situation.pod),
         now=now,
         suggestions=sorted(suggestions, key=lambda s: s.cost),
         lacks=[] if now.kind == "bound" else run.obstacles.lacks(),
@@ -94,10 +103,10 @@ def search(situation: Situation) -> Generator[Progress | Suggestion | Answer, No
     )
 
 
-def answer(situation: Situation) -> Answer:
-    """The same, gone through to the end."""
+def search_to_end(situation: Situation) -> WhatIfAnswer:
+    """Search to the end, and return the answer."""
     *_, last = search(situation)
-    assert isinstance(last, Answer)
+    assert isinstance(last, WhatIfAnswer)
     return last
 
 
@@ -109,22 +118,27 @@ class _Search:
         self.alike: dict[tuple[str, ...], list[str]] = {}
         self.tried = 0
 
-    def through(self, stages: Sequence[Stage], now: Outcome) -> Iterator[Progress | Suggestion]:
+    def run_stages(
+        self, stages: Sequence[SearchStage], now: AttemptOutcome
+    ) -> Iterator[Progress | Suggestion]:
         for done, stage in enumerate(stages):
             yield Progress(stage.name, done, len(stages), self.tried)
-            for tries, suggestion in enumerate(self._tried(stage, RANKS.get(now.kind, 0)), start=1):
+            for tries, suggestion in enumerate(
+                self._try_proposals(stage, OUTCOME_RANKS.get(now.kind, 0)), start=1
+            ):
                 if suggestion is not None:
                     yield suggestion
                 elif tries % PROGRESS_EVERY == 0:
                     yield Progress(stage.name, done, len(stages), self.tried)
 
-    def _tried(self, stage: Stage, rank: int) -> Iterator[Suggestion | None]:
-        """One for each try: None where it came to nothing, or to more of the same."""
+    def _try_proposals(self, stage: SearchStage, rank: int) -> Iterator[Suggestion | None]:
+        """Try the proposals of a stage. Yields once for each try: the suggestion if it is new, otherwise
+        None."""
         groups = tries = 0
         proposals = stage.find(self.situation, self.obstacles)
         helped: bool | None = None
-        # send(None) is next(): who proposes hears whether the last one helped.
-        while (proposal := _next(proposals, helped)) is not None:
+        # The generator is sent whether its last proposal helped. For the first one, send(None) is next().
+        while (proposal := _next_proposal(proposals, helped)) is not None:
             helped = None
             group = proposal.group
             known = self.found.get(group)
@@ -136,8 +150,8 @@ class _Search:
             tries += 1
             self.tried += 1
             edits = proposal.make()
-            outcome = self._outcome(edits, stage.nominates and rank < RANKS["nominated"])
-            helped = RANKS.get(outcome.kind, 0) > rank
+            outcome = self._outcome(edits, stage.nominates and rank < OUTCOME_RANKS["nominated"])
+            helped = OUTCOME_RANKS.get(outcome.kind, 0) > rank
             if not helped:
                 yield None
             elif known is not None:
@@ -146,25 +160,26 @@ class _Search:
             else:
                 groups += 1
                 self.alike[group] = []
-                self.found[group] = suggestion = _suggestion(proposal, edits, outcome)
+                self.found[group] = suggestion = _to_suggestion(proposal, edits, outcome)
                 yield suggestion
 
-    def _outcome(self, edits: Sequence[Edit], nominates: bool) -> Outcome:
-        """Where only a bound pod counts, preemption is not gone into."""
-        with self.situation.supposing(edit.change for edit in edits):
+    def _outcome(self, edits: Sequence[Edit], nominates: bool) -> AttemptOutcome:
+        """Return the result of an attempt with these edits. ``nominates``: False = preemption is not
+        tried."""
+        with self.situation.with_changes(edit.change for edit in edits):
             if not nominates and not self.situation.passing().any():
-                return Outcome("unschedulable")
+                return AttemptOutcome("unschedulable")
             return self.situation.outcome()
 
 
-def _next(proposals: Proposals, helped: bool | None) -> Proposal | None:
+def _next_proposal(proposals: Proposals, helped: bool | None) -> Proposal | None:
     try:
         return proposals.send(helped)
     except StopIteration:
         return None
 
 
-def _suggestion(proposal: Proposal, edits: list[Edit], outcome: Outcome) -> Suggestion:
+def _to_suggestion(proposal: Proposal, edits: list[Edit], outcome: AttemptOutcome) -> Suggestion:
     return Suggestion(
         kind=proposal.kind,
         target=proposal.target,

@@ -1,4 +1,4 @@
-"""A cluster to suppose things about, and one pending pod."""
+"""A cluster and one pending pod, on which changes can be tried."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,32 +7,31 @@ import numpy as np
 
 from simulator.api import Change, Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
-from simulator.cluster import snapshot
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools
-from simulator.framework.interface import CycleState
+from simulator.framework import snapshot
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.pre_filter import run_pre_filter
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.preemption.dry_run import HOPELESS
+from simulator.preemption.dry_run import EXCLUDED_NODES
 from simulator.scheduler.attempt import Attempt
-from simulator.scheduler.attempt_record import preemption
 from simulator.what_if import room
-from simulator.what_if.answer import Outcome
+from simulator.what_if.answer import AttemptOutcome
 
 NAMED_AT_MOST = 20
 """Nodes that an outcome names; the rest are counted."""
 
-Known = Node | Pod | Manifest | None
+StoredObject = Node | Pod | Manifest | None
 
 
 class Situation:
-    """The cluster is its own: nobody else may look at it meanwhile.
+    """A cluster, a pending pod and the profiles. The cluster must not be used elsewhere at the same time.
 
-    ``nominated`` are the pending pods with a nomination by node, ``seed`` and ``cycle`` what settles the
-    lots: with those of a real cycle, and :attr:`start` as the scheduler had it, an attempt here is that
-    cycle.
+    ``nominated`` are the nominated pods by node. ``seed`` and ``cycle`` determine how ties are broken. With
+    those of a recorded cycle, and the same :attr:`start`, an attempt repeats that cycle.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class Situation:
         self.seed = seed
         self.cycle = cycle
         self.start = cluster.next_start_node_index
-        """Where the search for nodes starts: a searching scheduler moves on with each attempt."""
+        """The index of the node at which filtering starts (nextStartNodeIndex)."""
 
     @classmethod
     def read(
@@ -66,35 +65,48 @@ class Situation:
         seed: int = 0,
         cycle: int = 0,
     ) -> "Situation":
-        """From the manifests of everything that there is (the pod may be among it). Raises what parsing a bad
-        Pod or Node raises."""
+        """Build a situation from the manifests of a cluster, which may contain the pod itself. Raises the
+        errors of Pod.parse and Node.parse."""
         pending = Pod.parse(pod)
-        others = (item for item in objects if not _is(item, pending))
+        others = (item for item in objects if not is_same_pod(item, pending))
         cluster, nominated = snapshot.read(others, frameworks)
         return cls(cluster, pending, frameworks, nominated, seed=seed, cycle=cycle)
 
     @property
     def framework(self) -> Framework | None:
-        """The profile that the pod asks for."""
+        """The profile with the pod's schedulerName; None if there is none."""
         return self.frameworks.get(self.pod.scheduler_name)
 
-    # Suppose
+    # Changes
 
     @contextmanager
-    def supposing(self, changes: Iterable[Change]) -> Iterator[None]:
-        """The cluster with these writes made; as it was, afterwards."""
-        undo: list[tuple[str, str, Known]] = []
+    def with_changes(self, changes: Iterable[Change]) -> Iterator[None]:
+        """Apply changes, and undo them at the end of the context. The order of a node's pods, of the objects
+        of a kind and of the nominated pods is restored too, because decisions may depend on it."""
+        undo: list[tuple[str, str, StoredObject]] = []
+        nominated = self.nominated
+        pods: dict[str, list[str]] = {}
+        objects: dict[str, list[str]] = {}
         try:
             for change in changes:
-                new = _parsed(change)
-                undo.append((change.resource, change.key, self._known(change.resource, change.key)))
+                new = _parse_change(change)
+                known = self._known(change.resource, change.key)
+                if isinstance(known, Pod):
+                    pods.setdefault(known.node_name, self.cluster.pod_order(known.node_name))
+                objects.setdefault(change.resource, [*self.cluster.objects(change.resource)])
+                undo.append((change.resource, change.key, known))
                 self._put(change.resource, change.key, new)
             yield
         finally:
             for resource, key, before in reversed(undo):
                 self._put(resource, key, before)
+            for node, order in pods.items():
+                self.cluster.restore_pod_order(node, order)
+            for resource, order in objects.items():
+                self.cluster.restore_object_order(resource, order)
+            self.nominated = nominated
 
-    def _known(self, resource: str, key: str) -> Known:
+    def _known(self, resource: str, key: str) -> StoredObject:
         if resource == NODES.id:
             row = self.cluster.rows.get(key)
             return None if row is None else self.cluster.node(row)
@@ -107,7 +119,7 @@ class Situation:
     def _nominated(self, key: str) -> Pod | None:
         return next((pod for pods in self.nominated.values() for pod in pods if pod.key == key), None)
 
-    def _put(self, resource: str, key: str, new: Known) -> None:
+    def _put(self, resource: str, key: str, new: StoredObject) -> None:
         if resource == NODES.id:
             if isinstance(new, Node):
                 self.cluster.add_node(new)
@@ -122,7 +134,7 @@ class Situation:
 
     def _put_pod(self, key: str, new: Pod | None) -> None:
         if key == self.pod.key:
-            assert new is not None, "the pod in question stays"
+            assert new is not None, "the pending pod cannot be deleted"
             self.pod = new
             return
         known = self.cluster.pods.get(key)
@@ -138,21 +150,21 @@ class Situation:
         elif new.nominated_node_name:
             self.nominated.setdefault(new.nominated_node_name, []).append(new)
 
-    # Ask
+    # Attempts
 
     def passing(self) -> Bools:
-        """bool[width]: the nodes that the filter plugins let pass. Extenders are not asked."""
-        nobody = np.zeros(self.cluster.width, dtype=np.bool_)
+        """Return bool[width]: the nodes that all filter plugins accept. Extenders are not called."""
+        no_nodes = np.zeros(self.cluster.width, dtype=np.bool_)
         framework = self.framework
         if framework is None or framework.run_pre_enqueue(self.pod) is not None:
-            return nobody
+            return no_nodes
         state = CycleState(self.cluster, self.nominated, seed=self.seed, cycle=self.cycle)
-        found = framework.run_pre_filter(state, self.pod)
+        found = run_pre_filter(framework, state, self.pod)
         if found.status is not None:
-            return nobody
+            return no_nodes
         codes = framework.run_filter(state, self.pod, NodeBatch(self.cluster)).codes
         passed: Bools = (codes == 0) & self.cluster.exists[: self.cluster.width]
-        passed &= allowed(self.cluster, found.node_names)
+        passed &= allowed_rows(self.cluster, found.node_names)
         if self.nominated and passed.any():
             rows = np.flatnonzero(passed)
             both = framework.run_filter_with_nominated_pods(state, self.pod, NodeBatch(self.cluster, rows))
@@ -160,9 +172,10 @@ class Situation:
         return passed
 
     def attempt(self, *, exhaustive: bool = False) -> Attempt:
-        """A finished attempt: the real one, but that preemption does not try nodes that are too small even
-        without the pods that it could evict (it would find no candidate there, and say so). ``exhaustive``
-        leaves nothing out. The pod must have a profile."""
+        """Run a scheduling attempt to its end. The pod must have a profile.
+
+        Unless ``exhaustive``, the dry run of preemption skips nodes that would be too small even without all
+        pods of lower priority, as these cannot be candidates."""
         framework = self.framework
         assert framework is not None
         self.cluster.next_start_node_index = self.start
@@ -176,41 +189,42 @@ class Situation:
             exhaustive=exhaustive,
         )
         if not exhaustive:
-            made.state.write(HOPELESS, ~room.after_preemption(self.cluster, framework, self.pod))
+            made.state.write(EXCLUDED_NODES, ~room.fits_after_preemption(self.cluster, framework, self.pod))
         for _ in made.run():
             pass
         return made
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> AttemptOutcome:
+        """Run PreEnqueue and a scheduling attempt, and return the result."""
         framework = self.framework
         if framework is None:
-            return Outcome("ignored", message=f"no profile has the schedulerName {self.pod.scheduler_name!r}")
+            return AttemptOutcome(
+                "ignored", message=f"no profile has the schedulerName {self.pod.scheduler_name!r}"
+            )
         gate = framework.run_pre_enqueue(self.pod)
         if gate is not None:
-            return Outcome("gated", message=gate.message)
+            return AttemptOutcome("gated", message=gate.message)
         made = self.attempt()
         names = self.cluster.node
         if made.errors:
-            return Outcome("error", message=made.errors[0])
+            return AttemptOutcome("error", message=made.errors[0])
         if made.selected is not None:
             rows = made.feasible[np.argsort(self.cluster.position()[made.feasible])[:NAMED_AT_MOST]]
-            return Outcome(
+            return AttemptOutcome(
                 "bound",
                 names(made.selected).name,
                 feasible=[names(row).name for row in rows.tolist()],
                 feasible_count=len(made.feasible),
             )
-        found = preemption(made) if made.nominated_node else None
-        if found is None:
-            return Outcome("unschedulable", message=made.message)
-        victims = next((c.victims for c in found.candidates if c.node == found.chosen), [])
-        return Outcome(
-            "nominated", found.chosen, [victim.pod for victim in victims], found.rule, message=made.message
-        )
+        candidate = made.candidate
+        if candidate is None:
+            return AttemptOutcome("unschedulable", message=made.message)
+        victims = [victim.key for victim in candidate.victims]
+        return AttemptOutcome("nominated", candidate.node, victims, candidate.rule, message=made.message)
 
 
-def allowed(cluster: Cluster, names: Iterable[str] | None) -> Bools:
-    """bool[width]: the nodes that PreFilter results leave (None = all)."""
+def allowed_rows(cluster: Cluster, names: Iterable[str] | None) -> Bools:
+    """Return bool[width]: the nodes with these names, the PreFilter result (None = all nodes)."""
     if names is None:
         return np.ones(cluster.width, dtype=np.bool_)
     found = np.zeros(cluster.width, dtype=np.bool_)
@@ -218,7 +232,7 @@ def allowed(cluster: Cluster, names: Iterable[str] | None) -> Bools:
     return found
 
 
-def _parsed(change: Change) -> Known:
+def _parse_change(change: Change) -> StoredObject:
     if change.object is None:
         return None
     if change.resource == NODES.id:
@@ -226,7 +240,8 @@ def _parsed(change: Change) -> Known:
     return Pod.parse(change.object) if change.resource == PODS.id else change.object
 
 
-def _is(item: tuple[Resource, Manifest], pod: Pod) -> bool:
+def is_same_pod(item: tuple[Resource, Manifest], pod: Pod) -> bool:
+    """Whether the object has the key of ``pod``."""
     resource, manifest = item
     metadata = manifest["metadata"]
     return resource == PODS and pod.key == f"{metadata.get('namespace') or 'default'}/{metadata['name']}"

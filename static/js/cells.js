@@ -1,8 +1,8 @@
-// One node as a cell of the dense grid, in the codes that cards use: height and colour of the fill, patterns for
-// pods on their way out or in, lines for what is wrong with the node, a frame for what the cycle on show said.
-const SHELF = 40; // from this width on, pods are drawn as blocks; below, the cell is one bar
-const NAMED = 64; // and from this one on the name is written
-const FRAMED = 10; // smaller cells that fit the pod have the bar of their score only: a frame would fill them
+// Paints one node as a cell of the dense grid, with the visual codes of the cards: height and colour of the fill, patterns
+// for starting and terminating pods, lines for the node's taints and conditions, a frame for the verdict of the cycle.
+const SHELF = 40; // minimum width at which pods are drawn as blocks; narrower cells have one bar
+const NAMED = 64; // minimum width at which the name is drawn
+const FRAMED = 10; // minimum width at which a feasible node has a frame; narrower ones have only the bar of the score
 const FIELDS = ["name", "full", "fullest", "cpu", "memory", "pods", "rank", "marks", "words", "blocks"];
 const STATES = ["running", "starting", "victim", "terminating", "ghost"];
 const RANKS = 7;
@@ -18,7 +18,7 @@ export function unrolled(codes) {
   return codes.replace(/(\d+)(\D)/g, (_, length, code) => code.repeat(Number(length)));
 }
 
-// The colours of tokens.css as they are now, with the patterns made of them.
+// The current colours of tokens.css, and the patterns made from them.
 export function palette(context) {
   const style = getComputedStyle(document.documentElement);
   const colours = Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
@@ -68,7 +68,7 @@ function stripes(context, fill, ground) {
   });
 }
 
-// code: what the cycle said of the node, as schedviz/web/view/grid.py encodes it; bright: the filter lets it be.
+// code: the verdict of the cycle on the node, as schedviz/web/view/grid.py encodes it; bright: the node matches the filter.
 export function paint(context, cell, { x, y, width, height }, colours, code, bright) {
   context.globalAlpha = bright ? 1 : 0.16;
   context.fillStyle = colours.sunk;
@@ -88,7 +88,7 @@ function bar(context, cell, { x, y, width, height }, colours) {
   if (cell.marks.includes("g")) dashed(context, { x: x + 1.5, y: y + 1.5, width: width - 3, height: height - 3 }, colours.accent, 1.5);
 }
 
-// As many as the rank; those that stand above the fill, `filled` pixels high, have no ground.
+// Draws as many ticks as the rank. Those within the fill, which is `filled` pixels high, have the colour for text on it.
 function ticks(context, rank, x, bottom, filled, colours) {
   for (let tick = 0; tick < rank; tick += 1) {
     context.fillStyle = tick * 3 + 2 <= filled ? colours.inks[rank] : colours.quiet;
@@ -163,7 +163,7 @@ function dashed(context, { x, y, width, height }, colour, line) {
   context.setLineDash([]);
 }
 
-// Tainted: a double line at the foot. Cordoned: hatched over. Not ready or under pressure: a bar through it.
+// Tainted: a double line at the bottom. Cordoned: hatched. Not ready or under pressure: a horizontal bar.
 function faults(context, cell, { x, y, width, height }, colours) {
   if (cell.marks.includes("c")) {
     context.fillStyle = colours.cordoned;
@@ -180,8 +180,8 @@ function faults(context, cell, { x, y, width, height }, colours) {
   }
 }
 
-// Filtered out: a cross on a veil. It fits: a frame, and at its left a bar as high as the score. Candidate: a dashed
-// frame. Chosen: a thick one.
+// Filtered out: a cross on a faded cell. Feasible: a frame, and on its left a bar as high as the score. Candidate: a dashed
+// frame. Chosen: a thick frame.
 function verdict(context, { x, y, width, height }, colours, code) {
   const score = SHADES.indexOf(code);
   if (code === "!") frame(context, x - 1, y - 1, width + 2, height + 2, 3, colours.accent);
@@ -211,7 +211,7 @@ function verdict(context, { x, y, width, height }, colours, code) {
 }
 
 function frame(context, x, y, width, height, line, colour) {
-  // Four fills: without a graphics processor a stroke costs several times as much.
+  // Four fills: without a GPU a stroke takes several times as long.
   context.fillStyle = colour;
   context.fillRect(x, y, width, line);
   context.fillRect(x, y + height - line, width, line);

@@ -1,15 +1,15 @@
-// Simulated time goes on in the browser between frames: the clock, backoff rings, countdowns.
-// [data-clock] holds the line that time runs along: at data-wall (seconds) it was data-sim (microseconds).
+// Advances simulated time in the browser between frames: the clock, backoff rings and countdowns.
+// [data-clock] defines the time: at the wall time data-wall (seconds) it was data-sim (microseconds), at data-speed.
 const SECOND = 1e6;
 const EVERY_MS = 100;
 const words = document.getElementById("words").dataset;
 
-let skew = 0; // server's wall clock minus ours, seconds
+let skew = 0; // the server's wall time minus the browser's, in seconds
 
-// The server says its wall time with the page and each frame: a browser's own clock may be minutes off.
+// The page and each frame contain the server's wall time, because the browser's clock may be minutes off.
 export function setServerClock() {
-  const told = Number(document.getElementById("frame")?.dataset.wall);
-  if (told) skew = told - Date.now() / 1000;
+  const wall = Number(document.getElementById("frame")?.dataset.wall);
+  if (wall) skew = wall - Date.now() / 1000;
 }
 
 function now(clock) {
@@ -18,7 +18,7 @@ function now(clock) {
   return Number(sim) + Math.max(0, (Date.now() / 1000 + skew - Number(wall)) * Number(speed) * SECOND);
 }
 
-function written(micros) {
+function timeOfDay(micros) {
   return new Date(micros / 1000).toISOString().slice(11, 21);
 }
 
@@ -26,7 +26,7 @@ export function tick() {
   const clock = document.querySelector("[data-clock]");
   if (!clock) return;
   const t = now(clock);
-  clock.textContent = written(t);
+  clock.textContent = timeOfDay(t);
   for (const element of document.querySelectorAll("[data-until]")) {
     const left = Math.max(0, Number(element.dataset.until) - t);
     if (element.dataset.from) {

@@ -1,12 +1,12 @@
-// The command bar: arrows walk its completions, Tab takes one, Enter runs the line, and the lines that were run
-// come back by ArrowUp. The server completes and runs.
-const KEPT = 50; // lines: more than anybody walks back
+// The command bar: arrows move in the completions, Tab accepts one, Enter runs the line, ArrowUp recalls previous lines. The
+// server completes and runs the lines.
+const KEPT = 50; // lines of history
 const STORE = "schedviz:commands";
 
-const AFTER_MS = 80; // of no typing
+const AFTER_MS = 80; // without a key press
 
 let waiting = 0;
-let back = 0; // how far the arrows went into the past
+let back = 0; // number of lines back in the history
 
 const field = () => document.getElementById("command-text");
 const options = () => [...document.querySelectorAll("#command-options [role=option]")];
@@ -33,13 +33,13 @@ async function propose() {
   const text = field().value;
   const answer = await fetch(`${field().dataset.options}?${new URLSearchParams({ text })}`).catch(() => null);
   const html = answer?.ok && (await answer.text());
-  if (!html || field()?.value !== text) return; // typed on meanwhile, or closed
+  if (!html || field()?.value !== text) return; // the line has changed, or the bar was closed
   document.getElementById("command-options").outerHTML = html;
-  tell();
+  updateExpanded();
 }
 
-// The list is there while the field is: what it holds says whether it is open.
-function tell() {
+// The list always exists; it counts as expanded if it has options.
+function updateExpanded() {
   field()?.setAttribute("aria-expanded", String(options().length > 0));
 }
 
@@ -67,7 +67,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     put(active().dataset.line);
   } else if (event.key === "Escape" && active()) {
-    event.preventDefault(); // the list first, then the dialog
+    event.preventDefault(); // the first Escape leaves the list, the second closes the dialog
     mark(null);
   }
 });
@@ -83,7 +83,7 @@ document.addEventListener("input", (event) => {
 document.addEventListener("mousedown", (event) => {
   const option = event.target.closest("#command-options [role=option]");
   if (!option) return;
-  event.preventDefault(); // the focus stays in the field
+  event.preventDefault(); // keep the focus in the field
   put(option.dataset.line);
 });
 
@@ -96,4 +96,4 @@ document.addEventListener("submit", (event) => {
   back = 0;
 }, true);
 
-document.addEventListener("htmx:afterSettle", tell);
+document.addEventListener("htmx:afterSettle", updateExpanded);

@@ -1,5 +1,5 @@
-// A button that copies the text of an element, and says so.
-const SAID_MS = 1600;
+// Buttons that copy the text of an element, and confirm it.
+const CONFIRM_MS = 1600;
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
@@ -7,24 +7,25 @@ document.addEventListener("click", async (event) => {
   const from = document.getElementById(button.dataset.copy);
   const text = from.value ?? from.textContent;
   const done = await copy(text, button);
-  const word = button.textContent;
+  const label = button.textContent;
   if (!done || button.classList.contains("done")) return;
   button.textContent = button.dataset.copied;
   button.classList.add("done");
   document.getElementById("announce").textContent = button.dataset.copied;
   setTimeout(() => {
-    button.textContent = word;
+    button.textContent = label;
     button.classList.remove("done");
-  }, SAID_MS);
+  }, CONFIRM_MS);
 });
 
-// The clipboard is there only on localhost and over https; elsewhere the old way, within what has the focus.
+// Browsers offer navigator.clipboard only on localhost and over https; elsewhere execCommand is used. Its text area must be
+// beside the button, because a modal dialog keeps the focus inside.
 async function copy(text, button) {
   if (navigator.clipboard) {
     try {
       await navigator.clipboard.writeText(text);
       return true;
-    } catch { /* not allowed: the old way */ }
+    } catch { /* not allowed: use execCommand */ }
   }
   const area = document.createElement("textarea");
   area.value = text;
@@ -37,7 +38,7 @@ async function copy(text, button) {
   return done;
 }
 
-// A panel that follows the cluster stands still while text in it is selected.
+// A panel that reloads itself is not replaced while text in it is selected.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const chosen = getSelection();
   if (event.target.matches("#detail > .panel") && !chosen.isCollapsed && event.target.contains(chosen.anchorNode)) event.preventDefault();

@@ -4,6 +4,7 @@ const AT_MOST = 250; // movers watched; beyond that, motion says nothing any mor
 const FAR_PX = 4;
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
+const slides = new WeakMap(); // an element's last slide
 let before = null;
 
 function layer() {
@@ -47,6 +48,7 @@ export function remember() {
   // What is still in flight goes on from where it is.
   for (const twin of document.querySelectorAll("#flight > *")) {
     before.set(twin.dataset.flies, { rect: twin.getBoundingClientRect(), home: { id: "flight" } });
+    for (const flight of twin.getAnimations()) flight.cancel();
     twin.remove();
   }
   for (const element of pods()) {
@@ -67,6 +69,8 @@ export function animate() {
     const uid = element.dataset.uid;
     if (element.classList.contains("ghost") || settled.has(uid)) continue;
     settled.add(uid);
+    // An element that the frame left alone may be sliding still: from where it is seen it goes on to its new place.
+    slides.get(element)?.cancel();
     const rect = place(element);
     if (!rect) continue;
     const old = before.get(uid);
@@ -86,7 +90,7 @@ export function animate() {
 
 function slide({ element, dx, dy }) {
   const by = `translate(${dx}px, ${dy}px)`;
-  element.animate([{ transform: by }, { transform: "none" }], { duration: DURATION_MS, easing: "ease-in-out" });
+  slides.set(element, element.animate([{ transform: by }, { transform: "none" }], { duration: DURATION_MS, easing: "ease-in-out" }));
 }
 
 // Between two scrolling boxes a twin flies above the page, as neither box would let it out.

@@ -1,15 +1,15 @@
-// The dense grid: many nodes on one canvas, drawn from the compact data that frames bring in <pre class="cells">.
-// Only what is in view is painted. One link lies over the cell under the pointer or the keyboard's cursor: it is
-// what hover, focus, tap and click meet, and the table of nodes stands behind it all.
+// The dense grid: draws many nodes on one canvas, from the compact data in <pre class="cells"> of the frames. Only the visible
+// cells are painted. One link is placed over the cell under the pointer or the keyboard's cursor and handles hover, focus and
+// clicks. The table of nodes is the accessible alternative.
 import { paint, palette, read, unrolled } from "./cells.js";
 
 const SMALLEST = 6;
 const LARGEST = 170;
-const COMFORT = 28; // a grid that would fit with larger cells is shown with these
+const COMFORT = 28; // initial size of cells, if all of them fit
 const HEADING = 26;
 const PAD = 12;
 const STEP = 1.25;
-const FLAT = 40; // from this size on cells are wider than high: there pods are drawn as blocks
+const FLAT = 40; // minimum size at which cells are wider than high, with pods as blocks
 const FLATNESS = 0.62;
 
 const box = document.getElementById("grid");
@@ -23,25 +23,25 @@ const context = canvas.getContext("2d");
 const main = document.getElementById("main");
 
 const parsed = new Map(); // a chunk's id -> { element, cells }
-let panel = null; // the server's part on show
-let groups = []; // { heading, cells, first, top, height }
-let cells = []; // all of them, in the page's order
+let panel = null; // the element #nodes that is shown
+let groups = []; // { first, count, top, height }
+let cells = []; // of all groups, in the order of the page
 let codes = "";
 let words = {};
 let bright = "";
 let sources = { judged: null, found: null };
-let chosenSize = 0; // 0: as much as fits
+let chosenSize = 0; // 0: the size at which all cells fit
 let size = COMFORT;
 let columns = 1;
 let colours = null;
 let at = -1;
-let asked = 0; // the animation frame under way
+let requested = 0; // the requested animation frame; 0: none
 
 function row() { return size < FLAT ? size : size * FLATNESS; }
 function gap() { return size < 12 ? 1 : size < FLAT ? 2 : 6; }
 
-// What the latest frame brought; only chunks that are new elements are read.
-function take() {
+// Reads the latest frame. Chunks that are the same elements as before are not parsed again.
+function readFrame() {
   const shown = document.getElementById("nodes");
   const dense = shown.classList.contains("dense");
   const appeared = dense && box.hidden;
@@ -53,15 +53,15 @@ function take() {
     parsed.set(chunk.id, { element: chunk, cells: read(chunk.textContent) });
     changed = true;
   }
-  if (changed || shown !== panel) gather(shown);
-  const heard = hear() || changed;
-  if (shown !== panel || appeared) { panel = shown; arrange(); } else if (heard) draw();
+  if (changed || shown !== panel) collectGroups(shown);
+  const redraw = readVerdicts() || changed;
+  if (shown !== panel || appeared) { panel = shown; arrange(); } else if (redraw) draw();
   headings(shown);
-  if (at >= 0) tell(at);
+  if (at >= 0) describe();
 }
 
-// The groups keep their places: only a new panel is arranged anew.
-function gather(shown) {
+// The groups keep their positions until arrange() computes new ones.
+function collectGroups(shown) {
   const held = new Set();
   cells = [];
   groups = [...shown.querySelectorAll(".zone")].map((zone, index) => {
@@ -76,15 +76,15 @@ function gather(shown) {
   for (const id of parsed.keys()) if (!held.has(id)) parsed.delete(id);
 }
 
-// The verdicts of the cycle on show, and what the filter found.
-function hear() {
+// Reads the verdicts of the shown cycle and the matches of the filter; returns whether they are new.
+function readVerdicts() {
   const judged = document.getElementById("judged");
   const found = document.getElementById("found");
   if (judged === sources.judged && found === sources.found) return false;
   sources = { judged, found };
-  const said = JSON.parse(judged?.textContent || "{}");
-  codes = unrolled(said.codes ?? "");
-  words = said.words ?? {};
+  const verdicts = JSON.parse(judged?.textContent || "{}");
+  codes = unrolled(verdicts.codes ?? "");
+  words = verdicts.words ?? {};
   bright = unrolled(JSON.parse(found?.dataset.bright || "{}").cells ?? "");
   return true;
 }
@@ -125,9 +125,9 @@ function arrange() {
   draw();
 }
 
-// Painted with the browser's next frame, once however often it is asked for.
+// Paints at the next animation frame; several calls before it paint once.
 function draw() {
-  asked ||= requestAnimationFrame(() => { asked = 0; render(); });
+  requested ||= requestAnimationFrame(() => { requested = 0; render(); });
 }
 
 function render() {
@@ -152,7 +152,7 @@ function render() {
     for (let index = firstRow * columns; index < end; index += 1) {
       const place = group.first + index;
       const { x, y } = spot(group, index);
-      // On whole pixels: a blurred edge reads as a state.
+      // On whole pixels, because a blurred edge looks like another state.
       const left = Math.round(x);
       const top = Math.round(y - from);
       const area = { x: left, y: top, width: Math.round(x + size) - left - gap(), height: Math.round(y - from + row()) - top - gap() };
@@ -186,7 +186,7 @@ function point(index) {
   at = index;
   cursor.setAttribute("href", `${main.dataset.here}nodes/${cells[at].name}/`);
   place();
-  tell();
+  describe();
 }
 
 function place() {
@@ -196,11 +196,12 @@ function place() {
   Object.assign(cursor.style, { transform: `translate(${x}px, ${y}px)`, width: `${size - gap()}px`, height: `${row() - gap()}px` });
 }
 
-function tell() {
+// Sets the tooltip and the label of the link to the text for the current cell.
+function describe() {
   const cell = cells[at];
   if (!cell) { at = -1; return; }
   const { figures, ghost, going, cordoned, pods } = box.dataset;
-  const said = [
+  const facts = [
     figures.replace("{cpu}", cell.cpu).replace("{memory}", cell.memory),
     cell.fullest && `${cell.fullest} ${cell.full} %`,
     pods.replace("{n}", cell.pods),
@@ -210,7 +211,7 @@ function tell() {
     cell.words,
     words[codes[at]],
   ].filter(Boolean);
-  const text = `${cell.name}: ${said.join("; ")}`;
+  const text = `${cell.name}: ${facts.join("; ")}`;
   if (tip.textContent !== text) tip.textContent = text;
   cursor.setAttribute("aria-label", text);
 }
@@ -227,7 +228,7 @@ function zoom(factor, y) {
   if (group) pane.scrollTop = spot(group, anchor - group.first).y - offset;
 }
 
-function whole() { chosenSize = 0; arrange(); }
+function fitAll() { chosenSize = 0; arrange(); }
 
 const MOVES = {
   ArrowRight: () => at + 1,
@@ -238,7 +239,7 @@ const MOVES = {
   End: () => cells.length - 1,
 };
 
-// The cell a row further on, in the next group where this one ends.
+// The cell in the next or previous row, which may be in another group.
 function below(direction) {
   const group = groupOf(at);
   const next = at + direction * columns;
@@ -266,18 +267,18 @@ document.addEventListener("keydown", (event) => {
   if (box.hidden || event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
   if (event.key === "+" || event.key === "=") zoom(STEP);
   else if (event.key === "-") zoom(1 / STEP);
-  else if (event.key === "0") whole();
+  else if (event.key === "0") fitAll();
 });
 
 box.addEventListener("click", (event) => {
   const by = event.target.closest("[data-zoom]")?.dataset.zoom;
   if (by === "in") zoom(STEP);
   else if (by === "out") zoom(1 / STEP);
-  else if (by === "fit") whole();
+  else if (by === "fit") fitAll();
 });
 
 pane.addEventListener("wheel", (event) => {
-  if (!event.ctrlKey) return; // as the wheel with ctrl, browsers tell of a pinch on a trackpad, too
+  if (!event.ctrlKey) return; // browsers also send a pinch on a trackpad as a wheel event with ctrl
   event.preventDefault();
   point(hit(event));
   zoom(Math.exp(-event.deltaY / 300), event.clientY - pane.getBoundingClientRect().top);
@@ -309,5 +310,5 @@ for (const end of ["pointerup", "pointercancel", "pointerleave"]) {
 pane.addEventListener("scroll", draw, { passive: true });
 new ResizeObserver(() => { if (!box.hidden) arrange(); }).observe(pane);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colours = null; if (!box.hidden) draw(); });
-document.body.addEventListener("frame", take);
-take();
+document.body.addEventListener("frame", readFrame);
+readFrame();

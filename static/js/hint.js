@@ -1,4 +1,4 @@
-// The hint of what to do next: who closes it sees none any more.
+// The hint of what to do next. After it is closed, no hints are shown.
 const KEY = "schedviz:hints";
 
 if (localStorage.getItem(KEY) === "off") document.body.classList.add("no-hints");

@@ -1,4 +1,6 @@
-// The keyboard: [ ] step through the past by event, { } by cycle, l goes back to live; space pauses, . , take a step, u runs until; f filters, t shows the nodes as a table; w asks what would let a pod run; g guesses before each decision; p c n b y open the forms, / the command bar, arrows walk the timeline, Escape goes back.
+// Keyboard shortcuts: [ and ] step through the past by event, { and } by cycle, l goes back to live; space pauses, . and ,
+// take a step, u runs until a condition; f filters, t shows the nodes as a table; w asks what would let a pod run; g opens
+// the prediction mode; p c n b y open the forms, / the command bar; arrows move in the timeline, Escape closes the panel.
 import { closePanel } from "./panels.js";
 import { isPast } from "./travel.js";
 
@@ -9,6 +11,17 @@ const FORMS = { p: "pod", c: "priorityclass", n: "node", b: "poddisruptionbudget
 function typing(target) {
   return target.closest("input:not([type=range]), textarea, select, dialog, [contenteditable]");
 }
+
+// Of the marks on the timeline one is reached by Tab, the newest; the arrows walk on from it.
+function rove() {
+  const marks = document.querySelectorAll("#marks > .mark");
+  for (const [place, mark] of marks.entries()) {
+    const index = place === marks.length - 1 ? 0 : -1;
+    if (mark.tabIndex !== index) mark.tabIndex = index;
+  }
+}
+document.body.addEventListener("frame", rove);
+rove();
 
 document.addEventListener("keydown", (event) => {
   if (event.metaKey || event.ctrlKey || event.altKey || typing(event.target)) return;
@@ -22,7 +35,7 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "l" || event.key === "End") {
     document.getElementById("past-live").click();
   } else if (isPast() && event.key !== "f" && !event.target.matches(".mark")) {
-    return; // the past cannot be changed
+    return; // a past moment cannot be changed
   } else if (BUTTONS[event.key]) {
     document.getElementById(BUTTONS[event.key])?.click();
   } else if (event.key === "f") {

@@ -1,5 +1,6 @@
 // The live page: what happens around each frame that the socket brings, and the state of the connection.
-// htmx does the swapping; a frame is numbered by <div id="frame" data-after data-seq>.
+// htmx does the swapping; a frame is numbered by <div id="frame" data-after data-seq>. Of a list that changed it brings
+// the elements that came or changed, in templates, as rows of tables are parsed nowhere else, and the ids of those that went.
 import { remember, animate } from "./flip.js";
 import { tick, setServerClock } from "./clock.js";
 import "./shortcuts.js";
@@ -21,7 +22,7 @@ const connection = document.getElementById("connection");
 let last = 0; // the number of the frame on show; 0 before the first
 let focus = []; // where to look for what had it, the best place first
 let opened = []; // what the reader unfolded, by id
-let socket = null; // that the last frame came by
+let socket = null; // that is open, or was the last
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 
@@ -57,6 +58,13 @@ document.addEventListener("htmx:wsBeforeMessage", (event) => {
   remember();
 });
 
+document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
+  const template = fragment instanceof HTMLTemplateElement ? fragment : fragment.firstElementChild;
+  if (!(template instanceof HTMLTemplateElement)) return;
+  if (template === fragment) template.append(template.content);
+  else template.replaceWith(template.content);
+});
+
 // From a past moment back: the page comes whole, by a new connection.
 document.body.addEventListener("live", () => { last = 0; socket?.reconnect(); });
 
@@ -68,7 +76,24 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   animate();
   tick();
   document.body.dispatchEvent(new CustomEvent("frame"));
+  announceNews();
 });
+
+// "news": panels read themselves anew. At once after the first of several frames, and again after the last one: htmx's own
+// throttle leaves out the last ones, and a quiet sandbox sends no other. A panel that is being read is read again after that.
+const NEWS_MS = 1000; // between two of them
+let newsTimer = 0;
+let newsWaits = false;
+
+function announceNews() {
+  newsWaits = newsTimer !== 0 || document.querySelector("#detail .htmx-request") !== null;
+  if (newsTimer) return;
+  newsTimer = setTimeout(() => {
+    newsTimer = 0;
+    if (newsWaits) announceNews();
+  }, NEWS_MS);
+  if (!newsWaits) document.body.dispatchEvent(new CustomEvent("news"));
+}
 
 // A panel that is drawn anew, too, keeps what the reader unfolded.
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -84,7 +109,16 @@ function unfold() {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
 }
 
-document.addEventListener("htmx:wsOpen", () => { last = 0; });
+document.addEventListener("htmx:wsOpen", (event) => {
+  last = 0;
+  socket = event.detail.socketWrapper;
+  if (document.hidden) sayHidden();
+});
+
+// A tab that nobody sees gets no frames; when it is seen again the page comes whole.
+function sayHidden() { socket?.send(JSON.stringify({ hidden: document.hidden })); }
+document.addEventListener("visibilitychange", sayHidden);
+
 document.addEventListener("htmx:wsClose", (event) => {
   say(event.detail.event.code === 4404 ? "gone" : "lost");
 });

@@ -1,24 +1,25 @@
-// The filter and the grouping: kept in the page's address, told to the server over the socket, and what does not
-// match fades. The server looks: it knows also what is not drawn.
+// The filter and the grouping. They are kept in the page's address and sent to the server by the socket. The server searches,
+// because it also knows the objects that are not drawn; elements that do not match are faded.
 const form = document.getElementById("look");
 const filter = document.getElementById("q");
 const asTable = form.querySelector("a[aria-keyshortcuts]");
-const AFTER_MS = 150; // of no typing
+const strip = document.getElementById("informer-strip");
+const AFTER_MS = 150; // without a key press
 const FADED = "faded";
 
 let waiting = 0;
-let told = said(); // as the page and its socket were opened
+let sent = query(); // first: the query with which the page and its socket were opened
 
-function said() {
+function query() {
   const fields = new FormData(form);
   return new URLSearchParams([["q", fields.get("q").trim()], ["group", fields.get("group")]].filter(([, value]) => value)).toString();
 }
 
-function tell() {
+function send() {
   clearTimeout(waiting);
-  const now = said();
-  if (now === told) return;
-  told = now;
+  const now = query();
+  if (now === sent) return;
+  sent = now;
   history.replaceState(history.state, "", location.pathname + (now ? `?${now}` : ""));
   asTable.search = filter.value.trim() ? `?${new URLSearchParams({ q: filter.value.trim() })}` : "";
   htmx.trigger(form, "look");
@@ -26,20 +27,26 @@ function tell() {
 
 form.addEventListener("input", (event) => {
   clearTimeout(waiting);
-  if (event.target === filter) waiting = setTimeout(tell, AFTER_MS);
+  if (event.target === filter) waiting = setTimeout(send, AFTER_MS);
 });
-form.addEventListener("change", tell);
-form.addEventListener("submit", (event) => { event.preventDefault(); tell(); });
+form.addEventListener("change", send);
+form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
 filter.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   filter.value = "";
-  tell();
+  send();
   filter.blur();
 });
 
-// A new connection knows only what its address says.
-const opened = told;
-document.addEventListener("htmx:wsOpen", () => { if (told !== opened) htmx.trigger(form, "look"); });
+// A new connection has only the query in its address, so a later query must be sent again.
+const opened = sent;
+document.addEventListener("htmx:wsOpen", () => { if (sent !== opened || strip.open) htmx.trigger(form, "look"); });
+
+// The informer changes with every object, so it is sent only to viewers who have it unfolded.
+strip.addEventListener("toggle", () => {
+  form.elements.informer.value = strip.open ? "1" : "";
+  htmx.trigger(form, "look");
+});
 
 function fade() {
   const bright = document.getElementById("found")?.dataset.bright;

@@ -1,8 +1,8 @@
-// Details open in the inspector, forms in the dialog. Without this file the same links lead to whole pages.
+// Opens panels in the inspector and forms in the dialog. Without scripts the same links lead to whole pages.
 const dialog = document.getElementById("dialog");
 const detail = document.getElementById("detail");
 let opener = null;
-let open = ""; // the address of the panel on show
+let open = ""; // the address of the open panel
 
 function plain(event) {
   return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -14,7 +14,7 @@ document.addEventListener("click", (event) => {
   if (link && plain(event)) {
     event.preventDefault();
     if (link.hasAttribute("data-panel") && dialog.contains(link)) dialog.close();
-    link.hasAttribute("data-dialog") ? openDialog(link.getAttribute("href"), link) : openPanel(link.getAttribute("href"));
+    link.hasAttribute("data-dialog") ? openDialog(link.getAttribute("href"), link) : openPanel(address(link));
   } else if (event.target.closest("[data-close-panel]")) {
     event.preventDefault();
     closePanel();
@@ -25,6 +25,12 @@ document.addEventListener("click", (event) => {
     dialog.close(); // the backdrop
   }
 });
+
+// The scores of the cycle on show stay as they are where the next cycle has equal ones: their links say "the last" one.
+function address(link) {
+  const shown = document.getElementById("cycle-title")?.dataset.cycle;
+  return link.getAttribute("href").replace("/cycles/last/", `/cycles/${shown}/`);
+}
 
 export function openPanel(href) {
   document.activeElement?.closest(".menu")?.removeAttribute("open");
@@ -40,7 +46,7 @@ export function openPanel(href) {
   });
 }
 
-// The same panel of another moment, whose page has this address.
+// Loads the open panel for another moment. base: the address of the moment's page.
 export function reopenPanel(base) {
   const href = open || (/\/(pods|nodes|cycles)\//.test(location.pathname) ? location.pathname : "");
   const path = /^\/s\/[^/]+\/(?:at\/\d+\/)?(.+)/.exec(href)?.[1];
@@ -58,13 +64,19 @@ export function closePanel() {
   return true;
 }
 
-// A panel that asked for its own news and was closed meanwhile, or gave way to another, gets none any more.
+// The response to a request of an element that a frame has removed meanwhile: htmx would search for the targets of the parts
+// in the removed element, so they are swapped here. A response for a panel that was closed or replaced is dropped.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const { verb, elt } = event.detail.requestConfig;
-  if (event.detail.target === detail && verb === "get" && !elt.isConnected) event.detail.shouldSwap = false;
+  const { requestConfig, shouldSwap, target, serverResponse, swapOverride, xhr } = event.detail;
+  if (!shouldSwap || requestConfig.elt.isConnected) return;
+  event.detail.shouldSwap = false;
+  if (target === detail && requestConfig.verb === "get") return;
+  htmx.swap(target, serverResponse, { swapStyle: swapOverride ?? "innerHTML" }, { eventInfo: event.detail });
+  const after = xhr.getResponseHeader("HX-Trigger-After-Swap");
+  if (after) document.body.dispatchEvent(new CustomEvent(after));
 });
 
-// The mark of the cycle on hold, in the timeline that is drawn anew with each frame.
+// Marks the cycle of the open panel in the timeline, which each frame replaces.
 function mark() {
   const cycle = detail.querySelector("[data-cycle]")?.dataset.cycle;
   for (const each of document.querySelectorAll(".mark[aria-current]")) each.removeAttribute("aria-current");
@@ -74,7 +86,9 @@ document.body.addEventListener("frame", mark);
 
 export function openDialog(href, from) {
   from?.closest(".menu")?.removeAttribute("open");
+  const wasOpen = dialog.open;
   htmx.ajax("GET", href, { target: "#dialog-body", swap: "innerHTML" }).then(() => {
+    if (wasOpen && !dialog.open) return document.getElementById("dialog-body").replaceChildren(); // closed meanwhile
     if (!dialog.open) dialog.showModal();
     focusForm();
     dialog.dataset.from = from?.getAttribute("href") ?? "";
@@ -85,17 +99,17 @@ function focusForm() {
   dialog.querySelector(".wrong :is(input, select, textarea), [autofocus]")?.focus();
 }
 
-// A form that came back with errors. What only its YAML or its fields were brought up to date by leaves the focus alone.
+// Focuses the first error of a form that came back with errors. An update of fields or YAML does not change the focus.
 document.getElementById("dialog-body")?.addEventListener("htmx:afterSettle", () => {
   if (!dialog.querySelector(":is(input, select, textarea, button, summary):focus")) focusForm();
 });
 
-// A step that is answered when its form is gone, sent off or given up, says nothing to the form that is there now.
+// The response to a step is ignored if its form was submitted or closed meanwhile, as another form may be open.
 document.addEventListener("htmx:beforeRequest", ({ target }) => {
-  if (target.matches("[data-step]")) target.addEventListener("htmx:beforeOnLoad", stepOnlyItsOwn, { once: true });
+  if (target.matches("[data-step]")) target.addEventListener("htmx:beforeOnLoad", ignoreIfRemoved, { once: true });
 });
 
-function stepOnlyItsOwn(event) {
+function ignoreIfRemoved(event) {
   if (!event.target.isConnected) event.preventDefault();
 }
 
@@ -105,7 +119,7 @@ dialog?.addEventListener("close", () => {
   (from?.closest("details:not([open])")?.querySelector("summary") ?? from)?.focus();
 });
 
-// The server's word that a form's work is done, or that the object on show is gone.
+// Events in the server's responses: the form's action is done, or the object of the panel is deleted.
 document.body.addEventListener("schedviz:done", () => dialog?.close());
 document.body.addEventListener("schedviz:gone", () => closePanel());
 document.body.addEventListener("schedviz:go", (event) => {
@@ -120,6 +134,6 @@ document.body.addEventListener("htmx:sendError", (event) => report(event.detail.
 
 function report(xhr) {
   const trouble = document.getElementById("trouble");
-  const told = xhr.getResponseHeader?.("X-Trouble");
-  trouble.textContent = told ? decodeURIComponent(told) : document.getElementById("words").dataset.failed;
+  const message = xhr.getResponseHeader?.("X-Trouble");
+  trouble.textContent = message ? decodeURIComponent(message) : document.getElementById("words").dataset.failed;
 }

@@ -1,6 +1,6 @@
-// The picture of the nodes as a PNG: the server's SVG, drawn on a canvas.
-const SCALE = 2; // sharp on a slide
-const MOST = 8192; // pixels a side that every browser's canvas has
+// Saves the picture of the nodes as PNG: draws the server's SVG on a canvas.
+const SCALE = 2; // for a sharp picture on a slide
+const MAX_SIDE = 8192; // pixels; every browser supports a canvas of this size
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-picture]");
@@ -10,7 +10,7 @@ document.addEventListener("click", async (event) => {
     const image = new Image();
     image.src = `${button.dataset.picture}?${Date.now()}`;
     await image.decode();
-    const scale = Math.min(SCALE, MOST / image.width, MOST / image.height);
+    const scale = Math.min(SCALE, MAX_SIDE / image.width, MAX_SIDE / image.height);
     const canvas = document.createElement("canvas");
     canvas.width = Math.round(image.width * scale);
     canvas.height = Math.round(image.height * scale);

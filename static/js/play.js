@@ -1,4 +1,4 @@
-// A play in steps: one scene at a time, by buttons and by the arrow keys. Without this file all are listed.
+// Shows the scenes of a play one at a time, by buttons and by the arrow keys. Without scripts all scenes are shown.
 function show(play, number) {
   const scenes = play.querySelectorAll(".scene");
   const at = Math.max(0, Math.min(scenes.length - 1, number));

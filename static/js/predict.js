@@ -1,4 +1,4 @@
-// Predict: while its panel asks, a click on a pod or a node chooses it there instead of opening it.
+// Prediction mode: while its panel shows a question, a click on a pod or a node chooses it and does not open it.
 const panel = () => document.querySelector("#predict[data-kind]");
 const PICKED = "picked";
 
@@ -10,10 +10,10 @@ function valueOf(target, kind) {
 }
 
 function choiceOf(value) {
-  return value && [...panel().querySelectorAll("input[name=pick]")].find((each) => each.value === value);
+  return value && [...(panel()?.querySelectorAll("input[name=pick]") ?? [])].find((each) => each.value === value);
 }
 
-// Before panels.js, which would open the object's details.
+// In the capture phase, before panels.js, which would open the panel of the object.
 document.addEventListener("click", (event) => {
   if (!panel() || event.target.closest("#predict") || event.metaKey || event.ctrlKey || event.shiftKey) return;
   const choice = choiceOf(valueOf(event.target, panel().dataset.kind));
@@ -23,39 +23,73 @@ document.addEventListener("click", (event) => {
   choice.click();
 }, { capture: true });
 
-// What is chosen is marked on the page, too.
+// Marks the chosen pods and nodes on the page.
 function mark() {
   for (const each of document.querySelectorAll(`.${PICKED}`)) each.classList.remove(PICKED);
-  const asks = panel();
-  if (!asks) return;
-  const kind = asks.dataset.kind;
-  const chosen = new Set([...asks.querySelectorAll("input[name=pick]:checked")].map((each) => each.value));
-  const things = { next: ".chip", victims: ".node .pod" }[kind] ?? "[data-node]";
-  for (const each of document.querySelectorAll(things)) each.classList.toggle(PICKED, chosen.has(valueOf(each, kind)));
+  const question = panel();
+  if (!question) return;
+  const kind = question.dataset.kind;
+  const chosen = new Set([...question.querySelectorAll("input[name=pick]:checked")].map((each) => each.value));
+  const choices = { next: ".chip", victims: ".node .pod" }[kind] ?? "[data-node]";
+  for (const each of document.querySelectorAll(choices)) each.classList.toggle(PICKED, chosen.has(valueOf(each, kind)));
 }
 
-// The order of activeQ is the answer to who is next: while that is asked, it stands by name.
+// The order of activeQ shows which pod is next, so it is sorted by name while that is the question. Frames say where a new pod
+// goes among the others, so the server's order is restored before each frame.
+let order = null; // the chips in the server's order, while they are sorted by name
+
+function arrange(list, chips) {
+  const focused = document.activeElement;
+  list.append(...chips);
+  if (list.contains(focused)) focused.focus({ preventScroll: true });
+}
+
+function restoreOrder() {
+  const list = document.getElementById("pods-activeQ");
+  if (order) arrange(list, order.filter((chip) => chip.parentElement === list));
+  order = null;
+}
+
 function hideOrder() {
+  restoreOrder();
   if (panel()?.dataset.kind !== "next") return;
-  const chips = document.querySelector("#lane-activeQ .chips");
-  if (!chips) return;
+  const list = document.getElementById("pods-activeQ");
   const name = (chip) => chip.querySelector("a")?.getAttribute("href") ?? "\uffff";
-  const kept = document.activeElement;
-  chips.append(...[...chips.children].sort((a, b) => name(a).localeCompare(name(b))));
-  if (chips.contains(kept)) kept.focus({ preventScroll: true });
+  order = [...list.children];
+  arrange(list, [...order].sort((a, b) => name(a).localeCompare(name(b))));
 }
 
-function both() {
+document.addEventListener("htmx:wsBeforeMessage", restoreOrder);
+
+function update() {
   hideOrder();
   mark();
 }
 
+// A panel that is read anew while its question is open keeps what was chosen.
+let choices = { question: "", picks: [] };
+
+function question() {
+  return panel()?.querySelector("[name=question]")?.value ?? "";
+}
+
+document.addEventListener("htmx:beforeSwap", () => {
+  const picked = panel()?.querySelectorAll("input[name=pick]:checked") ?? [];
+  choices = { question: question(), picks: [...picked].map((each) => each.value) };
+});
+
+function restoreChoices() {
+  if (choices.question !== question()) return;
+  for (const pick of choices.picks.map(choiceOf)) if (pick) pick.checked = true;
+}
+
 document.addEventListener("change", (event) => { if (event.target.closest("#predict")) mark(); });
-document.body.addEventListener("frame", both);
+document.body.addEventListener("frame", update);
 document.addEventListener("htmx:afterSwap", (event) => {
-  both();
-  // The button that had the focus is gone with what was asked.
+  restoreChoices();
+  update();
+  // The button that had the focus was removed with the question.
   const title = document.getElementById("predict-title");
   if (event.detail.target.id === "detail" && title && document.activeElement === document.body) title.focus({ preventScroll: true });
 });
-both();
+update();

@@ -1,4 +1,4 @@
-// The list of single keys, and the switch that turns them off: speech input and unsteady hands press them unmeant.
+// The list of single-key shortcuts, and the switch that turns them off: speech input may trigger them by mistake.
 const STORED = "schedviz:keys";
 const menu = document.getElementById("keys");
 const on = document.getElementById("keys-on");
@@ -6,7 +6,7 @@ const on = document.getElementById("keys-on");
 on.checked = localStorage.getItem(STORED) !== "off";
 on.addEventListener("change", () => localStorage.setItem(STORED, on.checked ? "on" : "off"));
 
-// Before all who listen for keys; what the browser itself does with a key goes on.
+// In the capture phase, so that no other listener gets the key. The browser's default action is kept.
 window.addEventListener("keydown", (event) => {
   const single = event.key.length === 1 && !event.metaKey && !event.ctrlKey && !event.altKey;
   if (single && !on.checked) event.stopImmediatePropagation();
@@ -17,7 +17,7 @@ function nameOf(element) {
   return element.ariaLabel || words.join("").trim() || element.placeholder;
 }
 
-// Whatever says its key, and is to be seen here or in a menu, is in the list.
+// The list contains all elements with aria-keyshortcuts that are visible or in a visible menu.
 menu.addEventListener("toggle", () => {
   const seen = (each) => (each.closest(".menu") ?? each).checkVisibility();
   const there = [...document.querySelectorAll("[aria-keyshortcuts]")].filter(seen);

@@ -1,10 +1,10 @@
 // Tables whose columns sort their rows: a click, Enter or space on a heading; once more turns the order round.
-// Tables are drawn anew with each frame: what the reader chose is done again.
+// Frames bring tables or rows of them anew: what the reader chose is done again.
 const chosen = new Map(); // table's name -> { column, down }
 
 function value(row, column) {
   const cell = row.cells[column];
-  const text = cell.dataset.value ?? cell.textContent.trim();
+  const text = (cell.querySelector("[data-value]") ?? cell).dataset.value ?? cell.textContent.trim();
   const number = Number(text);
   return text !== "" && !Number.isNaN(number) ? number : text;
 }
@@ -16,7 +16,11 @@ function compare(a, b) {
 function sort(table, { column, down }) {
   const body = table.tBodies[0];
   const rows = [...body.rows].sort((one, other) => compare(value(one, column), value(other, column)) * (down ? -1 : 1));
-  body.append(...rows);
+  if (rows.some((row, place) => row !== body.rows[place])) {
+    const kept = document.activeElement;
+    body.append(...rows);
+    if (body.contains(kept)) kept.focus({ preventScroll: true });
+  }
   for (const [index, heading] of [...table.tHead.rows[0].cells].entries()) {
     heading.toggleAttribute("aria-sort", index === column);
     if (index === column) heading.setAttribute("aria-sort", down ? "descending" : "ascending");
@@ -33,6 +37,8 @@ function prepare() {
       button.append(...heading.childNodes);
       heading.append(button);
     }
+  }
+  for (const table of document.querySelectorAll("table[data-sortable]")) {
     const choice = chosen.get(table.dataset.sortable);
     if (choice && choice.column < table.tHead.rows[0].cells.length) sort(table, choice);
   }

@@ -1,11 +1,11 @@
-// Time travel: the slider, the steps and the player bring a past moment onto the page; live goes on in the background.
-// A moment is the number of a trace event. The server draws each one whole, as parts that are swapped by their ids.
+// Time travel: the slider, the steps and the player show a past moment; the page still receives live frames.
+// A moment is the number of a trace event. The server renders each one completely, as parts that are swapped by id.
 import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";
 import { reopenPanel } from "./panels.js";
 
-const TICK_MS = 100; // of the player: what happens within is shown at once
-const IDLE_MS = 2000; // of real time that the player waits at most: nobody watches nothing
+const TICK_MS = 100; // interval of the player; events within it are shown together
+const IDLE_MS = 2000; // maximum real time that the player waits for the next event
 
 const main = document.getElementById("main");
 const { base } = main.dataset;
@@ -14,7 +14,7 @@ const slider = document.getElementById("moment");
 const play = document.getElementById("replay");
 const speed = document.getElementById("replay-speed");
 
-let at = isPast() ? shown().seq : 0; // the moment on show, or on its way; 0: live
+let at = isPast() ? shown().seq : 0; // the moment that is shown or requested; 0: live
 let busy = false;
 let player = 0;
 
@@ -32,33 +32,35 @@ function marks() {
   return [...document.querySelectorAll("#timeline .mark")].map((mark) => Number(mark.dataset.seq));
 }
 
-// Live, the newest event that the page knows of.
+// The newest event that the live page has received.
 function newest() {
   const line = Number(document.querySelector("#log [data-seq]")?.dataset.seq ?? 0);
   return Math.max(Number(slider.max), line, ...marks());
 }
 
-function say(text) { slider.setAttribute("aria-valuetext", text); }
+function setSliderText(text) { slider.setAttribute("aria-valuetext", text); }
 
-function settle() {
+// Sets the slider and the buttons to the moment that is shown.
+function updateControls() {
   for (const button of form.querySelectorAll("[data-travel^=later]")) button.setAttribute("aria-disabled", String(!isPast()));
   if (isPast()) {
     const { seq, first, last, said } = shown();
     Object.assign(slider, { min: first, max: last, value: at || seq });
-    say(said);
+    setSliderText(said);
   } else {
     slider.max = newest();
     slider.value = slider.max;
-    say(form.dataset.live);
+    setSliderText(form.dataset.live);
   }
 }
 
-// To a moment; the newest of those asked for meanwhile comes next.
+// Goes to a moment. If more are requested while one is loading, only the latest is loaded next.
 async function go(seq, { push = true } = {}) {
+  if (!newest()) return updateControls(); // there are no events yet
   const entered = !isPast();
   at = Math.max(Number(slider.min), Math.min(seq, newest()));
   slider.value = at;
-  say(form.dataset.event.replace("{n}", at));
+  setSliderText(form.dataset.event.replace("{n}", at));
   document.body.classList.add("past");
   if (push) history[entered ? "pushState" : "replaceState"](null, "", address(at) + location.search);
   if (busy) return;
@@ -78,19 +80,19 @@ async function show(seq) {
   const trouble = document.getElementById("trouble");
   if (!answer?.ok) {
     stop();
-    if (document.getElementById("past").hidden) live(); // there is no moment to stay at
+    if (document.getElementById("past").hidden) live(); // no past moment is shown
     trouble.textContent = answer?.status === 410 ? form.dataset.old : document.getElementById("words").dataset.failed;
     return;
   }
   const html = await answer.text();
-  if (!at) return; // live again meanwhile
+  if (!at) return; // the user went back to live meanwhile
   trouble.textContent = "";
   remember();
-  const target = document.getElementById("frame"); // nothing is put there: parts go where their ids are
+  const target = document.getElementById("frame"); // htmx needs a target, but the parts are swapped by id
   htmx.swap(target, html, { swapStyle: "none" }, { eventInfo: { target } });
   animate();
   main.dataset.here = address(seq);
-  if (at === seq) settle();
+  if (at === seq) updateControls();
   reopenPanel(address(seq));
   setServerClock();
   tick();
@@ -106,12 +108,12 @@ function live({ push = true } = {}) {
   document.getElementById("trouble").textContent = "";
   if (push) history.pushState(null, "", base + location.search);
   main.dataset.here = base;
-  settle();
+  updateControls();
   reopenPanel(base);
   document.body.dispatchEvent(new CustomEvent("live"));
 }
 
-// What follows a moment; the last one is followed by live.
+// Handles the buttons of time travel. After the last moment comes live.
 function step(what) {
   const here = isPast() ? at : newest();
   if (what === "play") return player ? stop() : start();
@@ -127,7 +129,7 @@ function step(what) {
   else go(seq);
 }
 
-// The player: simulated time runs at the chosen speed; long waits are cut short.
+// The player: replays events at the chosen speed of simulated time; long waits are shortened to IDLE_MS.
 function start() {
   if (!isPast()) return;
   play.setAttribute("aria-pressed", "true");
@@ -140,7 +142,7 @@ function start() {
     if (!coming.length) return go(at + 1);
     due ??= performance.now() + Math.min(IDLE_MS, wait(ahead, coming[0]));
     if (performance.now() < due) return;
-    // All that comes within one turn of the player is one picture.
+    // All events within one interval of the player are shown together.
     const reach = coming[0][1] + TICK_MS * Number(speed.value);
     due = null;
     go(coming.filter(([, ms]) => ms <= reach).at(-1)[0]);
@@ -180,5 +182,5 @@ addEventListener("popstate", () => {
   if (seq) go(seq, { push: false });
   else live({ push: false });
 });
-document.body.addEventListener("frame", () => { if (!isPast()) settle(); });
-settle();
+document.body.addEventListener("frame", () => { if (!isPast()) updateControls(); });
+updateControls();

@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 
 from schedviz.api import urls, watch
-from simulator.apiserver import admission, bounds, status, validation
+from simulator.apiserver import admission, annotation_validation, bounds, status
 
 TEXT = (Path(__file__).parents[2] / "docs" / "API.md").read_text()
 
@@ -23,7 +23,7 @@ def test_each_limit_is_documented() -> None:
         f"{bounds.MAX_DEPTH}",
         f"{bounds.MAX_NODES:,}",
         f"{watch.MAX_WATCHES:,}",
-        f"{validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
+        f"{annotation_validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
     ):
         assert f"| {limit} |" in TEXT
 

@@ -9,11 +9,11 @@ from schedviz.api import write
 from schedviz.loop import wake
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 def get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         body: bytes = answer.read()
     return body
 

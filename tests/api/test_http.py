@@ -16,13 +16,15 @@ import pytest
 
 from schedviz.api import write
 from schedviz.loop.clock import pause
+from schedviz.loop.doorbell import group
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.store.aio import BLOCK_SECONDS
+from schedviz.store.keys import FAILING
 from simulator.__main__ import main
 from simulator.trace import PodStarted
+from tests.clocks import at_rest
 from tests.loop.conftest import node, pod, until_bound
 from tests.processes import Process
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 POD = """
 apiVersion: v1
@@ -31,6 +33,12 @@ metadata: {name: web}
 spec: {containers: [{name: main, image: "web:1"}]}
 """
 PODS = "/api/v1/namespaces/default/pods"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+CRON_JOBS = "/apis/batch/v1/namespaces/default/cronjobs"
+JOB = '{"metadata": {"name": "j"}, "spec": null}'
+TOO_LONG = 1_000_000_000_000
+"""Seconds: their end has no time in microseconds that anybody can keep."""
+GRACE = f'"gracePeriodSeconds": {TOO_LONG}'
 
 
 def request(
@@ -40,7 +48,7 @@ def request(
     data = body.encode() if isinstance(body, str) else body
     asked = urllib.request.Request(url, data, {"Content-Type": "application/json", **headers}, method=method)
     try:
-        with urllib.request.urlopen(asked, timeout=10) as response:
+        with urllib.request.urlopen(asked, timeout=PATIENCE) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
@@ -90,8 +98,11 @@ REFUSALS = [
     Refusal("PATCH", "/api/v1/nodes/n", 404, "NotFound", 'nodes "n" not found', body="{}"),
     Refusal("PATCH", "/api/v1/namespaces/default", 415, "UnsupportedMediaType", "merge-patch", body="{}"),
     Refusal("GET", PODS + "?fieldSelector=spec.image=x", 400, "BadRequest", "field label not supported"),
-    Refusal("GET", PODS + "?limit=some", 400, "BadRequest", "limit must be a whole number"),
-    Refusal("POST", PODS + "?dryRun=Some", 400, "BadRequest", "dryRun", body=pod_json()),
+    Refusal("GET", PODS + "?limit=some", 400, "BadRequest", "invalid syntax"),
+    Refusal("POST", PODS + "?dryRun=Some", 422, "Invalid", "dryRun", body=pod_json()),
+    Refusal("POST", PODS + "?fieldValidation=Loose", 422, "Invalid", '"Ignore"', body=pod_json()),
+    Refusal("POST", PODS + f"?fieldManager={'x' * 129}", 422, "Invalid", "Too long", body=pod_json()),
+    Refusal("POST", PODS + "?fieldManager=a%09b", 422, "Invalid", "U+0009", body=pod_json()),
     Refusal("POST", PODS, 400, "BadRequest", "expected one object in the body", body=""),
     Refusal("POST", PODS, 400, "BadRequest", "line 1: not JSON", body='{"metadata": '),
     Refusal("POST", PODS, 400, "BadRequest", "line 1: not YAML", body="a: b: c"),
@@ -124,7 +135,7 @@ REFUSALS = [
         PODS,
         400,
         "BadRequest",
-        "Pod of v1 is expected",
+        'Node in version "v1" cannot be handled as a Pod',
         body='{"kind": "Node", "metadata": {"name": "n"}}',
     ),
     Refusal(
@@ -138,12 +149,48 @@ REFUSALS = [
     Refusal("DELETE", PODS + "/gone", 404, "NotFound", 'pods "gone" not found'),
     Refusal("DELETE", "/api/v1/namespaces/default", 403, "Forbidden", "may not be deleted"),
     Refusal("DELETE", PODS + "/gone", 400, "BadRequest", 'unknown field "grace"', body='{"grace": 1}'),
+    Refusal("DELETE", PODS + "/gone?gracePeriodSeconds=soon", 400, "BadRequest", "invalid syntax"),
+    Refusal("DELETE", PODS + f"/gone?gracePeriodSeconds={TOO_LONG}", 422, "Invalid", "less than or equal to"),
+    Refusal("DELETE", PODS + "/gone", 422, "Invalid", "less than or equal to", body=f"{{{GRACE}}}"),
+    Refusal(
+        "POST",
+        PODS + "/web/eviction",
+        422,
+        "Invalid",
+        "less than or equal to",
+        body=f'{{"metadata": {{"name": "web"}}, "deleteOptions": {{{GRACE}}}}}',
+    ),
+    Refusal("POST", PODS + "/web/eviction", 400, "BadRequest", "deleteOptions", body='{"deleteOptions": 5}'),
+    Refusal("POST", PODS + "/web/eviction", 400, "BadRequest", "does not match name in Eviction", body="{}"),
+    Refusal("POST", PODS + "/web/binding", 400, "BadRequest", "target: Invalid", body='{"target": "n"}'),
+    Refusal(
+        "POST", PODS + "/web/binding", 400, "BadRequest", "target.name", body='{"target": {"name": ["n"]}}'
+    ),
+    Refusal("POST", PODS + "/web/binding", 400, "BadRequest", "does not match name in Binding", body="{}"),
+    Refusal("POST", JOBS, 422, "Invalid", "spec.template.spec.containers: Required", body=JOB),
+    Refusal(
+        "POST",
+        CRON_JOBS,
+        422,
+        "Invalid",
+        "spec.schedule: Required value",
+        body='{"metadata": {"name": "c"}, "spec": null}',
+    ),
+    Refusal(
+        "PATCH",
+        "/api/v1/namespaces/default",
+        400,
+        "BadRequest",
+        "path 5 must begin with",
+        body='[{"op": "add", "path": 5, "value": 1}]',
+        content_type="application/json-patch+json",
+    ),
     Refusal(
         "DELETE",
         PODS + "/gone?propagationPolicy=Sideways",
         422,
         "Invalid",
-        'propagationPolicy: Unsupported value: "Sideways": supported values: "Background", "Foreground", ',
+        'propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", ',
     ),
 ]
 
@@ -213,18 +260,18 @@ def test_deleting_a_namespace_takes_its_objects_along(url: str) -> None:
 def test_a_watch_ends_at_its_time_with_a_bookmark(url: str) -> None:
     version = request(url + PODS)[1]["metadata"]["resourceVersion"]
     query = f"?watch=1&resourceVersion={version}&allowWatchBookmarks=true&timeoutSeconds=1"
-    with urllib.request.urlopen(url + PODS + query, timeout=10) as response:
+    with urllib.request.urlopen(url + PODS + query, timeout=PATIENCE) as response:
         lines = [json.loads(line) for line in response]
     assert [line["type"] for line in lines] == ["BOOKMARK"]
     assert lines[0]["object"]["metadata"]["resourceVersion"] == version
 
 
-def test_watches_that_end_while_the_log_is_read_end_all(url: str) -> None:
-    """Their time is that of one read of the log (BLOCK_SECONDS), so that both end at the same moment."""
-    query = f"?watch=1&allowWatchBookmarks=true&timeoutSeconds={round(BLOCK_SECONDS)}"
+def test_watches_that_end_at_the_same_time_end_all(url: str) -> None:
+    version = request(url + PODS)[1]["metadata"]["resourceVersion"]
+    query = f"?watch=1&resourceVersion={version}&allowWatchBookmarks=true&timeoutSeconds=1"
 
     def watch(_: int) -> int:
-        with urllib.request.urlopen(url + PODS + query, timeout=10) as response:
+        with urllib.request.urlopen(url + PODS + query, timeout=PATIENCE) as response:
             return len(response.readlines())
 
     with ThreadPoolExecutor(20) as pool:
@@ -233,8 +280,8 @@ def test_watches_that_end_while_the_log_is_read_end_all(url: str) -> None:
 
 def test_an_initial_list_in_a_watch_ends_with_a_marked_bookmark(url: str) -> None:
     request(url + PODS, "POST", pod_json())
-    query = "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1"
-    with urllib.request.urlopen(url + PODS + query, timeout=10) as response:
+    query = "?watch=1&allowWatchBookmarks=true&timeoutSeconds=1"
+    with urllib.request.urlopen(url + PODS + query, timeout=PATIENCE) as response:
         lines = [json.loads(line) for line in response]
     assert [line["type"] for line in lines] == ["ADDED", "BOOKMARK", "BOOKMARK"]
     assert lines[1]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
@@ -242,30 +289,31 @@ def test_an_initial_list_in_a_watch_ends_with_a_marked_bookmark(url: str) -> Non
 
 def test_a_watcher_that_goes_away_leaves_nothing_open(store: Store, url: str) -> None:
     request(url + PODS, "POST", pod_json())
-    clients = len(store.redis.client_list())
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
     connection.request("GET", parts.path + PODS + "?watch=1")
     assert json.loads(connection.getresponse().readline())["type"] == "ADDED"
-    eventually(lambda: _blocked(store) >= 1, "the watch reads the log")
+    eventually(lambda: _followers(store, url) == 1, "the server follows the sandbox")
     connection.close()
-    eventually(lambda: _blocked(store) == 0, "the watch has ended")
-    assert len(store.redis.client_list()) <= clients + 1
+    eventually(lambda: _followers(store, url) == 0, "the watch has ended")
 
 
-def _blocked(store: Store) -> int:
-    return sum(client["cmd"] == "xread" and "b" in client["flags"] for client in store.redis.client_list())
+def _followers(store: Store, url: str) -> int:
+    """The processes that are told when the sandbox changes."""
+    name = urlsplit(url).path.split("/")[2]
+    ((_, count),) = store.redis.pubsub_numsub(f"schedviz:layer__group__{group(name)}")
+    return int(count)
 
 
 def test_the_trace_comes_as_json_lines(server: str, sandbox: Sandbox) -> None:
     url = f"{server}/s/{sandbox.name}"
     events = [PodStarted(t=number, pod=f"default/web-{number}", node="n") for number in range(1500)]
     sandbox.commit([], trace=events)
-    with urllib.request.urlopen(f"{url}/trace?after=3", timeout=10) as response:
+    with urllib.request.urlopen(f"{url}/trace?after=3", timeout=PATIENCE) as response:
         lines = [json.loads(line) for line in response]
     assert lines[0] == {"seq": 4, "type": "PodStarted", "t": 3, "pod": "default/web-3", "node": "n"}
     assert [line["seq"] for line in lines] == [*range(4, 1501)]
-    with urllib.request.urlopen(f"{url}/trace", timeout=10) as response:
+    with urllib.request.urlopen(f"{url}/trace", timeout=PATIENCE) as response:
         assert len(response.readlines()) == 1500
     code, answer = request(f"{url}/trace?after=9999")
     assert (code, answer["reason"]) == (410, "Expired")
@@ -277,14 +325,15 @@ def test_a_recording_that_was_downloaded_is_told_again_by_the_command(
     nodes = [node(f"n{i}", cpu="1") for i in range(3)]
     sandbox = write.create_sandbox(store, Meta(sandbox_name, created=time.time()), nodes)
     write.create(sandbox, [pod(f"p{i}", cpu="300m") for i in range(12)])
-    eventually(until_bound(sandbox, 9))
+    eventually(until_bound(sandbox, 9), "all that have room are bound")
+    eventually(lambda: waiting(sandbox) == 3, "the others have been tried")
     pause(sandbox)
     write.create(sandbox, [pod("last", schedulingGates=[{"name": "example.com/gate"}])])
-    eventually(lambda: sandbox.progress()[0] == sandbox.version(), "the paused sandbox has seen it")
+    at_rest(sandbox)
     file = tmp_path / "recording.jsonl.gz"
-    with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/recording", timeout=10) as answer:
+    with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/recording", timeout=PATIENCE) as answer:
         file.write_bytes(answer.read())
-    with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/trace?after=0", timeout=10) as answer:
+    with urllib.request.urlopen(f"{stack}/s/{sandbox_name}/trace?after=0", timeout=PATIENCE) as answer:
         trace = answer.read()
     assert main(["replay", str(file)]) == 0
     assert capsysbinary.readouterr().out == trace
@@ -300,11 +349,28 @@ def test_a_recording_that_was_downloaded_is_told_again_by_the_command(
     store.delete(sandbox_name)
 
 
+def waiting(sandbox: Sandbox) -> int:
+    return sum(entry.lane == "unschedulable" for entry in sandbox.lanes().values())
+
+
 def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:
-    with urllib.request.urlopen(f"{server}/healthz", timeout=10) as response:
+    with urllib.request.urlopen(f"{server}/healthz", timeout=PATIENCE) as response:
         assert response.read() == b"ok\n"
-    with urllib.request.urlopen(f"{server}/readyz", timeout=10) as response:
-        assert response.read() == b"[+]redis ok\n[+]worker ok\n"
+    with urllib.request.urlopen(f"{server}/readyz", timeout=PATIENCE) as response:
+        assert response.read().startswith(b"[+]redis ok\n[+]redis-writes ok\n[+]broker ok\n[+]worker ok\n")
+
+
+def test_a_server_names_some_of_the_sandboxes_that_fail_and_is_ready(
+    server: str, worker: Process, store: Store, sandbox_name: str
+) -> None:
+    names = [f"0-{sandbox_name[:50]}-{number:02}" for number in range(25)]
+    store.redis.sadd(FAILING, *names)
+    try:
+        with urllib.request.urlopen(f"{server}/readyz", timeout=PATIENCE) as response:
+            told = response.read().decode()
+    finally:
+        store.redis.srem(FAILING, *names)
+    assert f"[!]sandboxes failed: {', '.join(names[:20])} and " in told
 
 
 def test_kubectl_gets_tables_and_is_told_that_the_server_checks_fields(url: str) -> None:
@@ -319,7 +385,7 @@ def test_kubectl_gets_tables_and_is_told_that_the_server_checks_fields(url: str)
     assert row["object"]["metadata"]["name"] == "web"
     assert request(url + PODS + "/web", headers=accept)[1]["rows"][0]["cells"] == row["cells"]
     watched = urllib.request.Request(url + PODS + "?watch=1&timeoutSeconds=1", headers=accept)
-    with urllib.request.urlopen(watched, timeout=10) as response:
+    with urllib.request.urlopen(watched, timeout=PATIENCE) as response:
         assert json.loads(response.readline())["object"]["rows"][0]["cells"][0] == "web"
 
     documents = request(url + "/openapi/v3")[1]["paths"]

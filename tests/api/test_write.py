@@ -9,9 +9,9 @@ import pytest
 from django.test import RequestFactory
 
 from schedviz.api import views, write
-from schedviz.store import Store
+from schedviz.store import Sandbox, Store
 from simulator.api import Manifest
-from simulator.apiserver.status import AlreadyExists, Forbidden, StatusError
+from simulator.apiserver.status import AlreadyExists, Conflict, Forbidden, Invalid, StatusError
 
 
 def default_class(number: int) -> Manifest:
@@ -93,5 +93,22 @@ def test_a_store_that_is_away_is_said_by_a_status(monkeypatch: pytest.MonkeyPatc
     response = views.api(RequestFactory().get("/"), name="x", path="api/v1/pods")
     answer = json.loads(response.content)
     assert (response.status_code, answer["reason"]) == (503, "ServiceUnavailable")
-    assert views.readyz(RequestFactory().get("/readyz")).status_code == 503
     away.close()
+
+
+def test_a_pod_is_deleted_and_created_anew_in_one_commit_or_not_at_all(sandbox: Sandbox) -> None:
+    write.create(sandbox, [pod(name="web")])
+    [old] = sandbox.list("pods").items
+    version = sandbox.version()
+    with pytest.raises(Invalid):
+        write.recreate(sandbox, "pods", "default/web", {**pod(name="web"), "spec": {"containers": []}})
+    assert sandbox.version() == version
+    made = write.recreate(sandbox, "pods", "default/web", pod(name="web"))
+    assert [event.type for event in sandbox.events(version)] == ["DELETED", "ADDED"]
+    assert sandbox.list("pods").items == [made]
+    assert made["metadata"]["uid"] != old["metadata"]["uid"]
+    write.patch(sandbox, "pods", "default/web", {"metadata": {"finalizers": ["example.com/kept"]}})
+    version = sandbox.version()
+    with pytest.raises(Conflict):
+        write.recreate(sandbox, "pods", "default/web", pod(name="web"))
+    assert sandbox.version() == version

@@ -1,14 +1,16 @@
 """A cluster in a dict, to admit objects into."""
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver import admission
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.manifest import manifests
-from simulator.apiserver.overlay import Objects
+from simulator.apiserver.manifest import parse_manifests
+from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.status import StatusError
 from simulator.apiserver.update import admit_update
 
 NOW = 1_700_000_000 * SECOND
@@ -22,8 +24,8 @@ class Cluster:
         self.version = 0
         self.commit(admission.bootstrap(NOW))
 
-    def list(self, resource: str) -> Objects:
-        return Objects([*self.objects.get(resource, {}).values()], self.version)
+    def list(self, resource: str) -> ObjectList:
+        return ObjectList([*self.objects.get(resource, {}).values()], self.version)
 
     def commit(self, changes: Sequence[Change]) -> builtins.list[Manifest]:
         written = []
@@ -40,7 +42,7 @@ class Cluster:
 
     def create(self, text: str | builtins.list[Manifest]) -> builtins.list[Manifest]:
         """Admit and store; the stored objects."""
-        documents = manifests(text) if isinstance(text, str) else text
+        documents = parse_manifests(text) if isinstance(text, str) else text
         return self.commit(self.admit(documents).changes)
 
     def admit(self, documents: builtins.list[Manifest]) -> Admission:
@@ -70,3 +72,12 @@ def priority_class(name: str, value: int, **fields: object) -> Manifest:
         "value": value,
         **fields,
     }
+
+
+def refusal(call: Callable[[], Any]) -> StatusError | None:
+    """The StatusError that a call raises; any other goes through."""
+    try:
+        call()
+    except StatusError as error:
+        return error
+    return None

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.apiserver import admission
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.overlay import NewCluster
+from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -19,7 +19,7 @@ from simulator.apiserver.status import (
     TooLarge,
 )
 from simulator.apiserver.update import admit_update
-from simulator.scenario import load
+from simulator.scenario import load_scenario
 from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
@@ -274,6 +274,23 @@ def test_but_a_few_fields_of_a_pod_may_change() -> None:
         )
 
 
+WIDGET = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: 1}}"
+
+
+@pytest.mark.parametrize("text", [WIDGET, "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"])
+@pytest.mark.parametrize("field", ["apiVersion", "kind"])
+def test_an_object_keeps_its_type(text: str, field: str) -> None:
+    cluster = Cluster()
+    (old,) = cluster.create(text)
+    resource = admission.resource_of(old, cluster)
+    untyped = {name: value for name, value in old.items() if name != field}
+    for new in (untyped, {**old, field: None}, {**old, field: ""}):
+        assert cluster.update(resource, old, {**new, "data": {"a": "b"}})[field] == old[field]
+    for other in ("Node", 5, ["Widget"]):
+        with pytest.raises(BadRequest, match=f"the {field} of the object .* does not match"):
+            cluster.update(resource, old, {**old, field: other})
+
+
 def test_a_class_keeps_its_value_and_stays_the_only_default() -> None:
     cluster = Cluster()
     first, second = cluster.create([priority_class("a", 1, globalDefault=True), priority_class("b", 2)])
@@ -346,7 +363,7 @@ def test_what_every_cluster_has_stays() -> None:
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_bundled_scenario_is_admitted_with_all_that_it_will_create(path: Path) -> None:
-    scenario = load(path.read_text())
+    scenario = load_scenario(path.read_text())
     later = [
         entry["object"]
         for manifest in scenario.manifests
@@ -355,4 +372,4 @@ def test_every_bundled_scenario_is_admitted_with_all_that_it_will_create(path: P
     ]
     changes = admission.new_cluster(scenario.manifests, NOW)
     assert changes == admission.new_cluster(scenario.manifests, NOW)
-    assert admission.admit(later, NewCluster(changes), NOW, source="later").changes
+    assert admission.admit(later, CreatedObjects(changes), NOW, source="later").changes

@@ -13,9 +13,9 @@ import yaml
 from schedviz.web.view.yaml import Plain, to_yaml
 from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.dump import Dump
-from simulator.apiserver.imported import Import, Report
 from simulator.commands.clean import clean
+from simulator.dumps.dump import Dump
+from simulator.dumps.imported import Import, ImportReport
 from simulator.memory import MemoryApi
 from simulator.simulation import Options, Simulation
 from tests.dumps import SECRET, as_list, cluster, node, pod, workload
@@ -23,7 +23,7 @@ from tests.dumps import SECRET, as_list, cluster, node, pod, workload
 NOW = 1_780_000_000 * SECOND
 
 
-def imported(text: str | bytes) -> tuple[dict[tuple[str, str], Manifest], Report]:
+def imported(text: str | bytes) -> tuple[dict[tuple[str, str], Manifest], ImportReport]:
     taken = Import(NOW, b"salt")
     for manifest in Dump(text.encode() if isinstance(text, str) else text).manifests():
         taken.take(manifest)
@@ -136,7 +136,7 @@ def in_forms() -> dict[str, bytes]:
 def test_every_form_of_a_dump_gives_the_same_objects(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = imported(as_list(cluster()))[0]
     assert imported(in_forms()[form])[0] == expected
-    monkeypatch.setattr("simulator.apiserver.dump.MAX_WHOLE", 0)
+    monkeypatch.setattr("simulator.dumps.dump.MAX_WHOLE_DOCUMENT", 0)
     assert imported(in_forms()[form])[0] == expected, "read item by item, as large ones are"
 
 
@@ -150,15 +150,15 @@ def test_typed_lists_say_once_what_their_items_are() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"", "there is nothing in it"),
+        (b"", "the dump is empty"),
         (b'{"kind": "List", "items": [', "not JSON"),
         (b"a: [1", "line 2: not YAML"),
         (b"\xff\xfe", "not UTF-8"),
         (b"\x1f\x8bno", "not gzip"),
         (b"kind: List\nitems:\n- kind: Pod\n- kind: *nobody\n", 'line 4: unknown alias "nobody"'),
         (b'{"a":' * 100_000, "JSON"),
-        (b"a: 1\n" * (7 << 20), "print it with -o json"),
-        (b'{"kind":"Recording","sandbox":"x"}\n{"kind":"Lie"}', "line 2: no record of a recording"),
+        (b"a: 1\n" * (7 << 20), "use -o json"),
+        (b'{"kind":"Recording","sandbox":"x"}\n{"kind":"Lie"}', "line 2: not a record of a recording"),
     ],
 )
 def test_what_is_no_dump_is_refused_in_a_line(text: bytes, said: str) -> None:
@@ -169,7 +169,7 @@ def test_what_is_no_dump_is_refused_in_a_line(text: bytes, said: str) -> None:
 
 
 def test_a_bomb_of_zeros_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.apiserver.dump.MAX_DUMP_BYTES", 1000)
+    monkeypatch.setattr("simulator.dumps.dump.MAX_DUMP_BYTES", 1000)
     with pytest.raises(ManifestError, match="more than"):
         Dump(gzip.compress(bytes(10_000_000)))
 
@@ -205,7 +205,7 @@ def test_the_command_prints_a_list_that_is_a_dump_again(tmp_path: Path) -> None:
     path.write_text(as_list(cluster()))
     command = [sys.executable, "-m", "simulator", "clean", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "1 Secret v1: left out: may hold secrets" in done.stderr
+    assert "1 Secret v1: left out: may contain secrets" in done.stderr
     assert SECRET not in done.stdout + done.stderr
     again = io.BytesIO()
     clean(done.stdout.encode(), again, lines=False)

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 
 from simulator.apiserver.bounds import MAX_BYTES, MAX_DEPTH, MAX_DOCUMENTS, MAX_NODES
-from simulator.apiserver.manifest import ManifestError, TooLong, documents, json_document, manifests
+from simulator.apiserver.manifest import (
+    ManifestError,
+    TooLong,
+    parse_documents,
+    parse_json_document,
+    parse_manifests,
+)
 
 POD = "apiVersion: v1\nkind: Pod\n"
 
@@ -29,10 +35,10 @@ apiVersion: v1
 kind: PodList
 items: [{metadata: {name: c}}]
 """
-    found = [(m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in manifests(text)]
+    found = [(m["apiVersion"], m["kind"], m["metadata"]["name"]) for m in parse_manifests(text)]
     assert found == [("v1", "Pod", "a"), ("v1", "Node", "b"), ("v1", "Pod", "c")]
-    assert manifests('\n{"apiVersion": "v1", "kind": "Pod", "x": "\\ud83d\\ude80"}')[0]["x"] == "🚀"
-    assert manifests(b"") == []
+    assert parse_manifests('\n{"apiVersion": "v1", "kind": "Pod", "x": "\\ud83d\\ude80"}')[0]["x"] == "🚀"
+    assert parse_manifests(b"") == []
 
 
 @pytest.mark.parametrize(
@@ -60,18 +66,18 @@ items: [{metadata: {name: c}}]
     ],
 )
 def test_a_scalar_is_what_kubernetes_sees_in_it(scalar: str, value: object) -> None:
-    assert documents(f"a: {scalar}") == [{"a": value}]
+    assert parse_documents(f"a: {scalar}") == [{"a": value}]
 
 
 def test_a_key_is_its_text_whatever_it_looks_like() -> None:
-    assert documents("{80: a, yes: b, ~: c, 0x1F: d, '<<': e}") == [
+    assert parse_documents("{80: a, yes: b, ~: c, 0x1F: d, '<<': e}") == [
         {"80": "a", "yes": "b", "~": "c", "0x1F": "d", "<<": "e"}
     ]
 
 
 def test_anchors_and_merge_keys_are_written_out() -> None:
     text = "base: &base {x: 1, y: [1]}\nother: {<<: *base, x: 2}\nboth: {<<: [{x: 3}, *base]}\nagain: *base\n"
-    (found,) = documents(text)
+    (found,) = parse_documents(text)
     assert found["other"] == {"x": 2, "y": [1]}
     assert found["both"] == {"x": 3, "y": [1]}
     found["again"]["y"].append(2)
@@ -109,7 +115,7 @@ def test_anchors_and_merge_keys_are_written_out() -> None:
 )
 def test_what_is_no_manifest_is_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(ManifestError) as refused:
-        manifests(text)
+        parse_manifests(text)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -144,24 +150,24 @@ CHAIN = "a0: &a0 []\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 
 )  # fmt: skip
 def test_a_bomb_is_turned_away_by_its_bound(text: str, message: str) -> None:
     with pytest.raises(ManifestError) as refused:
-        manifests(text)
+        parse_manifests(text)
     assert message in str(refused.value)
 
 
 def test_bytes_are_counted_before_they_are_decoded() -> None:
     with pytest.raises(TooLong):
-        manifests(b"\xff" * (MAX_BYTES + 1))
+        parse_manifests(b"\xff" * (MAX_BYTES + 1))
     with pytest.raises(ManifestError, match="line 2: not UTF-8"):
-        manifests(b"a: 1\nb: \xff")
+        parse_manifests(b"a: 1\nb: \xff")
 
 
 def test_an_interpreter_survives_30_000_brackets() -> None:
     """In a process of its own: PyYAML's C composer would bring it down."""
     script = (
-        "from simulator.apiserver.manifest import ManifestError, manifests\n"
+        "from simulator.apiserver.manifest import ManifestError, parse_manifests\n"
         "for text in ('[' * 30_000, '[' * 30_000 + ']' * 30_000, '{\"a\":' * 30_000):\n"
         "    try:\n"
-        "        manifests(text)\n"
+        "        parse_manifests(text)\n"
         "    except ManifestError as error:\n"
         "        print(error)\n"
     )
@@ -183,12 +189,12 @@ values = st.recursive(
 @given(st.dictionaries(texts, values, max_size=5))
 def test_the_same_is_read_from_yaml_and_json(value: dict[str, object]) -> None:
     text = json.dumps(value, ensure_ascii=False)
-    assert json_document(text) == value
-    assert documents(f"---\n{text}") == [value]
+    assert parse_json_document(text) == value
+    assert parse_documents(f"---\n{text}") == [value]
 
 
 @settings(derandomize=True)
 @given(st.text(max_size=200) | st.binary(max_size=200))
 def test_any_text_gives_manifests_or_an_error_of_one_line(text: str | bytes) -> None:
     with contextlib.suppress(ManifestError):
-        assert all(isinstance(manifest["kind"], str) for manifest in manifests(text))
+        assert all(isinstance(manifest["kind"], str) for manifest in parse_manifests(text))

@@ -8,7 +8,7 @@ from simulator.apiserver import patch
 from simulator.apiserver.bounds import MAX_DEPTH
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.schema import schema_of
-from simulator.apiserver.selection import predicate
+from simulator.apiserver.selection import selection_predicate
 from simulator.apiserver.status import BadRequest
 
 # The examples of RFC 7386, appendix A.
@@ -31,7 +31,7 @@ MERGES: list[tuple[Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("target", "change", "result"), MERGES)
 def test_a_merge_patch_follows_rfc_7386(target: Any, change: Any, result: Any) -> None:
-    assert patch.merge(target, change) == result
+    assert patch.apply_merge_patch(target, change) == result
 
 
 def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
@@ -54,7 +54,7 @@ def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
             "tolerations": [{"key": "b"}],
         },
     }
-    assert patch.strategic(schema_of(PODS), pod, change) == {
+    assert patch.apply_strategic_merge_patch(schema_of(PODS), pod, change) == {
         "metadata": {"labels": {"a": "1", "c": "3"}, "finalizers": ["x/a", "x/b"]},
         "spec": {
             "containers": [{"name": "three", "image": "d"}, {"name": "two", "image": "c", "args": ["y"]}],
@@ -73,18 +73,18 @@ def test_strategic_directives_replace_and_delete() -> None:
         "metadata": {"labels": {"$patch": "replace", "b": "2"}},
         "spec": {"nodeSelector": {"$patch": "delete"}},
     }
-    merged = patch.strategic(schema, pod, replaced)
+    merged = patch.apply_strategic_merge_patch(schema, pod, replaced)
     assert merged["metadata"]["labels"] == {"b": "2"}
     assert merged["spec"]["nodeSelector"] == {}
     dropped = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a/b"]}}
-    assert patch.strategic(schema, pod, dropped)["metadata"]["finalizers"] == ["c/d"]
+    assert patch.apply_strategic_merge_patch(schema, pod, dropped)["metadata"]["finalizers"] == ["c/d"]
     with pytest.raises(BadRequest, match="does not contain key: name"):
-        patch.strategic(schema, pod, {"spec": {"containers": [{"image": "x"}]}})
+        patch.apply_strategic_merge_patch(schema, pod, {"spec": {"containers": [{"image": "x"}]}})
     conditions = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
     node = {
         "status": {"conditions": [{"type": "Disk", "status": "True"}, {"type": "Ready", "status": "True"}]}
     }
-    found = patch.strategic(schema_of(NODES), node, conditions)["status"]["conditions"]
+    found = patch.apply_strategic_merge_patch(schema_of(NODES), node, conditions)["status"]["conditions"]
     assert [condition["status"] for condition in found] == ["True", "False"]
 
 
@@ -99,7 +99,7 @@ def test_a_json_patch_follows_rfc_6902_and_leaves_its_target_alone() -> None:
         {"op": "copy", "from": "/a/b", "path": "/c"},
         {"op": "move", "from": "/c/0", "path": "/d"},
     ]
-    result = patch.json_patch(target, operations)
+    result = patch.apply_json_patch(target, operations)
     assert result == {"a": {"b": [0, 2, 3, 4]}, "x/y": 2, "c": [2, 3, 4], "d": 0}
     assert target == {"a": {"b": [1, 2, 3]}, "x/y": 1}
 
@@ -115,12 +115,14 @@ def test_a_json_patch_follows_rfc_6902_and_leaves_its_target_alone() -> None:
         {"op": "jump", "path": "/a"},
         {"path": "/a"},
         {"op": "move", "from": "/a", "path": "/a/0"},
+        {"op": "add", "path": 7, "value": 1},
+        {"op": "copy", "from": ["/a"], "path": "/b"},
         7,
     ],
 )
 def test_a_json_patch_that_does_not_apply_is_refused(operation: object) -> None:
     with pytest.raises(BadRequest, match="operation 0 of the JSON patch does not apply"):
-        patch.json_patch({"a": [1]}, [operation])
+        patch.apply_json_patch({"a": [1]}, [operation])
 
 
 POD = {
@@ -133,14 +135,14 @@ POD = {
 def test_a_json_patch_makes_nothing_beyond_the_bounds() -> None:
     doubled = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(40)]
     with pytest.raises(BadRequest, match="values"):
-        patch.json_patch({"a": {"x": 1}}, doubled)
+        patch.apply_json_patch({"a": {"x": 1}}, doubled)
     deeper = [
         {"op": "add", "path": "/b", "value": {}},
         {"op": "move", "from": "/a", "path": "/b/a"},
         {"op": "move", "from": "/b", "path": "/a"},
     ]
     with pytest.raises(BadRequest, match=f"nested deeper than {MAX_DEPTH} levels"):
-        patch.json_patch({"a": {}}, deeper * 3000)
+        patch.apply_json_patch({"a": {}}, deeper * 3000)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_a_json_patch_makes_nothing_beyond_the_bounds() -> None:
     ],
 )
 def test_selectors_select(labels: str, fields: str, selected: bool) -> None:
-    check = predicate(PODS, labels, fields)
+    check = selection_predicate(PODS, labels, fields)
     assert check
     assert check(POD) is selected
 
@@ -188,8 +190,8 @@ def test_selectors_select(labels: str, fields: str, selected: bool) -> None:
 )
 def test_selectors_that_make_no_sense_are_refused(labels: str, fields: str) -> None:
     with pytest.raises(BadRequest):
-        predicate(PODS, labels, fields)
+        selection_predicate(PODS, labels, fields)
 
 
 def test_no_selector_selects_without_looking() -> None:
-    assert predicate(PODS, "", " ") is None
+    assert selection_predicate(PODS, "", " ") is None

@@ -1,7 +1,6 @@
 """Whatever stands in a manifest: it is admitted, or refused with a Status. Nothing else."""
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,16 +10,15 @@ from hypothesis import given, settings
 from simulator.api import Manifest
 from simulator.apiserver import admission, resources
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.manifest import manifests
-from simulator.apiserver.patch import merge, strategic
+from simulator.apiserver.manifest import parse_manifests
+from simulator.apiserver.patch import apply_merge_patch, apply_strategic_merge_patch
 from simulator.apiserver.schema import schema_of
-from simulator.apiserver.selection import predicate
-from simulator.apiserver.status import StatusError
-from simulator.apiserver.table import table
+from simulator.apiserver.selection import selection_predicate
+from simulator.apiserver.table import build_table
 from simulator.apiserver.update import admit_update
-from tests.apiserver.cluster import NOW, Cluster
+from tests.apiserver.cluster import NOW, Cluster, refusal
 
-GOOD = manifests("""
+GOOD = parse_manifests("""
 apiVersion: v1
 kind: Pod
 metadata:
@@ -155,15 +153,6 @@ def _places(value: Any) -> Any:
             yield from _places(item)
 
 
-def refusal(call: Callable[[], Any]) -> StatusError | None:
-    """The StatusError that a call raises; any other goes through."""
-    try:
-        call()
-    except StatusError as error:
-        return error
-    return None
-
-
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(mutated())
 def test_any_manifest_is_admitted_or_refused_with_a_status(manifest: Manifest) -> None:
@@ -178,7 +167,7 @@ def test_any_manifest_is_admitted_or_refused_with_a_status(manifest: Manifest) -
         return
     (created,) = admitted
     resource = admission.resource_of(created, cluster)
-    assert table(resource, [created], {}, NOW)["rows"]
+    assert build_table(resource, [created], {}, NOW)["rows"]
     admit_delete(resource, created, NOW)
     again = admit_update(resource, created, copy.deepcopy(created), cluster)
     assert again.changes == [], "what was admitted is admitted again as it is"
@@ -195,7 +184,11 @@ def test_any_patch_is_applied_or_refused_with_a_status(
     resource = admission.resource_of(old, cluster)
 
     def change() -> None:
-        new = strategic(schema_of(resource), old, patch) if strategically else merge(old, patch)
+        new = (
+            apply_strategic_merge_patch(schema_of(resource), old, patch)
+            if strategically
+            else apply_merge_patch(old, patch)
+        )
         cluster.update(resource, old, new, subresource if resource.has_status else "")
 
     refused = refusal(change)
@@ -209,7 +202,7 @@ def test_any_selector_selects_or_is_refused(text: str, resource: resources.Resou
     manifest = {"metadata": {"name": "a", "labels": {"a": "b"}}}
 
     def select(labels: str, fields: str) -> bool:
-        check = predicate(resource, labels, fields)
+        check = selection_predicate(resource, labels, fields)
         return check is None or check(manifest)
 
     for refused in (refusal(lambda: select(text, "")), refusal(lambda: select("", text))):

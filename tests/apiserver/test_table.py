@@ -3,16 +3,16 @@
 import pytest
 
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.resources import BUILT_IN, NODES, PODS, Resource, built_in
-from simulator.apiserver.table import duration, table
+from simulator.apiserver.resources import BUILT_IN, NODES, PODS, Resource, find_built_in
+from simulator.apiserver.table import build_table, human_duration
 from tests.apiserver.cluster import NOW, Cluster, pod, priority_class
 
-EVENTS = built_in("", "events")
+EVENTS = find_built_in("", "events")
 assert EVENTS is not None
 
 
 def rows(resource: Resource, *items: Manifest) -> list[dict[str, object]]:
-    found = table(resource, items, {}, NOW + 90 * SECOND)
+    found = build_table(resource, items, {}, NOW + 90 * SECOND)
     names = [column["name"] for column in found["columnDefinitions"]]
     return [dict(zip(names, row["cells"], strict=True)) for row in found["rows"]]
 
@@ -48,7 +48,7 @@ def test_an_events_row_says_what_was_said_of_whom_and_when() -> None:
         "reportingInstance": "default-scheduler-schedviz",
     }
     series = {"count": 3, "lastObservedTime": "2023-11-14T22:14:20.000000Z"}
-    found = table(EVENTS, [event, event | {"series": series}], {}, NOW + 90 * SECOND)
+    found = build_table(EVENTS, [event, event | {"series": series}], {}, NOW + 90 * SECOND)
     assert [c["name"] for c in found["columnDefinitions"] if not c["priority"]] == [
         *("Last Seen", "Type", "Reason", "Object", "Message")
     ]
@@ -73,4 +73,4 @@ def test_every_kind_has_at_least_a_name_and_an_age() -> None:
      (28_740, "7h59m"), (100_000, "27h"), (200_000, "2d7h"), (8 * 86_400, "8d")],
 )  # fmt: skip
 def test_ages_are_short(seconds: int, text: str) -> None:
-    assert duration(seconds) == text
+    assert human_duration(seconds) == text

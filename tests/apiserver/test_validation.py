@@ -25,6 +25,17 @@ def required_node_terms(*terms: Any) -> dict[str, Any]:
     return {"affinity": {"nodeAffinity": selector}}
 
 
+def storage(api_version: str, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **fields}
+
+
+def claim(**fields: Any) -> dict[str, Any]:
+    requests = {"requests": {"storage": "1Gi"}}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": requests, **fields}
+    return storage("v1", "PersistentVolumeClaim", spec=spec)
+
+
+DRIVER = {"name": "d", "nodeID": "n"}
 NODE_TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 
@@ -85,11 +96,6 @@ SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedu
         ({"restartPolicy": "Sometimes"}, "spec.restartPolicy", 'Unsupported value: "Sometimes"'),
         ({"priority": "high"}, "spec.priority", 'Invalid value: "high": must be of type integer'),
         ({"priority": 1 << 31}, "spec.priority", "must be in the range of int32"),
-        (
-            {"terminationGracePeriodSeconds": -1},
-            "spec.terminationGracePeriodSeconds",
-            "greater than or equal to 0",
-        ),
         ({"nodeName": "No de"}, "spec.nodeName", "a lowercase RFC 1123 subdomain"),
         (
             {"nodeSelector": {"a b": "c"}},
@@ -219,7 +225,7 @@ def test_a_fault_of_a_node_is_told_by_its_field(body: dict[str, Any], field: str
         ({"minAvailable": 1, "maxUnavailable": 1}, "spec", "cannot be both set"),
         ({"minAvailable": -1}, "spec.minAvailable", "greater than or equal to 0"),
         ({"maxUnavailable": "101%"}, "spec.maxUnavailable", "must not be greater than 100%"),
-        ({"maxUnavailable": "half"}, "spec.maxUnavailable", "must be an integer or percentage"),
+        ({"maxUnavailable": "half"}, "spec.maxUnavailable", "a valid percent string must be"),
         (
             {"selector": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]}},
             "spec.selector.matchExpressions[0].operator",
@@ -267,6 +273,82 @@ def test_a_definition_of_a_kind_is_held_to_names_that_paths_can_have(
     queue = {"apiVersion": "example.com/v1", "kind": "Queue", "metadata": {"name": "q"}}
     Cluster().create([{**definition, "spec": good}, queue])
     _refused({**definition, "spec": {**good, **spec}}, field, "")
+
+
+VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field", "message"),
+    [
+        (claim(accessModes=["X"]), "spec.accessModes", 'Unsupported value: "X"'),
+        (
+            claim(accessModes=["ReadWriteOncePod", "ReadWriteOnce"]),
+            "spec.accessModes",
+            "may not use ReadWriteOncePod with other access modes",
+        ),
+        (claim(volumeMode="X"), "spec.volumeMode", 'Unsupported value: "X"'),
+        (claim(storageClassName="A b"), "spec.storageClassName", "a lowercase RFC 1123 subdomain"),
+        (
+            storage("v1", "PersistentVolume", spec={**VOLUME, "persistentVolumeReclaimPolicy": "X"}),
+            "spec.persistentVolumeReclaimPolicy",
+            'Unsupported value: "X"',
+        ),
+        (storage("storage.k8s.io/v1", "StorageClass", provisioner=""), "provisioner", "Required value"),
+        (
+            storage("storage.k8s.io/v1", "CSINode", spec={"drivers": [DRIVER, DRIVER]}),
+            "spec.drivers[1].name",
+            'Duplicate value: "d"',
+        ),
+        (
+            storage(
+                "storage.k8s.io/v1", "CSINode", spec={"drivers": [{**DRIVER, "allocatable": {"count": -1}}]}
+            ),
+            "spec.drivers[0].allocatable.count",
+            "must be greater than or equal to 0",
+        ),
+        (
+            pod(volumes=[{"name": "v", "ephemeral": {}}]),
+            "spec.volumes[0].ephemeral.volumeClaimTemplate",
+            "Required value",
+        ),
+    ],
+)
+def test_a_fault_of_storage_is_told_by_its_field(manifest: dict[str, Any], field: str, message: str) -> None:
+    _refused(manifest, field, message)
+
+
+def test_an_object_has_one_controller() -> None:
+    owners = [
+        {"apiVersion": "v1", "kind": kind, "name": kind.lower(), "uid": kind, "controller": True}
+        for kind in "AB"
+    ]
+    owned = pod()
+    owned["metadata"]["ownerReferences"] = owners
+    _refused(owned, "metadata.ownerReferences", 'Found "true" in references for A/a and B/b')
+    owned["metadata"]["ownerReferences"] = [{**owners[0], "kind": ""}]
+    _refused(owned, "metadata.ownerReferences.kind", "must not be empty")
+
+
+def test_a_negative_grace_period_is_stored_as_one_second() -> None:
+    (created,) = Cluster().create([pod(terminationGracePeriodSeconds=-3)])
+    assert created["spec"]["terminationGracePeriodSeconds"] == 1
+
+
+def test_a_time_that_no_calendar_has_is_refused() -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+    taint = {"key": "a", "effect": "NoExecute", "timeAdded": "2025-02-30T00:00:00Z"}
+    _refused({**node, "spec": {"taints": [taint]}}, "spec.taints[0].timeAdded", "must be a time as RFC 3339")
+    failed = {"name": "n", "annotations": {"schedviz/failed-since": "yesterday"}}
+    field = "metadata.annotations[schedviz/failed-since]"
+    _refused({**node, "metadata": failed}, field, "must be a time as RFC 3339")
+
+
+def test_the_status_of_a_new_object_is_not_its_makers_to_say() -> None:
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
+    said = {"disruptionsAllowed": 5, "currentHealthy": 5, "desiredHealthy": 0, "expectedPods": 5}
+    (created,) = Cluster().create([{**budget, "status": said}])
+    assert (created["spec"], created.get("status")) == ({}, None)
 
 
 def test_a_timetables_durations_are_read_before_it_is_stored() -> None:

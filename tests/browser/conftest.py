@@ -8,8 +8,9 @@ from playwright.sync_api import Page, expect
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Manifest
+from tests.waiting import PATIENCE
 
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=PATIENCE * 1000)
 
 Open = Callable[..., Sandbox]
 

@@ -13,6 +13,28 @@ from .test_accessibility import URGENT, Complaints
 pytestmark = pytest.mark.browser
 
 
+TEXTS = """
+(element) => {
+  window.texts = [];
+  new MutationObserver(() => window.texts.push(element.textContent)).observe(element, { childList: true });
+}
+"""
+
+
+# Escape is pressed after the new form was put into the dialog, before htmx has settled it.
+CLOSE_AFTER_SWAP = """
+() => {
+  const body = document.getElementById("dialog-body");
+  body.addEventListener("htmx:afterSwap", () => {
+    if (!body.querySelector("h2")?.textContent.includes("node-1")) return;
+    document.getElementById("dialog").close();
+    const mark = () => setTimeout(() => (body.dataset.settled = "true"));
+    body.addEventListener("htmx:afterSettle", mark, { once: true });
+  });
+}
+"""
+
+
 def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     complaints = Complaints(screen)
     sandbox = live(URGENT, node("node-1"), node("node-2"))
@@ -76,6 +98,20 @@ def test_everything_goes_by_the_command_bar(screen: Page, live: Open) -> None:
     assert sandbox.get("pods", "default/web")
 
 
+def test_a_dialog_closed_while_its_next_form_settles_stays_closed(screen: Page, live: Open) -> None:
+    live(node("node-1"))
+    screen.keyboard.press("/")
+    field = screen.locator("#command-text")
+    expect(field).to_be_focused()
+    screen.evaluate(CLOSE_AFTER_SWAP)
+    field.fill("edit node node-1")
+    screen.keyboard.press("Enter")
+    expect(screen.locator("#dialog-body")).to_have_attribute("data-settled", "true")
+    expect(screen.locator("dialog")).not_to_be_visible()
+    screen.keyboard.press("/")
+    expect(field).to_be_focused()
+
+
 def test_acts_and_pods_are_shown_as_kubectl_has_them_and_receipts_are_a_click_away(
     screen: Page, live: Open
 ) -> None:
@@ -92,9 +128,11 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_receipts_are_a_click_aw
     screen.get_by_role("button", name="Create").click()
     acted = screen.locator("#acted")
     expect(acted).to_contain_text("kubectl apply -f -")
-    acted.get_by_role("button", name="Copy").click()
-    expect(acted.get_by_role("button")).to_have_text("copied")
+    button = acted.get_by_role("button", name="Copy")
+    button.evaluate(TEXTS)
+    button.click()
     expect(screen.locator("#announce")).to_have_text("copied")
+    assert screen.evaluate("window.texts[0]") == "copied", "the button says so for a while"
     copied = screen.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("kubectl apply -f - <<'EOF'\napiVersion: v1\nkind: Pod\nmetadata:\n")
     assert copied.endswith("\nEOF")

@@ -85,6 +85,7 @@ def test_a_sandbox_is_compared_as_it_is_now_and_one_that_runs_long_may_be_stoppe
     screen.locator("#text").fill(ENDLESS)
     screen.get_by_label("Simulated time").fill("1h")
     screen.get_by_role("button", name="Compare").click()
+    expect(screen.get_by_role("heading", name="Comparing")).to_be_visible()
     screen.get_by_role("button", name="Stop").click()
     expect(screen.locator("main")).to_contain_text("Stopped by hand: the figures are those until then.")
 

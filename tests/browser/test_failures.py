@@ -1,9 +1,14 @@
-"""A watch that breaks, a node that fails and one that is short of memory: by button."""
+"""A watch that breaks, a node that fails and one that is short of memory: by button. And a loop that
+failed."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from simulator.objects.node_conditions import FAILED, PRESSURE, condition_status
+from schedviz.api import write
+from schedviz.store import Meta, Store
+from simulator.config.configuration import API_VERSION
+from simulator.objects.conditions import condition_status
+from simulator.objects.node_conditions import FAILED, PRESSURE
 from tests.waiting import eventually
 
 from .conftest import Open, node, pod
@@ -43,3 +48,27 @@ def test_what_may_go_wrong_is_a_button_away(screen: Page, live: Open) -> None:
     panel.get_by_role("button", name="Clear memory pressure").click()
     expect(panel.get_by_role("button", name="Set memory pressure")).to_be_visible()
     assert PRESSURE not in annotations()
+
+
+def test_a_sandbox_whose_loop_failed_says_so_until_it_runs_again(
+    screen: Page, store: Store, sandbox_name: str
+) -> None:
+    """The worker has not got the plugin that the configuration enables."""
+    unknown = {"multiPoint": {"enabled": [{"name": "Elsewhere"}]}}
+    config = {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration"}
+    meta = Meta(sandbox_name, config={**config, "profiles": [{"plugins": unknown}]})
+    sandbox = write.create_sandbox(store, meta, [node("node-1")])
+    try:
+        screen.goto(f"/s/{sandbox_name}/")
+        banner = screen.locator("#failure")
+        expect(banner).to_contain_text("The loop of this sandbox failed: ConfigError: ")
+        expect(banner).to_contain_text("Elsewhere")
+        expect(banner).to_contain_text("It starts again at ")
+        ready = screen.request.get("/readyz")
+        assert ready.status == 200, "the others run"
+        assert f"[!]sandboxes failed: {sandbox_name}\n" in ready.text()
+        write.configure(sandbox, config, ["profiles"])
+        expect(banner).to_be_empty()
+        assert sandbox_name not in screen.request.get("/readyz").text()
+    finally:
+        store.delete(sandbox_name)

@@ -1,7 +1,6 @@
 """A newcomer's way: from the home page to a preemption of their own, and to why it went as it did."""
 
 import re
-import time
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,7 +10,6 @@ from schedviz.store import Store
 pytestmark = pytest.mark.browser
 
 CLICKS_AT_MOST = 6
-SECONDS_AT_MOST = 60
 
 COUNT = """
 addEventListener("click", (event) => {
@@ -20,11 +18,8 @@ addEventListener("click", (event) => {
 """
 
 
-def test_a_first_visitor_causes_a_preemption_in_under_a_minute_and_six_clicks(
-    screen: Page, store: Store
-) -> None:
+def test_a_first_visitor_causes_a_preemption_with_six_clicks_at_most(screen: Page, store: Store) -> None:
     screen.add_init_script(COUNT)
-    began = time.monotonic()
     screen.goto("/")
     assert screen.locator(".btn.primary").count() == 1, "one obvious thing to begin with"
     screen.get_by_role("button", name="Cause a preemption").click()
@@ -40,7 +35,6 @@ def test_a_first_visitor_causes_a_preemption_in_under_a_minute_and_six_clicks(
     )
     expect(screen.locator("#play .scene:visible")).to_contain_text("lifted off")
     assert int(screen.evaluate("sessionStorage.getItem('clicks')")) <= CLICKS_AT_MOST
-    assert time.monotonic() - began < SECONDS_AT_MOST
 
     # Who wants no hints has none, from then on.
     hint.get_by_role("button", name="Hide hints").click()

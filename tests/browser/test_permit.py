@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from schedviz.api import write
+from schedviz.loop.clock import MIN_SPEED, set_speed
 from schedviz.store import Meta, Store
 from simulator.api import Manifest
 from simulator.plugins.gang import GROUP, SIZE
@@ -31,12 +32,20 @@ def test_waiting_pods_are_approved_and_rejected(screen: Page, store: Store, sand
     lane = screen.locator("#lane-waiting")
     expect(lane.locator(".chip")).to_have_count(2)
     expect(lane).to_contain_text("waits for Gang")
+    set_speed(sandbox, MIN_SPEED)  # so that nobody's time to wait runs out
     expect(lane.locator(".ring")).to_have_count(2)
     expect(lane.locator("[data-until]").first).to_have_text(re.compile(r"^\d\d s$"))
 
+    # A frame takes the button away before the answer comes: it is put into the page all the same.
+    answers: list[tuple[Route, APIResponse]] = []
+    screen.route("**/permit/", lambda route: answers.append((route, route.fetch())))
     screen.get_by_role("button", name="Approve default/a").click()
     expect(screen.locator(".node .pod", has_text="a")).to_have_count(1)
     expect(lane.locator(".chip")).to_have_count(1)
+    [(route, answer)] = answers
+    route.fulfill(response=answer)
+    expect(screen.locator("#acted-line")).to_contain_text("kubectl annotate pod a")
+    screen.unroute("**/permit/")
 
     screen.get_by_role("button", name="Reject default/b").click()
     expect(screen.locator("#log")).to_contain_text("b fits no node: 1 rejected by hand.")

@@ -1,5 +1,7 @@
 """Predict, then reveal, on the real stack: alone, and in a room with a presenter."""
 
+from http import HTTPStatus
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -9,6 +11,23 @@ from .conftest import Open, node, pod
 from .test_accessibility import URGENT, Complaints
 
 pytestmark = pytest.mark.browser
+
+
+def test_what_was_chosen_outlives_what_happens_meanwhile(screen: Page, live: Open) -> None:
+    sandbox = live(URGENT, node("node-1", "4"))
+    screen.keyboard.press("g")
+    screen.locator("#predict").get_by_role("button", name="Pause and begin").click()
+    expect(screen.locator("#predict")).to_contain_text("No pod waits in activeQ")
+    write.create(sandbox, [pod("a-small", "1"), pod("z-urgent", "2", priorityClassName="urgent")])
+    chips = screen.locator("#lane-activeQ .chip")
+    expect(chips).to_have_count(2)
+    expect(screen.locator("#predict legend")).to_have_text("Which pod is scheduled next?")
+    expect(screen.locator("#predict input[name=pick]")).to_have_count(2)
+    chips.first.click()
+    with screen.expect_response(lambda answer: "/predict/" in answer.url and answer.status == HTTPStatus.OK):
+        write.create(sandbox, [{**URGENT, "metadata": {"name": "other"}, "value": 5}])
+    expect(screen.locator("#predict input:checked")).to_have_attribute("value", "default/a-small")
+    expect(screen.locator("#lane-activeQ .chip.picked")).to_contain_text("small")
 
 
 def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, WebSocketRoute, expect
 
 from schedviz.api import write
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.loop.clock import pause, resume
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.up.parts import SERVER
 from simulator.api import Manifest
@@ -26,8 +27,8 @@ def serve(port: int, log: Path) -> Process:
     return process
 
 
-def cluster(store: Store, name: str, manifests: list[Manifest], pace: int = 0) -> Sandbox:
-    return write.create_sandbox(store, Meta(name, pace=pace), manifests)
+def cluster(store: Store, name: str, manifests: list[Manifest]) -> Sandbox:
+    return write.create_sandbox(store, Meta(name), manifests)
 
 
 def test_a_page_finds_back_to_a_server_that_was_away(
@@ -80,8 +81,7 @@ def test_nothing_sticks_out_at_any_size(
 def test_pods_fly_only_where_motion_is_welcome(
     browser: Browser, stack: str, store: Store, sandbox_name: str, motion: str
 ) -> None:
-    # Slow enough for each pod to be seen in a lane before it is on the node.
-    sandbox = cluster(store, sandbox_name, [node("node-1")], pace=200_000)
+    sandbox = cluster(store, sandbox_name, [node("node-1")])
     context = browser.new_context(base_url=stack, reduced_motion=motion)
     page = context.new_page()
     page.goto(f"/s/{sandbox_name}/")
@@ -92,7 +92,11 @@ def test_pods_fly_only_where_motion_is_welcome(
         "if (this.closest('#flight:not([aria-hidden=true])')) window.read++;"
         "return animate.apply(this, how); } }"
     )
+    # Each pod is seen in a lane before it is on the node.
+    pause(sandbox)
     write.create(sandbox, [pod(f"p{number}", "500m") for number in range(5)])
+    expect(page.locator("#lane-activeQ .chip")).to_have_count(5)
+    resume(sandbox)
     expect(page.locator(".node .pod.running")).to_have_count(5)
     assert (page.evaluate("window.flown") > 0) == (motion == "no-preference")
     assert page.evaluate("window.read") == 0, "a twin is there for the eyes only"

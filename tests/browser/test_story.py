@@ -1,18 +1,23 @@
 """What people come for: a pod goes in, and the scheduler's thinking is on the screen, without a reload."""
 
 import re
-import statistics
-import time
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from schedviz.api import write
+from schedviz.loop.clock import pause, resume, step
 from schedviz.store import Store
+from simulator.trace import Nominated
+from tests.clocks import at_rest
 
 from .conftest import Open, node, pod
 
 pytestmark = pytest.mark.browser
+
+CYCLES_AT_MOST = 100
+"""Until the first preemption of a scenario that is about preemption."""
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +29,7 @@ def never_reloads(screen: Page) -> Iterator[None]:
 
 
 def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> None:
-    live(
+    sandbox = live(
         node("node-1", "2"),
         node("node-2", "2"),
         pod("batch-1", "2", nodeName="node-1"),
@@ -32,6 +37,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     )
     screen.evaluate("window.marked = true")
     expect(screen.locator(".node .pod.running")).to_have_count(2)
+    pause(sandbox)
 
     screen.get_by_role("link", name="+ PriorityClass").click()
     screen.get_by_label("Name", exact=True).fill("urgent")
@@ -48,6 +54,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
 
     # The queue, the verdicts, the choice.
     expect(screen.locator(".queue .chip", has_text="checkout")).to_be_visible()
+    step(sandbox, "cycle")
     cycle = screen.locator("#cycle")
     expect(cycle.locator(".headline")).to_have_text(
         re.compile(r"checkout fits no node\. Preemption makes room on node-[12]\.")
@@ -63,6 +70,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(victim.locator(".left")).to_have_text(re.compile(r"^\d\.\d s$"))
     expect(screen.locator(".node .pod.ghost", has_text="checkout")).to_be_visible()
     expect(screen.locator("#log")).to_contain_text("evicted from")
+    resume(sandbox)
 
     # The preemptor is bound and runs.
     expect(screen.locator(".node .pod.running", has_text="checkout")).to_be_visible()
@@ -96,10 +104,15 @@ def test_a_scenario_shows_a_preemption_by_itself(screen: Page, store: Store) -> 
     screen.goto("/")
     screen.get_by_role("button", name="Start Online against offline").click()
     expect(screen.locator(".node")).to_have_count(6)
+    sandbox = store.sandbox(screen.url.rstrip("/").rpartition("/")[2])
+    for _ in range(CYCLES_AT_MOST):
+        step(sandbox, "cycle")
+        at_rest(sandbox)
+        if any(isinstance(event, Nominated) for _, event in sandbox.trace_tail(100)):
+            break
     expect(screen.locator(".node .pod.victim").first).to_be_visible()
     expect(screen.locator(".mark.preempting").first).to_be_visible()
-    name = screen.url.rstrip("/").rpartition("/")[2]
-    store.delete(name)
+    store.delete(sandbox.name)
     expect(screen.locator("#connection")).to_have_text("sandbox deleted")
 
 
@@ -145,33 +158,10 @@ def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, li
     expect(screen.locator("#detail pre.yaml")).to_contain_text("kind: Pod")
 
 
-def test_the_first_mark_comes_soon_after_the_request(screen: Page, live: Open) -> None:
-    """Prints the median; what holds is that every mark comes."""
-    live(node("node-1", "100"))
-    times = []
-    for number in range(15):
-        took = screen.evaluate(CREATE, [f"mark-{number}"])
-        assert took is not None
-        times.append(took)
-        time.sleep(0.05)  # apart from each other, as requests of people are
-    print(f"\nfrom a create request to its first mark: median {statistics.median(times):.0f} ms, "
-          f"most {max(times):.0f} ms")  # fmt: skip
-
-
-CREATE = """
-([name]) => new Promise((done) => {
-  const began = performance.now();
-  const names = () => [...document.querySelectorAll(".chip .name, .pod .name")];
-  const seen = () => names().some((each) => each.textContent === name);
-  const observer = new MutationObserver(() => {
-    if (seen()) { observer.disconnect(); requestAnimationFrame(() => done(performance.now() - began)); }
-  });
-  observer.observe(document.body, { childList: true, subtree: true });
-  setTimeout(() => done(null), 15000);
-  fetch(location.pathname + "new/pod/", {
-    method: "POST",
-    headers: { "HX-Request": "true", ...JSON.parse(document.body.getAttribute("hx-headers")) },
-    body: new URLSearchParams({ name, copies: "1", cpu: "100m", memory: "64Mi", namespace: "default" }),
-  });
-})
-"""
+def test_every_pod_that_is_created_comes_onto_the_page(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "100"))
+    names = {f"pod-{number}" for number in range(15)}
+    for name in sorted(names):
+        write.create(sandbox, [pod(name, "100m")])
+    expect(screen.locator(".node .pod.running")).to_have_count(15)
+    assert {*screen.locator(".node .pod .name").all_text_contents()} == names

@@ -9,6 +9,8 @@ from schedviz.api import write
 from schedviz.loop.clock import pause
 from schedviz.store import Sandbox, Store
 from simulator import trace
+from tests.clocks import at_rest
+from tests.processes import Process
 
 from .conftest import Open, node, pod
 
@@ -29,7 +31,33 @@ def told(sandbox: Sandbox, live: Page) -> None:
     write.delete(sandbox, "pods", "default/web")
     expect(live.locator(".node .pod")).to_have_count(0)
     pause(sandbox)
+    at_rest(sandbox)
     expect(live.locator("#t-run")).to_have_text(re.compile("Resume"))
+
+
+def test_the_oldest_moment_is_the_first_event_also_on_a_page_that_came_before_it(
+    screen: Page, live: Open, worker: Process
+) -> None:
+    slider, banner = screen.locator(SLIDER), screen.locator("#past")
+    with worker.halted():
+        sandbox = live(node("node-1", "2"))
+        assert sandbox.trace_head() == 0
+        # There is no moment yet.
+        slider.press("Home")
+        screen.keyboard.press("[")
+        expect(banner).to_be_hidden()
+        expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/$"))
+        expect(slider).to_have_attribute("aria-valuetext", "live")
+
+    write.create(sandbox, [pod("web")])
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+    slider.press("Home")
+    expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/at/1/$"))
+    expect(banner).to_contain_text("event 1 of")
+    expect(screen.locator(".node .pod")).to_have_count(0)
+    screen.keyboard.press("l")
+    expect(banner).to_be_hidden()
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
 
 
 def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, live: Open) -> None:

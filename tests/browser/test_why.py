@@ -1,7 +1,6 @@
 """Why? and what if?, on the real stack: asked in a pod's panel, searched in a process of its own."""
 
 import re
-import signal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -64,14 +63,14 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
 
     # While nobody answers it waits in line, and can be stopped there.
     screen.goto(f"/s/{sandbox.name}/pods/default/huge/")
-    thinker.send(signal.SIGSTOP)
-    screen.locator("#suppose-ask").click()
-    section = screen.locator("#pod-panel .suppose")
-    expect(section.get_by_role("progressbar")).to_be_visible()
-    expect(section).to_contain_text("in line")
-    complaints.look("in line", "#detail")
-    section.get_by_role("button", name="Stop").click()
-    thinker.send(signal.SIGCONT)
+    with thinker.halted():
+        screen.locator("#suppose-ask").click()
+        section = screen.locator("#pod-panel .suppose")
+        expect(section.get_by_role("progressbar")).to_be_visible()
+        expect(section).to_contain_text("in line")
+        complaints.look("in line", "#detail")
+        with screen.expect_response(lambda answer: answer.request.method == "POST"):
+            section.get_by_role("button", name="Stop").click()
     expect(section).to_contain_text("Stopped before the end.")
     screen.locator("#suppose-ask").click()
     expect(screen.locator(".suppose")).to_contain_text("changes tried")

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.commands.decide import Question, decide
+from simulator.commands.decide import DecideInput, decide
 
 FOLDER = Path(__file__).parent / "cycle"
 CATEGORIES = sorted(file.name.removesuffix(".jsonl.gz") for file in FOLDER.glob("*.jsonl.gz"))
 
 
-class Vector(Question, kw_only=True):
+class Vector(DecideInput, kw_only=True):
     expect: dict[str, Any]
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from simulator.cluster.cluster import Cluster
-from simulator.commands.queue import History
-from simulator.queueing.cluster_event import ActionType, ClusterEvent
-from simulator.queueing.hints import EVENTS_TO_REGISTER
+from simulator.commands.queue import QueueHistory
+from simulator.framework.cluster_event import ActionType, ClusterEvent
+from simulator.plugins.registry import load, profiles
 
 FOLDER = Path(__file__).parent / "queue"
 CATEGORIES = {
@@ -42,7 +41,7 @@ def test_the_queue_does_what_the_real_one_did(category: str) -> None:
     histories = recorded(category)
     assert len(histories) == CATEGORIES[category]
     for recorded_history in histories:
-        history = History(recorded_history["config"])
+        history = QueueHistory(recorded_history["config"])
         for number, step in enumerate(recorded_history["steps"]):
             want = {field: value for field, value in step.items() if field != "op"}
             where = f"{recorded_history['name']}, step {number}, {step['op']['type']}"
@@ -56,11 +55,10 @@ def test_the_plugins_register_the_events_that_upstreams_register() -> None:
         plugin: merged((event["resource"], names[action]) for event in events for action in event["actions"])
         for plugin, events in upstream.items()
     }
+    registered = profiles(load(None))["default-scheduler"].events_to_register()
     got = {
-        plugin: merged(
-            (registered.event.resource, registered.event.action) for registered in register(None, Cluster())
-        )
-        for plugin, register in EVENTS_TO_REGISTER.items()
+        plugin: merged((each.event.resource, each.event.action) for each in registered[plugin])
+        for plugin in want
     }
     assert got == want
 

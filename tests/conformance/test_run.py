@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.commands.settle import History
+from simulator.commands.settle import SettledHistory
 
 FOLDER = Path(__file__).parent / "run"
 CATEGORIES = ("affinity-spread", "arrivals", "config", "everything", "preemption", "wakeups")
@@ -24,7 +24,7 @@ def test_histories_settle_as_they_did_under_the_real_scheduler(category: str) ->
     histories = recorded(category)
     assert len(histories) == 30
     for recorded_history in histories:
-        history = History(recorded_history["config"])
+        history = SettledHistory(recorded_history["config"])
         for number, step in enumerate(recorded_history["steps"]):
             got = history.step(step["apply"], step["delete"])
             assert got == {"settled": step["settled"]}, f"{recorded_history['name']}, step {number}"

@@ -64,6 +64,14 @@ async def test_an_unknown_sandbox_closes_with_a_code_that_is_not_tried_again(ser
     assert closed.value.rcvd.code == 4404
 
 
+@pytest.mark.parametrize("path", ["/", "/live/", "/s/a/live", "/s/a%20b/live/", "/s/a/live/b"])
+async def test_a_path_without_a_route_is_refused(server: str, path: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with connect(server.replace("http:", "ws:") + path, origin=server):
+            pass
+    assert refused.value.response.status_code == 403
+
+
 async def test_what_a_browser_says_is_not_listened_to(server: str, sandbox: Sandbox) -> None:
     async with socket(server, sandbox.name) as connection:
         _, seq = numbers(await connection.recv())

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from schedviz.api.write import create_sandbox
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.loop.due import Due
+from schedviz.loop.leadership import living_workers
 from schedviz.store import Meta, Sandbox, Store
 from tests.processes import Process
 from tests.waiting import eventually
@@ -49,18 +51,20 @@ class Arena:
         self.redis = EmbeddedRedis.start(self._directory, self._held, self._port, "arena")
         return self.redis
 
-    def start_worker(self) -> Process:
+    def start_worker(self, ahead_seconds: int = 0) -> Process:
+        """ahead_seconds: how far its machine's wall clock is ahead of the right time."""
         log = self._directory / f"worker-{len(self.workers)}.log"
-        command = ["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]
-        worker = Process(command, log, {"REDIS_URL": self.redis.url})
+        start = ["-m", "tests.skewed", str(ahead_seconds), "celery"] if ahead_seconds else ["-m", "celery"]
+        worker = Process(
+            [*start, "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], log, {"REDIS_URL": self.redis.url}
+        )
         self.workers.append(worker)
         eventually(lambda: worker.alive() and self.name_of(worker), "the worker lives")
         return worker
 
     def name_of(self, worker: Process) -> str:
         """What the worker calls itself in leases; empty until it does."""
-        names = self.store.redis.keys(f"schedviz:worker:*-{worker.popen.pid}-*")
-        return names[0].decode().rpartition(":")[2] if names else ""
+        return next((name for name in living_workers(self.store) if f"-{worker.popen.pid}-" in name), "")
 
     def leader(self, sandbox: Sandbox) -> Process | None:
         """The living worker that leads a sandbox."""
@@ -77,7 +81,15 @@ class Arena:
 
     def wake(self, name: str) -> None:
         """As loop.wake does it, which knows of the session's Redis only."""
-        self.due.settle(name, self.due.mark(name), 0.0)
+        self.due.settle(name, self.due.begin(name), 0.0)
+
+    def set_clock(self, sandbox: Sandbox, **changes: Any) -> None:
+        """Change the sandbox's clock, as loop.clock does it, and wake the sandbox."""
+        while True:
+            was = sandbox.clock()
+            if sandbox.set_clock(replace(was, **changes), was):
+                break
+        self.wake(sandbox.name)
 
     def tend(self) -> None:
         """Replace a worker that ended by itself, as a supervisor does."""

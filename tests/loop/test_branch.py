@@ -1,14 +1,17 @@
 """A branch begins as the moment was, and two of the same moment go the same way."""
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from schedviz.api.branch import branch
+from schedviz.api.branch import branch_of_moment
 from schedviz.api.write import configure
 from schedviz.store import Sandbox, Store
 from schedviz.store.past import Past
+from schedviz.store.sandbox import LIMITS
 from simulator.api import SECOND, Manifest, bare
+from simulator.apiserver.status import TooLarge
 from tests.loop.conftest import node
 from tests.loop.world import Operation, World, operations
 
@@ -48,7 +51,7 @@ def test_a_branch_begins_as_the_moment_was_and_two_of_it_go_the_same_way(
     traces = []
     for name in ("one", "two"):
         past = Past(world.sandbox, seq)
-        made = branch(store, past, f"{world.sandbox.name}-{name}")
+        made = branch_of_moment(store, past, f"{world.sandbox.name}-{name}")
         objects = {resource: found for resource, found in made.list_all()[0].items() if found}
         assert unversioned(objects) == unversioned(past.moment.objects)
         assert made.lanes() == past.moment.lanes
@@ -62,6 +65,27 @@ def test_a_branch_begins_as_the_moment_was_and_two_of_it_go_the_same_way(
     store.delete(world.sandbox.name)
 
 
+def test_a_moment_of_more_objects_than_one_commit_takes_is_branched_whole_or_not_at_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedviz.api.new_sandbox.OBJECTS_AT_ONCE", 10)
+    monkeypatch.setattr("schedviz.store.sandbox.MAX_CHANGES", 20)
+    world = World(store)
+    for number in range(30):
+        world.create(node(f"n{number}"))
+    world.slice()
+    past = Past(world.sandbox, world.sandbox.trace_head())
+    made = branch_of_moment(store, past, f"{world.sandbox.name}-whole")
+    objects = {resource: found for resource, found in made.list_all()[0].items() if found}
+    assert unversioned(objects) == unversioned(past.moment.objects)
+    store.delete(made.name)
+    monkeypatch.setitem(LIMITS, "objects", 30)
+    with pytest.raises(TooLarge):
+        branch_of_moment(store, past, f"{world.sandbox.name}-half")
+    assert f"{world.sandbox.name}-half" not in store.names()
+    store.delete(world.sandbox.name)
+
+
 def test_a_branch_has_the_configuration_of_its_moment(store: Store) -> None:
     world = World(store)
     world.create(node("n0"))
@@ -72,7 +96,7 @@ def test_a_branch_has_the_configuration_of_its_moment(store: Store) -> None:
     after = world.sandbox.trace_head()
     configs = []
     for seq in (before, after):
-        made = branch(store, Past(world.sandbox, seq), f"{world.sandbox.name}-{seq}")
+        made = branch_of_moment(store, Past(world.sandbox, seq), f"{world.sandbox.name}-{seq}")
         configs.append(made.meta().config)
         store.delete(made.name)
     assert configs == [None, {"profiles": [{"schedulerName": "another"}]}]

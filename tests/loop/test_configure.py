@@ -11,11 +11,11 @@ from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Meta, Sandbox, StaleLease, Steps, Store
-from schedviz.store.recording import record
+from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Invalid
 from simulator.config.configuration import API_VERSION
-from simulator.recording import decoder
+from simulator.recording import record_decoder
 from simulator.replay import Replay
 from simulator.simulation import Simulation
 from simulator.trace import CycleCutOff, LeaderElected, SchedulerConfigured
@@ -41,7 +41,7 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
     driver = Driver(store, Wakes(store), presence, Simulation)
 
     def slice_() -> None:
-        driver.slice(still.name, Wakes(store).due.mark(still.name))
+        driver.slice(still.name, Wakes(store).due.mark(still.name).order)
 
     write.configure(still, PLAIN | {"percentageOfNodesToScore": 50}, ["percentageOfNodesToScore"])
     assert still.trace_head() == 0, "nobody has begun with another one"
@@ -74,7 +74,7 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
     trace = still.trace_tail(1000)
     told = [
         each
-        for stored in Replay(decoder.decode(line) for line in record(still)).run()
+        for stored in Replay(record_decoder.decode(line) for line in recording_lines(still)).run()
         for each in stored.trace
     ]
     assert msgspec.json.encode(told) == msgspec.json.encode(trace), "the recording has it"

@@ -1,21 +1,25 @@
 """The slice, with a small stand-in for the Simulation, on the real store."""
 
+import base64
+import json
 import time
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import pytest
 
 from schedviz.api import write
-from schedviz.celery import KEY_PREFIX, own_queue
+from schedviz.celery import COMMON_QUEUE, KEY_PREFIX, own_queue
 from schedviz.loop import driver as module
-from schedviz.loop.driver import Driver
-from schedviz.loop.due import KEY, RETRY_SECONDS
+from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
+from schedviz.loop.due import KEY, RETRY_SECONDS, Asked
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store import sandbox as sandbox_module
 from schedviz.store.keys import Keys
-from simulator.api import SECOND, ApiError, ApiServer, Change, Micros, WatchEvent
+from simulator.api import SECOND, ApiError, ApiServer, Change, Manifest, Micros, WatchEvent
+from simulator.client.informer import Informer, Pipeline
 from simulator.decision import Decision
 from simulator.simulation import Options, Simulation
 from simulator.trace import (
@@ -27,7 +31,6 @@ from simulator.trace import (
     SchedulerError,
     WatchRelisted,
 )
-from simulator.world.informer import Informer, Pipeline
 from tests.loop.conftest import node, pod
 from tests.store.test_commit import create
 
@@ -96,6 +99,11 @@ class StandIn:
         return lanes
 
 
+def config_map(name: str) -> Manifest:
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+
 made: list[StandIn] = []
 
 
@@ -114,13 +122,22 @@ def driver(store: Store, stand_in: type[StandIn], sandbox_name: str) -> Driver:
 
 
 def run(driver: Driver, store: Store, sandbox: Sandbox) -> None:
-    driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name))
+    driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
 
 
-def due_in(store: Store, sandbox: Sandbox) -> float | None:
-    """Seconds until the sandbox's next slice is asked for."""
+def due_at(store: Store, sandbox: Sandbox) -> float | None:
+    """When the sandbox's next slice is asked for, in seconds by Redis's clock; None: only when woken."""
     at = store.redis.zscore(KEY, sandbox.name)
-    return None if at is None else at / 1_000_000 - time.time()
+    return None if at is None else at / 1_000_000
+
+
+def run_and_be_due_in(driver: Driver, store: Store, sandbox: Sandbox, seconds: float) -> None:
+    """Run a slice; the next is due so many seconds after its end, whenever that was."""
+    before = store.wall()
+    run(driver, store, sandbox)
+    due = due_at(store, sandbox)
+    assert due
+    assert before + seconds <= due <= store.wall() + seconds
 
 
 def told(sandbox: Sandbox) -> list[Event]:
@@ -132,7 +149,8 @@ def test_a_slice_takes_in_what_is_there_says_who_leads_and_sets_the_next_time(
 ) -> None:
     sandbox.commit([create("a"), create("b")])
     sandbox.commit([], lanes={"default/of-the-last-leader": LaneEntry("", "", "activeQ", 0, 0, 0, 1)})
-    stand_in.due = sandbox.clock().now(time.time()) + 60 * SECOND
+    stand_in.due = sandbox.clock().now(time.time()) + 3600 * SECOND
+    before = store.wall()
     run(driver, store, sandbox)
     elected, *rest = told(sandbox)
     lease = sandbox.lease()
@@ -142,19 +160,32 @@ def test_a_slice_takes_in_what_is_there_says_who_leads_and_sets_the_next_time(
     assert [event.pod for event in rest if isinstance(event, PodRemoved)] == ["default/a", "default/b"]
     assert sandbox.lanes() == {}
     assert store.unseen().count(sandbox.name) == 0
-    wait = due_in(store, sandbox)
-    assert wait
-    assert 58 < wait <= 61
+    due = due_at(store, sandbox)
+    assert due
+    # The clocks of the two processes may be some milliseconds apart.
+    assert before + 3599 < due < store.wall() + 3601
 
     stand_in.due = None
     run(driver, store, sandbox)
-    assert due_in(store, sandbox) is None
+    assert due_at(store, sandbox) is None
     assert len(made) == 1
     assert sandbox.lease().epoch == lease.epoch  # type: ignore[union-attr]  # it is held
 
 
+@pytest.mark.parametrize("field", ["meta", "clock"])
+def test_a_sandbox_that_cannot_be_read_is_tried_again_later(
+    driver: Driver, store: Store, sandbox: Sandbox, field: str
+) -> None:
+    readable = store.redis.hget(Keys.of(sandbox.name).state, field)
+    store.redis.hset(Keys.of(sandbox.name).state, field, "{nonsense")
+    run_and_be_due_in(driver, store, sandbox, MAX_FAULT_SECONDS)
+    store.redis.hset(Keys.of(sandbox.name).state, field, readable)
+    run(driver, store, sandbox)
+    assert any(isinstance(event, LeaderElected) for event in told(sandbox))
+
+
 def test_an_asking_from_before_the_last_slice_is_left(driver: Driver, store: Store, sandbox: Sandbox) -> None:
-    asked = Wakes(store).due.mark(sandbox.name)
+    asked = Wakes(store).due.mark(sandbox.name).order
     run(driver, store, sandbox)
     sandbox.commit([create("a")])
     driver.slice(sandbox.name, asked)
@@ -167,7 +198,7 @@ def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
     run(driver, store, sandbox)
     lease = sandbox.lease()
     assert lease
-    queue = f"{KEY_PREFIX}{own_queue(lease.holder).name}"
+    queue = f"{KEY_PREFIX}{own_queue(COMMON_QUEUE, lease.holder).name}"
     wakes = Wakes(store)
     for _ in range(5):
         wakes.wake(sandbox.name)
@@ -176,6 +207,35 @@ def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
     for _ in range(5):
         wakes.wake(sandbox.name)
     assert store.redis.llen(queue) == 2
+    store.redis.delete(queue)
+
+
+def test_a_message_at_the_leader_stands_for_all_wakes_that_found_it_there(
+    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(driver, store, sandbox)
+    lease = sandbox.lease()
+    assert lease
+    queue = f"{KEY_PREFIX}{own_queue(COMMON_QUEUE, lease.holder).name}"
+    slow = Wakes(store)
+    mark = slow.due.mark
+
+    def mark_and_be_overtaken(name: str) -> Asked:
+        asked = mark(name)
+        run(driver, store, sandbox)
+        return asked
+
+    monkeypatch.setattr(slow.due, "mark", mark_and_be_overtaken)
+    slow.wake(sandbox.name)  # sends a message for what a slice has seen already
+    sandbox.commit([create("a")])
+    Wakes(store).wake(sandbox.name)
+    assert store.redis.llen(queue) == 1
+    message = json.loads(cast("bytes", store.redis.rpop(queue)))
+    arguments, *_ = json.loads(base64.b64decode(message["body"]))
+    driver.slice(*arguments)
+    assert sandbox.name not in store.unseen()
+    Wakes(store).wake(sandbox.name)
+    assert store.redis.llen(queue) == 1
     store.redis.delete(queue)
 
 
@@ -193,7 +253,7 @@ def test_a_paused_sandbox_takes_in_what_is_written_and_does_nothing(
     run(driver, store, sandbox)
     assert [event.t for event in told(sandbox) if isinstance(event, PodRemoved)] == [clock.sim] * 2
     assert worked == []
-    assert due_in(store, sandbox) is None
+    assert due_at(store, sandbox) is None
 
 
 def test_endless_work_is_cut_into_slices(
@@ -202,9 +262,9 @@ def test_endless_work_is_cut_into_slices(
     monkeypatch.setattr(module, "SLICE_SECONDS", 0.02)
     stand_in.work = lambda self: True
     run(driver, store, sandbox)
-    wait = due_in(store, sandbox)
-    assert wait
-    assert wait <= RETRY_SECONDS  # asked for again, at once
+    due = due_at(store, sandbox)
+    assert due
+    assert due <= store.wall() + RETRY_SECONDS  # asked for again, at once
 
 
 def test_a_refused_write_is_not_told_and_what_led_to_it_is(
@@ -279,18 +339,44 @@ def test_a_fault_is_told_and_tried_again_later_with_a_new_simulation(
     stand_in.work = fail
     sandbox.commit([create("a")])
     for fault, delay in enumerate([5, 10, 20], start=1):
-        run(driver, store, sandbox)
+        run_and_be_due_in(driver, store, sandbox, delay)
         errors = [event for event in told(sandbox) if isinstance(event, SchedulerError)]
         assert [error.message for error in errors] == ["ZeroDivisionError: by a plugin"] * fault
-        wait = due_in(store, sandbox)
-        assert wait
-        assert delay - 2 < wait <= delay + 1
         assert len(made) == fault
         assert sandbox.name not in store.unseen()  # no sweep brings it back sooner
+        failure = sandbox.failure()
+        assert failure
+        assert (failure.message, failure.times) == ("ZeroDivisionError: by a plugin", fault)
+        assert failure.again - failure.at == delay
+        assert sandbox.name in store.failing()
     assert "by a plugin" in caplog.text
     stand_in.work = lambda self: False
     run(driver, store, sandbox)
-    assert due_in(store, sandbox) is None
+    assert due_at(store, sandbox) is None
+    assert sandbox.failure() is None
+
+
+def test_a_failed_loop_is_forgotten_when_another_worker_runs_it_or_the_sandbox_is_deleted(
+    driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
+) -> None:
+    def fail(self: StandIn) -> bool:
+        raise ZeroDivisionError
+
+    stand_in.work = fail
+    run(driver, store, sandbox)
+    assert sandbox.name in store.failing()
+    stand_in.work = lambda self: False
+    other = Presence(store, f"other-{sandbox.name}")
+    other.beat()
+    other.workers.stop(sandbox.name)
+    run(Driver(store, Wakes(store), other, stand_in), store, sandbox)
+    assert sandbox.name not in store.failing()
+    stand_in.work = fail
+    doomed = store.create(Meta(name=f"{sandbox.name[:55]}-doomed"))
+    run(driver, store, doomed)
+    assert doomed.name in store.failing()
+    store.delete(doomed.name)
+    assert doomed.name not in store.failing()
 
 
 def test_who_has_lost_the_lease_changes_nothing_and_forgets(
@@ -301,7 +387,7 @@ def test_who_has_lost_the_lease_changes_nothing_and_forgets(
     other.beat()
 
     def lose(self: StandIn) -> bool:
-        sandbox.take_lease(other.worker, time.time(), sandbox.lease())
+        sandbox.take_lease(other.worker, sandbox.lease())
         self.api.commit([create("a")])
         return True
 
@@ -311,7 +397,7 @@ def test_who_has_lost_the_lease_changes_nothing_and_forgets(
     run(driver, store, sandbox)  # the other is alive: it is left to that one
     assert len(made) == 1
     assert sandbox.lease().holder == other.worker  # type: ignore[union-attr]  # it is held
-    other.leave()
+    other.workers.stop(other.worker)
     stand_in.work = lambda self: False
     run(driver, store, sandbox)
     assert len(made) == 2
@@ -342,7 +428,8 @@ def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
     monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
     sandbox.commit([Change("pods", "default/a", None), create("c")])
     for start in range(0, 500, 100):
-        changes = [Change("configmaps", f"default/{start + i}", {"metadata": {}}, 0) for i in range(100)]
+        names = [str(number) for number in range(start, start + 100)]
+        changes = [Change("configmaps", f"default/{name}", config_map(name), 0) for name in names]
         sandbox.commit(changes)
     run(driver, store, sandbox)
     [relisted] = [event for event in told(sandbox) if isinstance(event, WatchRelisted)]
@@ -366,17 +453,19 @@ def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_a
 
 
 def test_of_too_many_led_sandboxes_the_least_lately_used_is_let_go(
-    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    driver: Driver, store: Store, sandbox: Sandbox, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_LED", 1)
+    monkeypatch.setattr(module, "MAX_LEADERS", 1)
     second = store.create(Meta(name=f"{sandbox.name[:55]}-second"))
     run(driver, store, sandbox)
     run(driver, store, second)
     assert sandbox.lease() is None
-    assert second.lease() is not None
+    lease = second.lease()
+    assert lease
+    assert lease.holder == sandbox_name
     run(driver, store, sandbox)
     assert second.lease() is None
     assert len(made) == 3
     store.delete(second.name)
     run(driver, store, second)
-    assert due_in(store, second) is None
+    assert due_at(store, second) is None

@@ -14,7 +14,9 @@ from tests.waiting import eventually
 @pytest.fixture
 def due(store: Store, monkeypatch: pytest.MonkeyPatch) -> Due:
     """Wakes in a set of the test's own: the session's worker does not take them."""
-    monkeypatch.setattr(module, "KEY", f"test:due:{uuid.uuid4()}")
+    name = f"test:due:{uuid.uuid4()}"
+    monkeypatch.setattr(module, "KEY", name)
+    monkeypatch.setattr(module, "ORDER_KEY", f"{name}:order")
     return Due(store.redis)
 
 
@@ -22,30 +24,44 @@ def names(due: Due) -> list[str]:
     return due.claim()[1]
 
 
-def test_a_wake_comes_again_until_its_slice_has_ended(due: Due, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.05)
+def pass_time(store: Store, seconds: float) -> None:
+    """Move all wakes as much nearer: this test waits for no clock."""
+    for name in store.redis.zrange(module.KEY, 0, -1):
+        store.redis.zincrby(module.KEY, -seconds * 1_000_000, name)
+
+
+@pytest.fixture
+def retry(monkeypatch: pytest.MonkeyPatch) -> float:
+    """Longer than any test, so that only :func:`pass_time` brings a wake."""
+    monkeypatch.setattr(module, "RETRY_SECONDS", 1000.0)
+    return 1000.0
+
+
+def test_a_wake_comes_again_until_its_slice_has_ended(due: Due, store: Store, retry: float) -> None:
     due.mark("a")
     assert names(due) == []  # its message is on the way
-    assert eventually(lambda: names(due)) == ["a"]
-    assert eventually(lambda: names(due)) == ["a"]
+    for _ in range(2):
+        pass_time(store, retry)
+        assert names(due) == ["a"]
+        assert names(due) == []
     began = due.mark("a")
-    assert due.settle("a", began, 0.1)
+    assert due.settle("a", began, 500.0)
     assert names(due) == []
-    assert eventually(lambda: names(due)) == ["a"]
+    pass_time(store, 500.0)
+    assert names(due) == ["a"]
     began = due.mark("a")
     assert due.settle("a", began, None)
     due.mark("b")
-    assert eventually(lambda: names(due)) == ["b"]
+    pass_time(store, retry)
+    assert names(due) == ["b"]
 
 
-def test_a_wake_that_comes_while_a_slice_runs_outlives_its_end(
-    due: Due, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.05)
+def test_a_wake_that_comes_while_a_slice_runs_outlives_its_end(due: Due, store: Store, retry: float) -> None:
     began = due.mark("a")
-    eventually(lambda: due.mark("a") > began)
+    eventually(lambda: due.mark("a").order > began.order)
     assert not due.settle("a", began, None)
-    assert eventually(lambda: names(due)) == ["a"]
+    pass_time(store, retry)
+    assert names(due) == ["a"]
 
 
 def test_each_wake_is_claimed_by_one_only_and_the_oldest_first(due: Due) -> None:
@@ -70,5 +86,21 @@ def test_each_wake_is_claimed_by_one_only_and_the_oldest_first(due: Due) -> None
 def test_what_is_asked_for_just_after_a_slice_began_is_not_taken_for_seen(due: Due) -> None:
     for _ in range(200):
         began = due.begin("a")
-        assert due.mark("a") > began
+        assert due.mark("a").order > began.order
         assert not due.settle("a", began, None)
+
+
+def test_after_a_clock_that_was_set_back_orders_still_grow_and_what_was_due_is_brought_forward(
+    due: Due, store: Store
+) -> None:
+    hour = 3_600_000_000
+    before = due.begin("a")
+    store.redis.set(module.ORDER_KEY, before.order + hour)  # as the clock was an hour ahead
+    store.redis.zadd(module.KEY, {"a": before.at + hour, "b": before.at + hour + 1})
+    began = due.begin("c")
+    assert began.order > before.order + hour
+    assert began.at < before.at + hour
+    assert due.mark("c").order > began.order
+    assert names(due) == []
+    due.bring_forward()
+    assert sorted(names(due)) == ["a", "b", "c"]

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from schedviz.loop import archivist
+from schedviz.loop import archive_writer
 from schedviz.store import Gone, Sandbox, StaleLease, Store, archive
 from schedviz.store import sandbox as sandbox_module
 from schedviz.store.archive import Mark
 from schedviz.store.keys import Keys
-from schedviz.store.recording import record
+from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Manifest
 from simulator.decision import Decision
-from simulator.recording import decoder
+from simulator.recording import record_decoder
 from simulator.replay import Replay
 from simulator.trace import Event, LaneEntry
 from tests.loop.conftest import node, pod
@@ -56,11 +56,11 @@ def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         for stream, length in (("log", 120), ("trace", 200), ("decisions", 40), ("journal", 120)):
             patch.setitem(sandbox_module.LIMITS, stream, length)
-        patch.setattr(archivist, "CHAPTER_WRITES", 12)
-        patch.setattr(archivist, "CHAPTER_DECISIONS", 8)
-        patch.setattr(archivist, "CHAPTER_ENTRIES", 25)
-        patch.setattr(archivist, "PATIENCE", 30)
-        patch.setattr(archivist, "TURN_SECONDS", 0.0)
+        patch.setattr(archive_writer, "CHAPTER_WRITES", 12)
+        patch.setattr(archive_writer, "CHAPTER_DECISIONS", 8)
+        patch.setattr(archive_writer, "CHAPTER_ENTRIES", 25)
+        patch.setattr(archive_writer, "SNAPSHOT_WRITES", 30)
+        patch.setattr(archive_writer, "SNAPSHOT_SECONDS", 0.0)
         # So small that a kind's objects, too, come in many pieces.
         patch.setattr(sandbox_module, "SCANNED", 4)
         small = {"stream-node-max-entries": 10, "hash-max-ziplist-entries": 8}
@@ -86,6 +86,7 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
         moment = sandbox.history().at_version(version)
         assert moment.mark == seen.mark
         assert moment.objects == {resource: found for resource, found in seen.objects.items() if found}
+        assert sandbox.list_at("pods", version).items == [*seen.objects.get("pods", {}).values()]
         assert moment.lanes == seen.lanes
         assert moment.decision in (None, witness.decisions.get(moment.mark.cycle))
     for before, seen in zip(witness.seen, witness.seen[1:], strict=False):
@@ -106,6 +107,8 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
     for beyond in (reach.last.version + 1, 10**9):
         with pytest.raises(Gone):
             sandbox.history().at_version(beyond)
+        with pytest.raises(Gone):
+            sandbox.list_at("pods", beyond)
     with pytest.raises(Gone):
         sandbox.history().at_seq(reach.last.seq + 1)
     return sum(version >= reach.first.version for version in last_with)
@@ -196,10 +199,10 @@ def test_the_oldest_chapters_go_where_there_is_no_room(store: Store, short: pyte
     assert sum(map(len, pages.values())) == sum(chapter.bytes for chapter in chapters)
     assert 0 < check(world.sandbox, witness) < len({seen.mark.version for seen in witness.seen})
     with pytest.raises(Gone):
-        [*record(world.sandbox)]
+        [*recording_lines(world.sandbox)]
     world.take_over()
     world.slice()
-    assert [*Replay(decoder.decode(line) for line in record(world.sandbox)).run()]
+    assert [*Replay(record_decoder.decode(line) for line in recording_lines(world.sandbox)).run()]
     store.delete(world.sandbox.name)
 
 
@@ -229,7 +232,7 @@ def test_where_the_log_was_trimmed_before_it_was_read_the_history_begins_anew(
     assert began > known + 300
     if led:
         with pytest.raises(Gone):
-            [*record(sandbox)]
+            [*recording_lines(sandbox)]
     else:
-        assert [*Replay(decoder.decode(line) for line in record(sandbox)).run()]
+        assert [*Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()]
     store.delete(sandbox.name)

@@ -1,7 +1,7 @@
 """The hold of a leader that lives is ended from outside: another real worker goes on."""
 
 from schedviz.api.write import create
-from schedviz.loop.leadership import break_watch, end_hold, living_workers
+from schedviz.loop.leadership import break_watch, end_lease, living_workers
 from schedviz.store import Sandbox
 from simulator.trace import LeaderElected, PodStarted, WatchRelisted
 from tests.loop.conftest import Arena, bound, node, pod, until_bound
@@ -25,7 +25,7 @@ def test_the_leaders_hold_is_ended_and_another_worker_rebuilds_the_queue(arena: 
         create(sandbox, [pod(f"p-{turn}-{i}", cpu="10m") for i in range(BATCH)])
         arena.wake(sandbox.name)
         eventually(until_bound(sandbox, turn * BATCH + 5), "some are bound")
-        over = end_hold(arena.store, sandbox)
+        over = end_lease(arena.store, sandbox)
         arena.wake(sandbox.name)
         assert over
         holders.append(over.holder)
@@ -54,10 +54,13 @@ def test_the_leaders_hold_is_ended_and_another_worker_rebuilds_the_queue(arena: 
 def test_a_broken_watch_has_everything_listed_anew_and_the_leader_goes_on(arena: Arena) -> None:
     sandbox = arena.make("relisted", [node("n1"), pod("first")])
     eventually(until_bound(sandbox, 1), "the first is bound")
+    lease = sandbox.lease()
     struck = break_watch(sandbox)
     arena.wake(sandbox.name)
     eventually(lambda: listed(sandbox), "everything is listed anew")
-    assert struck is not None
+    assert lease
+    assert struck
+    assert struck.epoch == lease.epoch
     create(sandbox, [pod("second")])
     arena.wake(sandbox.name)
     eventually(until_bound(sandbox, 2), "the second is bound")

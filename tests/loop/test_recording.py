@@ -10,28 +10,38 @@ from hypothesis import strategies as st
 
 from schedviz.store import Sandbox, Store, codec
 from schedviz.store.keys import Keys
-from schedviz.store.recording import record
+from schedviz.store.recording import recording_lines
 from schedviz.store.sandbox import LIMITS
-from simulator.api import SECOND, Micros
+from simulator.api import SECOND, Change, Micros
+from simulator.decision_columns import stored_encoder
 from simulator.queueing.versions import QUEUES
-from simulator.recording import decoder
-from simulator.replay import RecordingError, Replay, Stored
-from simulator.trace import CycleCutOff, LeaderElected, SchedulerError
+from simulator.recording import record_decoder
+from simulator.replay import RecordingError, Replay, ReplayedCommit
+from simulator.trace import (
+    Bound,
+    ControllerFailed,
+    ControllerPostponed,
+    CycleCutOff,
+    LeaderElected,
+    ObjectUnreadable,
+    SchedulerError,
+)
 from tests.loop.conftest import node, pod
 from tests.loop.world import Operation, World, operations
+from tests.simulator.controllers.workloads import workload
 
 
-def recorded(sandbox: Sandbox) -> list[Stored]:
+def recorded(sandbox: Sandbox) -> list[ReplayedCommit]:
     """The sandbox's recording, told again."""
-    return [*Replay(decoder.decode(line) for line in record(sandbox)).run()]
+    return [*Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()]
 
 
-def assert_told_again(store: Store, sandbox: Sandbox) -> list[Stored]:
+def assert_told_again(store: Store, sandbox: Sandbox) -> list[ReplayedCommit]:
     """What is told again is what the streams hold, to the byte; it."""
     told = recorded(sandbox)
     keys = Keys.of(sandbox.name)
     trace = [(number, msgspec.json.encode(event)) for stored in told for number, event in stored.trace]
-    decisions = [(d.cycle, msgspec.json.encode(d)) for stored in told for d in stored.decisions]
+    decisions = [(d.cycle, stored_encoder.encode(d)) for stored in told for d in stored.decisions]
     for stream, field, again in ((keys.trace, b"event", trace), (keys.decisions, b"decision", decisions)):
         entries = cast("list[codec.Entry]", store.redis.xrange(stream))
         assert len(entries) >= min(len(again), LIMITS["decisions"])
@@ -79,6 +89,40 @@ def test_the_cycle_that_a_leader_leaves_and_faults_are_in_it(store: Store) -> No
     store.delete(world.sandbox.name)
 
 
+def test_what_is_contained_is_told_again_by_whoever_leads(store: Store) -> None:
+    """An object that does not fit its kind, a ReplicaSet whose pods are refused, one whose pods are evicted
+    as soon as they are created; for the leader that sees them come, and for those that find them there."""
+    world = World(store)
+    down = node("n0")
+    down["spec"] = {"taints": [{"key": "down", "effect": "NoExecute"}]}
+    workloads = [
+        workload("ReplicaSet", "refused", replicas=1, pod={"priorityClassName": "vip"}),
+        workload("ReplicaSet", "evicted", replicas=1, pod={"nodeName": "n0"}),
+    ]
+    world.create(down, node("n1"), *workloads)
+    world.slice()
+    bad = {**pod("bad"), "spec": {"containers": "none"}}
+    world.sandbox.commit([Change("pods", "default/bad", bad, expected=0)])
+    for number in range(2):
+        world.create(pod(f"p{number}"))
+        world.slice()
+        world.let_time_pass(20)
+        world.slice()
+        world.take_over()
+        world.slice()
+    told = assert_told_again(store, world.sandbox)
+    events = [event for stored in told for _, event in stored.trace]
+    assert len([event for event in events if isinstance(event, ObjectUnreadable)]) == 3, "once a leader"
+    controllers = {event.controller for event in events if isinstance(event, ControllerFailed)}
+    assert controllers == {"ReplicaSet default/refused"}
+    assert any(isinstance(event, ControllerPostponed) for event in events)
+    assert not any(isinstance(event, SchedulerError) for event in events)
+    bound = [event.pod for event in events if isinstance(event, Bound)]
+    assert bound == ["default/p0", "default/p1"]
+    assert store.failing() == []
+    store.delete(world.sandbox.name)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_recording_with_a_line_too_few_is_not_told(store: Store, seed: int) -> None:
     world = World(store)
@@ -86,7 +130,7 @@ def test_a_recording_with_a_line_too_few_is_not_told(store: Store, seed: int) ->
     world.slice()
     world.let_time_pass(3)
     world.slice()
-    lines = [decoder.decode(line) for line in record(world.sandbox)]
+    lines = [record_decoder.decode(line) for line in recording_lines(world.sandbox)]
     store.delete(world.sandbox.name)
     assert [*Replay(lines).run()]
     without = random.Random(seed).randrange(2, len(lines) - 1)

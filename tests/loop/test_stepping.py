@@ -11,11 +11,11 @@ from schedviz.loop.clock import pause, resume, run_until, step
 from schedviz.store import Clock, Meta, Sandbox
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
-from simulator.apiserver.resources import Resource, of_kind
+from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.apiserver.update import admit_update
-from simulator.commands.run import START, drive, run_scenario
+from simulator.commands.run import START, run_scenario, run_simulation
 from simulator.memory import MemoryApi
-from simulator.scenario import load
+from simulator.scenario import load_scenario
 from simulator.scheduler.stepping import Unit
 from simulator.simulation import Options, Simulation
 from simulator.trace import (
@@ -135,7 +135,7 @@ def test_a_run_stops_at_the_very_moment_that_it_was_asked_for(arena: Arena, stil
 def test_a_scenario_gives_the_same_trace_in_a_sandbox_as_without_a_server(
     arena: Arena, still: Make, sandbox_name: str, name: str, unit: Unit
 ) -> None:
-    scenario = load((SCENARIOS / f"{name}.yaml").read_text())
+    scenario = load_scenario((SCENARIOS / f"{name}.yaml").read_text())
     meta = Meta(
         sandbox_name,
         created=START / SECOND,
@@ -206,7 +206,7 @@ spec: {containers: [{name: main, image: "app:1"}]}
 def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     arena: Arena, still: Make, sandbox_name: str
 ) -> None:
-    scenario = load(WORKLOADS)
+    scenario = load_scenario(WORKLOADS)
     meta = Meta(sandbox_name, created=START / SECOND, seed=scenario.seed, pace=scenario.pace)
     sandbox = still(scenario.manifests, meta)
 
@@ -225,12 +225,12 @@ def test_workloads_give_the_same_trace_in_a_sandbox_as_without_a_server(
     api = MemoryApi()
     api.commit(new_cluster(scenario.manifests, START))
     simulation = Simulation(api, Options(seed=scenario.seed, pace=scenario.pace))
-    expected = drive(simulation, api, START, then)
+    expected = run_simulation(simulation, api, START, then)
     deployment = api.objects["deployments.apps"]["default/web"]
-    kind = of_kind("apps/v1", "Deployment")
+    kind = find_by_kind("apps/v1", "Deployment")
     assert kind
     api.commit(admit_update(kind, deployment, scaled(kind, deployment), Stored(api)).changes)
-    expected += drive(simulation, api, then, end)
+    expected += run_simulation(simulation, api, then, end)
 
     got = [e for e in traced(sandbox) if e.t < end and not isinstance(e, LeaderElected)]
     assert got == [event for event in expected if event.t < end]

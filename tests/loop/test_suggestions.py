@@ -9,18 +9,19 @@ import msgspec
 import pytest
 
 from schedviz.api import edits, write
+from schedviz.api.branch import branch_of_now
 from schedviz.questions import thinker
 from schedviz.questions.question import Question, Questions
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Conflict
-from simulator.random_clusters import Mixture, cluster, pending
+from simulator.random_clusters import ClusterMixture, random_cluster, random_pending_pod
 from simulator.what_if.answer import Suggestion
 from tests.loop.conftest import node, pod
 from tests.processes import Process
 from tests.waiting import eventually
 
-ROOMY = Mixture(full=(0.3, 0.9), odd=0.35)
+ROOMY = ClusterMixture(full=(0.3, 0.9), odd=0.35)
 CLUSTERS = 4
 START = 1_735_689_600 * SECOND
 
@@ -57,11 +58,13 @@ def test_each_suggestion_applied_does_what_it_said(store: Store, sandbox_name: s
         random = Random(number)
         meta = Meta(f"{sandbox_name[:50]}-{number}", pace=1000)
         # No other pod is pending, as a prediction is of one pod; and pods that are deleted go soon.
-        placed = [each for each in cluster(random, 4, ROOMY) if not is_pending(each)]
+        placed = [each for each in random_cluster(random, 4, ROOMY) if not is_pending(each)]
         clock = Clock(START, time.time(), speed=100.0)
-        sandbox = write.create_sandbox(store, meta, [*placed, pending(random, "question", ROOMY)], clock)
+        sandbox = write.create_sandbox(
+            store, meta, [*placed, random_pending_pod(random, "question", ROOMY)], clock
+        )
         for said in asked(store, sandbox, "default/question").suggestions:
-            there = edits.branch(store, sandbox, said.edits, "what if")
+            there = branch_of_now(store, sandbox, said.edits, "what if")
             eventually(partial(came_true, there, "default/question", said), f"{said.kind}: {said.outcome}")
             kinds.add(said.kind)
             store.delete(there.name)
@@ -76,8 +79,8 @@ def test_what_changed_since_is_not_overwritten(store: Store, sandbox: Sandbox) -
     [said] = [s for s in asked(store, sandbox, "default/web").suggestions if s.kind == "uncordon"]
     write.patch(sandbox, "nodes", "n", {"metadata": {"labels": {"a": "b"}}})
     with pytest.raises(Conflict):
-        edits.apply(sandbox, said.edits)
-    edits.apply(sandbox, asked(store, sandbox, "default/web").suggestions[0].edits)
+        edits.apply_edits(sandbox, said.edits)
+    edits.apply_edits(sandbox, asked(store, sandbox, "default/web").suggestions[0].edits)
     stored = sandbox.get("nodes", "n")
     assert stored
     assert not stored["spec"].get("unschedulable")

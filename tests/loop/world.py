@@ -91,14 +91,14 @@ class World:
         self.driver = Driver(self.store, Wakes(self.store), self.presence, self.make)
         lease = self.sandbox.lease()
         if lease:
-            Presence(self.store, lease.holder).leave()
+            self.presence.workers.stop(lease.holder)
 
     def slice(self) -> None:
         """As long as it takes: a slice that is cut on a slow machine would be another story."""
         self.presence.beat()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver_module, "SLICE_SECONDS", 60)
-            self.driver.slice(self.sandbox.name, Wakes(self.store).due.mark(self.sandbox.name))
+            self.driver.slice(self.sandbox.name, Wakes(self.store).due.mark(self.sandbox.name).order)
 
     def let_time_pass(self, seconds: float) -> None:
         sim = self.sandbox.clock().sim

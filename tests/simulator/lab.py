@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.admission import admit, bootstrap
 from simulator.apiserver.deletion import admit_delete
-from simulator.apiserver.overlay import Objects
+from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resources import PODS
 from simulator.decision import Decision
+from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.memory import MemoryApi
-from simulator.scheduler.extender import Transport
 from simulator.simulation import Options, Simulation
 from simulator.trace import Event, LaneEntry, QueueMoved
 
@@ -28,8 +28,8 @@ class Stored:
     def __init__(self, api: MemoryApi) -> None:
         self._api = api
 
-    def list(self, resource: str) -> Objects:
-        return Objects([*self._api.objects.get(resource, {}).values()], self._api.version)
+    def list(self, resource: str) -> ObjectList:
+        return ObjectList([*self._api.objects.get(resource, {}).values()], self._api.version)
 
 
 class Lab:

@@ -6,8 +6,9 @@ import pytest
 from simulator.cluster.cluster import Cluster
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.objects.pod import Pod
-from simulator.scheduler.attempt import Attempt, nodes_to_find
+from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
+from simulator.scheduler.feasible_nodes import num_feasible_nodes_to_find
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
 
@@ -56,7 +57,7 @@ def test_ties_are_drawn_by_seed_and_cycle_whatever_order_nodes_came_in() -> None
     ],
 )
 def test_how_many_feasible_nodes_are_enough(nodes: int, percentage: int, enough: int) -> None:
-    assert nodes_to_find(nodes, percentage) == enough
+    assert num_feasible_nodes_to_find(nodes, percentage) == enough
 
 
 def test_a_search_that_stops_early_goes_on_from_there_next_time() -> None:

@@ -5,22 +5,22 @@ from typing import Any, ClassVar
 import pytest
 
 from simulator import trace
-from simulator.api import SECOND, Manifest
+from simulator.api import SECOND, Change, Manifest
+from simulator.framework.cluster_event import NODE, ActionType
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import (
     BindPlugin,
-    CycleState,
+    EnqueueExtensions,
     PermitPlugin,
     PostBindPlugin,
     PreBindPlugin,
     ReservePlugin,
-    Status,
-    error,
-    unschedulable,
 )
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.status import SKIP, Status, error, unschedulable
+from simulator.kernel.requests import Refused, Steps, Wait, Write, Written
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE
-from simulator.queueing.cluster_event import NODE, ActionType
-from simulator.queueing.hint import EnqueueExtensions, Registered, register
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -32,7 +32,7 @@ class Recorder(EnqueueExtensions, ReservePlugin, PermitPlugin, PreBindPlugin, Bi
     calls: ClassVar[list[str]] = []
     answers: ClassVar[dict[str, Any]] = {}
 
-    def events_to_register(self) -> list[Registered]:
+    def events_to_register(self) -> list[ClusterEventWithHint]:
         return [register(NODE, ActionType.ADD)]
 
     def _at(self, point: str) -> Any:
@@ -117,6 +117,27 @@ def test_a_fault_at_any_point_unwinds_what_was_done(
     assert lab.node_of("web") == "n1"
 
 
+def test_a_binding_that_is_refused_names_the_plugin_that_bound() -> None:
+    class Skipping(BindPlugin):
+        """Leaves the pod to the next Bind plugin; meanwhile somebody deletes the pod."""
+
+        name = "Skipping"
+
+        def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+            lab.api.commit([Change("pods", pod.key, None)])
+            return SKIP
+
+    bind = {"enabled": [{"name": "Skipping"}, {"name": "DefaultBinder"}], "disabled": [{"name": "*"}]}
+    config = {"profiles": [{"plugins": {"bind": bind}}]}
+    lab = Lab(Options(config=config), plugins={**IN_TREE, "Skipping": Skipping})
+    lab.create(node("n1"), pod("web"))
+    lab.run(1)
+    lab.simulation.observe(lab.api.take_events())
+    lab.run(1)
+    [failed] = lab.of(trace.BindFailed)
+    assert failed.message == 'running Bind plugin "DefaultBinder": pods "default/web" not found'
+
+
 @pytest.mark.parametrize("point", ["Reserve", "Permit"])
 def test_a_refusal_before_binding_is_a_verdict_on_the_pod(recorder: type[Recorder], point: str) -> None:
     recorder.answers[point] = unschedulable("not on this node")
@@ -181,3 +202,45 @@ def test_a_waiting_victim_is_sent_back_and_not_deleted(recorder: type[Recorder])
     lab.run(5)
     assert lab.node_of("urgent") == "n1"
     assert lab.lane("low") == "unschedulable"
+
+
+class Stamp(PreBindPlugin):
+    """Waits for three seconds, then writes a label into a ConfigMap."""
+
+    name = "Stamp"
+    outcomes: ClassVar[list[object]] = []
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None]:
+        client = self.handle.client
+        yield Wait(client.clock() + 3 * SECOND)
+        stamp = client.get("configmaps", "default/stamp")
+        if stamp is None:
+            return error("there is no stamp")
+        version = int(stamp["metadata"]["resourceVersion"])
+        made = {**stamp, "data": {"node": node_name}}
+        for expected in (version, version):
+            outcome = yield Write(Change("configmaps", "default/stamp", made, expected))
+            self.outcomes.append(outcome)
+        return None
+
+
+def test_a_pre_bind_plugin_may_wait_and_write(recorder: type[Recorder]) -> None:
+    Stamp.outcomes.clear()
+    lab = Lab(with_plugin("Stamp"), plugins={**IN_TREE, "Stamp": Stamp})
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "stamp"}}
+    lab.create(node("n1"), config_map, pod("web"))
+    lab.run(2.999)
+    assert (lab.node_of("web"), lab.lane("web")) == ("", "inFlight")
+    lab.run(0.001)
+    assert lab.node_of("web") == "n1"
+    assert lab.api.objects["configmaps"]["default/stamp"]["data"] == {"node": "n1"}
+    assert [type(outcome) for outcome in Stamp.outcomes] == [Written, Refused], "the second is a conflict"
+
+
+def test_a_pre_bind_plugin_that_fails_after_a_wait_unwinds_what_was_done() -> None:
+    lab = Lab(with_plugin("Stamp"), plugins={**IN_TREE, "Stamp": Stamp})
+    lab.create(node("n1"), pod("web"))
+    lab.run(3)
+    [failed] = lab.of(trace.BindFailed)
+    assert failed.message == 'running PreBind plugin "Stamp": there is no stamp'
+    assert lab.lane("web") == "backoffQ"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.node_tree import NodeTree
+from simulator.cluster.pod_columns import PodColumns
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.preemption.pod_columns import PodColumns
 
 Manifest = dict[str, Any]
 

@@ -41,7 +41,7 @@ def test_a_line_that_cannot_be_answered_says_so_and_the_others_are_answered(comm
     bad = [b"{", b"[]", b'"text"', b'{"name": "x"}', b'{"name": "x", "config": 5, "steps": 7}']
     lines = io.BytesIO(b"\n".join([*bad, json.dumps(fine).encode()]))
     out = io.BytesIO()
-    assert answer_lines(lines, out, command.answer) == 1  # type: ignore[attr-defined]  # both have it
+    assert answer_lines(lines, out, command.run_history) == 1  # type: ignore[attr-defined]  # both have it
     answers = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [answer.get("line") for answer in answers] == [1, 2, 3, 4, 5, None]
     assert answers[-1] == {"name": "fine", "steps": []}

@@ -2,19 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
 from simulator.__main__ import main
 from simulator.api import SECOND
 from simulator.commands.run import START
-from simulator.compare.answer import Comparison, Curve, Outcome, Waits
-from simulator.compare.comparing import Comparing, Side
-from simulator.compare.track import MAX_POINTS, Track
-from simulator.compare.workload import of_scenario
-from simulator.scenario import load
+from simulator.compare.answer import Comparison, Curve, RunOutcome, WaitTimes
+from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.time_series import MAX_POINTS, TimeSeries
+from simulator.compare.workload import workload_of_scenario
+from simulator.decision_columns import decision_decoder
+from simulator.scenario import load_scenario
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
 
@@ -60,20 +59,20 @@ spec:
 
 
 def compared(text: str, a: Side, b: Side, seconds: int = 60) -> Comparison:
-    comparing = Comparing(of_scenario(load(text), START), a, b, seconds * SECOND)
+    comparing = ComparisonRun(workload_of_scenario(load_scenario(text), START), a, b, seconds * SECOND)
     progress = list(comparing.run())
     assert progress == sorted(progress)
     assert progress[-1] == 1.0
     return comparing.result()
 
 
-def curve(side: Outcome, name: str) -> Curve:
+def curve(side: RunOutcome, name: str) -> Curve:
     found = side.curve(name)
     assert found is not None
     return found
 
 
-def waits(side: Outcome, priority: int) -> Waits:
+def waits(side: RunOutcome, priority: int) -> WaitTimes:
     return next(each for each in side.waits if each.priority == priority)
 
 
@@ -155,8 +154,8 @@ def test_the_same_scheduler_twice_gives_the_same_figures_and_another_seed_other_
 
 
 def test_it_may_be_stopped_at_any_time_and_both_sides_have_come_equally_far() -> None:
-    comparing = Comparing(
-        of_scenario(load((SCENARIOS / "queue-starvation.yaml").read_text()), START),
+    comparing = ComparisonRun(
+        workload_of_scenario(load_scenario((SCENARIOS / "queue-starvation.yaml").read_text()), START),
         Side(queue="fifo"),
         Side(),
         120 * SECOND,
@@ -172,7 +171,7 @@ def test_it_may_be_stopped_at_any_time_and_both_sides_have_come_equally_far() ->
 
 
 def test_a_curve_of_any_length_keeps_its_ends_its_peak_and_its_mean_in_300_points() -> None:
-    track = Track("pending", "pods")
+    track = TimeSeries("pending", "pods")
     for second in range(10_000):
         track.add(second * SECOND, 9_999 if second == 5_001 else second % 2)
     found = track.curve(10_000 * SECOND)
@@ -196,8 +195,7 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path, capsys: pytest.Captu
     )
     assert lines[-1].startswith("first difference: cycle 2: A default/web-")
     assert main([*asked, "-o", "json"]) == 0
-    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert msgspec.convert(printed, Comparison).b.bound == 4
+    assert decision_decoder(Comparison).decode(capsys.readouterr().out).b.bound == 4
     packing.write_text("apiVersion: v1\nkind: Pod\n")
     assert main(asked) == 1
     assert "expected one KubeSchedulerConfiguration" in capsys.readouterr().err

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from simulator.config import ConfigError, load
-from simulator.config.configuration import PluginRef, PluginSet, merge
+from simulator.config import ConfigError
+from simulator.config.configuration import PluginRef, PluginSet, merge_plugin_sets
 from simulator.plugins.priority_sort import PrioritySort
-from simulator.plugins.registry import IN_TREE, profiles
+from simulator.plugins.registry import IN_TREE, load, profiles
 from tests.simulator.builders import a_framework
 
 
@@ -77,9 +77,9 @@ def test_an_extension_point_goes_before_multi_point_in_order_and_weight() -> Non
 def test_merging_replaces_in_place_and_appends_the_rest() -> None:
     default = PluginSet(enabled=[PluginRef("a"), PluginRef("b"), PluginRef("c")])
     custom = PluginSet(enabled=[PluginRef("x"), PluginRef("b", 5)], disabled=[PluginRef("a")])
-    assert merge(default, custom).enabled == [PluginRef("b", 5), PluginRef("c"), PluginRef("x")]
+    assert merge_plugin_sets(default, custom).enabled == [PluginRef("b", 5), PluginRef("c"), PluginRef("x")]
     everything = PluginSet(enabled=[PluginRef("b", 5)], disabled=[PluginRef("*")])
-    assert merge(default, everything).enabled == [PluginRef("b", 5)]
+    assert merge_plugin_sets(default, everything).enabled == [PluginRef("b", 5)]
 
 
 def fit(**args: Any) -> dict[str, Any]:

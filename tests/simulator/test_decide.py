@@ -44,7 +44,7 @@ def test_lines_are_answered_in_order(
         (question("x", objects={"nodes": [a_node("n", cpu="x")]}), "QuantityError"),
         (question("x", pod={"a": "DEEP"}).replace('"DEEP"', "[" * 5000 + "]" * 5000), "Error"),
         (question("x", pod=a_pod("p", schedulerName="nobody")), "no profile has the schedulerName 'nobody'"),
-        (question("x", config={"percentageOfNodesToScore": 200}), "config: percentageOfNodesToScore"),
+        (question("x", config={"percentageOfNodesToScore": 200}), "ConfigError: percentageOfNodesToScore"),
         (question("x", objects={"pods": [{"metadata": {"name": "n"}, "spec": None}]}), "Error"),
     ],
 )  # fmt: skip

@@ -4,8 +4,8 @@ import pytest
 
 from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
-from simulator.scheduler import event_recorder
-from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
+from simulator.client import event_recorder
+from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 from tests.simulator.lab import START, Lab, node, pod, priority_class
 
 
@@ -19,7 +19,7 @@ def events_of(lab: Lab, name: str) -> list[Manifest]:
 
 
 def told(lab: Lab, name: str) -> list[tuple[str, str, str, int]]:
-    return [(e["type"], e["reason"], e["message"], count(e)) for e in events_of(lab, name)]
+    return [(e["type"], e["reason"], e["message"], event_count(e)) for e in events_of(lab, name)]
 
 
 def test_an_event_says_where_a_pod_was_assigned_and_bears_upstreams_fields() -> None:
@@ -82,7 +82,7 @@ def test_what_is_said_again_of_an_unchanged_pod_is_one_event_with_a_count() -> N
         ("Warning", "FailedScheduling", message, 3),
     ]
     [*_, last] = events_of(lab, "web")
-    assert last_seen(last) > first_seen(last)
+    assert event_last_seen(last) > event_first_seen(last)
 
 
 def test_a_victims_event_names_who_took_its_place() -> None:
@@ -159,7 +159,7 @@ def test_a_successor_goes_on_with_the_same_series() -> None:
     successor = Lab(api=lab.api, now=lab.now).run(1)
     successor.run(340)
     after = lab.api.objects[EVENTS][f"default/{before['metadata']['name']}"]
-    assert count(after) > count(before)
+    assert event_count(after) > event_count(before)
 
 
 def test_a_long_note_is_cut_off() -> None:

@@ -2,11 +2,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from simulator.__main__ import main
 from simulator.decision import Decision
+from simulator.decision_columns import decision_decoder
 from tests.simulator.builders import a_node, a_pod
 
 NODE, POD = {"apiVersion": "v1", "kind": "Node"}, {"apiVersion": "v1", "kind": "Pod"}
@@ -96,7 +96,7 @@ def test_a_pod_that_must_preempt_is_shown_with_its_victims_and_the_rule_that_dec
     assert out.splitlines()[-1] == "Preemption would free n0: it is the only candidate."
     assert "n0         default/low1, default/low0" in out
     status, out, _ = explain(items, "-o", "json")
-    decision = msgspec.json.decode(out, type=Decision)
+    decision = decision_decoder(Decision).decode(out)
     assert decision.preemption is not None
     assert (decision.outcome, decision.preemption.chosen) == ("preempting", "n0")
 
@@ -120,8 +120,8 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
     ("dump", "pod", "said"),
     [
         ("[]", POD_YAML, "line 1: expected an object"),
-        ("{}", POD_YAML, "nothing in it that a scheduler reads"),
-        ('{"kind": "List", "items": [{}]}', POD_YAML, "nothing in it that a scheduler reads"),
+        ("{}", POD_YAML, "no object that the simulator uses"),
+        ('{"kind": "List", "items": [{}]}', POD_YAML, "no object that the simulator uses"),
         (nodes()[:3], POD_YAML, "no PriorityClass with name high was found"),
         (nodes(), POD_YAML.replace("image:", "imago:"), "spec.containers[0].imago"),
         (nodes(), POD_YAML.replace("2500m", "-1"), "limits"),
@@ -130,7 +130,7 @@ profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: Taint
         (nodes(), POD_YAML.replace("metadata: {name: web}", ""), "metadata.name: name or generateName"),
         (nodes(), POD_YAML + "  schedulerName: other", "no profile has the schedulerName 'other'"),
         (nodes(), POD_YAML.replace("spec:", "spec:\n  schedulingGates: [{name: wait}]"), "not even queued"),
-        ([NODE | {"metadata": {}}], POD_YAML, "nothing in it that a scheduler reads"),
+        ([NODE | {"metadata": {}}], POD_YAML, "no object that the simulator uses"),
     ],
 )  # fmt: skip
 def test_a_question_that_cannot_be_answered_gets_one_line(

@@ -11,12 +11,15 @@ import pytest
 from simulator import trace
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.config import ConfigError, load
+from simulator.config import ConfigError
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.extender import ExtenderError
+from simulator.framework.interface import BindPlugin
+from simulator.framework.status import Status, error
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import IN_TREE, load, profiles
 from simulator.scheduler.attempt import Attempt
-from simulator.scheduler.extender import ExtenderError
 from simulator.scheduler.extender_calls import bind
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.simulation import Options
@@ -173,7 +176,9 @@ def test_a_fault_ends_the_attempt_unless_the_extender_is_ignorable(
     extender = {"urlPrefix": server.url, "filterVerb": "filter", "nodeCacheCapable": True}
     [message] = attempt(pod("p"), extender).errors
     assert message.startswith(error.format(url=server.url))
-    assert chosen(attempt(pod("p"), {**extender, "ignorable": True})) is not None
+    ignored = attempt(pod("p"), {**extender, "ignorable": True})
+    assert ignored.errors == []
+    assert chosen(ignored) == chosen(attempt(pod("p")))
 
 
 def test_scores_are_weighted_scaled_and_added_to_those_of_plugins(server: Server) -> None:
@@ -278,6 +283,26 @@ def test_in_a_running_cluster_extenders_bind_and_whom_they_turned_away_comes_bac
     server.answers["bind"] = lambda _: {}
     lab.run(60)
     assert lab.node_of("p") == server.asked[-1][1]["Node"]
+
+
+def test_no_bind_plugin_runs_for_a_pod_that_an_extender_binds(server: Server) -> None:
+    class Refusing(BindPlugin):
+        name = "Refusing"
+
+        def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+            return error("called though an extender bound the pod")
+
+    server.answers["bind"] = lambda _: {}
+    config = {
+        "extenders": [{"urlPrefix": server.url, "bindVerb": "bind"}],
+        "profiles": [{"plugins": {"bind": {"enabled": [{"name": "Refusing"}], "disabled": [{"name": "*"}]}}}],
+    }
+    plugins = {**IN_TREE, "Refusing": Refusing}
+    lab = Lab(Options(config=config), plugins=plugins, transport=HttpTransport(["127.0.0.1"]))
+    lab.create(a_lab_node("n1"), a_lab_pod("p"))
+    lab.run(5)
+    assert lab.node_of("p") == "n1"
+    assert lab.of(trace.BindFailed) == []
 
 
 def test_extenders_are_off_but_on_hosts_that_are_allowed(server: Server) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.api import SECOND
 from simulator.commands.run import run_scenario
-from simulator.scenario import load
+from simulator.scenario import load_scenario
 from simulator.trace import Bound, CycleStarted, Event, Nominated, PodRemoved, QueueMoved, Unschedulable
 
 from .test_scenarios import SCENARIOS, of, seconds
@@ -17,7 +17,7 @@ LONGEST = 600
 
 
 def play(name: str) -> list[Event]:
-    return run_scenario(load((IDEAS / f"{name}.yaml").read_text()), LONGEST * SECOND)
+    return run_scenario(load_scenario((IDEAS / f"{name}.yaml").read_text()), LONGEST * SECOND)
 
 
 def bound(trace: list[Event]) -> dict[str, Bound]:

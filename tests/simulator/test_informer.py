@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from simulator.api import Manifest, WatchEvent
+from simulator.client.informer import LATEST, Informer, Passed
 from simulator.simulation import Options
 from simulator.trace import Bound, QueueMoved, WatchRelisted
-from simulator.world.informer import LATEST, Informer, Passed
 from tests.simulator.lab import Lab, node, pod
 
 

@@ -93,7 +93,7 @@ class Story:
 
 def cpu(pod: Manifest) -> int:
     [container] = pod["spec"]["containers"]
-    return quantity.milli_value(quantity.parse(container["resources"]["requests"]["cpu"]))
+    return quantity.milli_value(quantity.parse_quantity(container["resources"]["requests"]["cpu"]))
 
 
 def host_ports(pod: Manifest) -> list[int]:

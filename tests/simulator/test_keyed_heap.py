@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.queueing.keyed_heap import SLACK, KeyedHeap
+from simulator.queueing.keyed_heap import MAX_EXTRA_OUTDATED, KeyedHeap
 
 NAMES = st.sampled_from("abcdefgh")
 OPERATIONS = st.lists(
@@ -46,4 +46,4 @@ def test_outdated_entries_do_not_pile_up() -> None:
     heap: KeyedHeap[tuple[int, str]] = KeyedHeap(lambda item: item)
     for rank in range(10_000):
         heap.set("a", (rank, "a"))
-    assert len(heap._heap) <= 2 + SLACK
+    assert len(heap._heap) <= 2 + MAX_EXTRA_OUTDATED

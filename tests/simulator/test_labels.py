@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
-from simulator.objects.labels import EVERYTHING, Requirement, integer, label_selector
+from simulator.cluster.node_selectors import match_node_selector
+from simulator.objects.labels import EVERYTHING, Requirement, label_selector, parse_int64
 from simulator.objects.node import Node
-from simulator.objects.node_selector import NodeSelectorTerm, matches
+from simulator.objects.node_selector import NodeSelectorTerm, node_selector_matches
 
 
 @pytest.mark.parametrize(
@@ -37,9 +38,9 @@ def test_gt_and_lt_compare_integers_only() -> None:
     assert not gt.matches({"k": "5"})
     assert not gt.matches({"k": "6.0"})
     assert not gt.matches({"k": "ten"})
-    assert integer("9223372036854775807") == (1 << 63) - 1
-    assert integer("9223372036854775808") is None
-    assert integer("1_0") is None
+    assert parse_int64("9223372036854775807") == (1 << 63) - 1
+    assert parse_int64("9223372036854775808") is None
+    assert parse_int64("1_0") is None
 
 
 def test_no_selector_matches_nothing_and_an_empty_one_everything() -> None:
@@ -96,7 +97,11 @@ def test_a_node_selector_over_columns_selects_what_it_selects_node_by_node(
     nodes = [Node.parse({"metadata": {"name": f"n{i}", "labels": own}}) for i, own in enumerate(labels)]
     for node in nodes:
         cluster.add_node(node)
-    assert cluster.selected(selector).tolist() == [matches(selector, n.name, n.labels) for n in nodes]
+    assert match_node_selector(cluster, selector).tolist() == [
+        node_selector_matches(selector, n.name, n.labels) for n in nodes
+    ]
     nodes[1] = Node.parse({"metadata": {"name": "n1", "labels": later}})
     cluster.add_node(nodes[1])
-    assert cluster.selected(selector).tolist() == [matches(selector, n.name, n.labels) for n in nodes]
+    assert match_node_selector(cluster, selector).tolist() == [
+        node_selector_matches(selector, n.name, n.labels) for n in nodes
+    ]

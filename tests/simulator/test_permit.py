@@ -1,9 +1,16 @@
 """Waiting on Permit: a gang that comes together, one that does not, and a person's word."""
 
+import pytest
+
 from simulator import trace
 from simulator.api import SECOND, Manifest
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import PermitPlugin
+from simulator.framework.status import Status
+from simulator.objects.pod import Pod
 from simulator.plugins.gang import GROUP, SIZE
-from simulator.scheduler.permit_word import ANNOTATION, written
+from simulator.plugins.registry import IN_TREE
+from simulator.scheduler.permit_annotation import ANNOTATION, annotation_value
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod
 
@@ -66,11 +73,11 @@ def test_a_word_by_hand_settles_the_attempt_it_is_for_and_no_other() -> None:
         lab.update("pods", f"default/{name}", annotated)
         lab.run(0.1)
 
-    say("a", written("approve", 7))
+    say("a", annotation_value("approve", 7))
     assert lanes(lab)["default/a"] == "waiting"
-    say("a", written("approve", 1))
+    say("a", annotation_value("approve", 1))
     assert bound(lab) == {"default/a"}
-    say("b", written("reject", 1))
+    say("b", annotation_value("reject", 1))
     told = [event for event in lab.trace if isinstance(event, trace.Unschedulable)]
     assert [event.message for event in told] == ["0/1 nodes are available: 1 rejected by hand."]
     lab.run(20)
@@ -102,3 +109,40 @@ def test_a_pod_that_joins_the_gang_where_it_runs_calls_the_others() -> None:
     assert "default/a" in bound(lab)
     causes = {cause for source, _, cause in lab.moves("a") if source == "unschedulable"}
     assert causes == {"AssignedPodUpdatePodLabel"}
+
+
+class Patient(PermitPlugin):
+    """Waits for two seconds at most."""
+
+    name = "Patient"
+    seconds = 2
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status | None, int]:
+        return Status("Wait"), self.seconds * SECOND
+
+
+class VeryPatient(Patient):
+    name = "VeryPatient"
+    seconds = 5
+
+
+PATIENT = {"plugins": {"multiPoint": {"enabled": [{"name": "Patient"}, {"name": "VeryPatient"}]}}}
+
+
+@pytest.mark.parametrize(("allowed", "plugin", "seconds"), [(False, "Patient", 2), (True, "VeryPatient", 5)])
+def test_a_plugin_that_has_allowed_the_pod_does_not_time_out(
+    allowed: bool, plugin: str, seconds: int
+) -> None:
+    """Allow stops the plugin's timer (waiting_pods_map.go)."""
+    plugins = {**IN_TREE, "Patient": Patient, "VeryPatient": VeryPatient}
+    lab = Lab(Options(config={"profiles": [PATIENT]}), plugins=plugins)
+    lab.create(node("n"), pod("p"))
+    lab.run(1)
+    [waiting] = lab.simulation._scheduler.frameworks["default-scheduler"].waiting_pods
+    if allowed:
+        waiting.allow("Patient")
+    lab.run(seconds - 1.001)
+    assert lab.lane("p") == "waiting"
+    lab.run(0.001)
+    [rejected] = lab.of(trace.Unschedulable)
+    assert rejected.message.endswith(f"timeout after waiting {seconds}s at plugin {plugin}.")

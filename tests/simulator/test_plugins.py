@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.config.args import UtilizationShapePoint
 from simulator.framework.normalize import default_normalize_score
-from simulator.objects.pod import Pod, Toleration, with_tag
-from simulator.plugins.resource_allocation import Allocation, balanced, requested_to_capacity_ratio
+from simulator.objects.pod import Pod, Toleration, normalized_image_name
+from simulator.plugins.node_resources.resource_allocation import (
+    Allocation,
+    UtilizationShapePoint,
+    balanced_allocation,
+    requested_to_capacity_ratio,
+)
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt, reasons, selected
 
@@ -92,11 +96,11 @@ def allocation(allocatable: list[int], requested: list[int], weight: int = 1) ->
 
 def test_balance_is_half_the_difference_of_two_fractions_and_the_deviation_of_more() -> None:
     two = [allocation([4, 4, 0], [1, 8, 5]), allocation([4, 4, 4], [3, 4, 1])]
-    assert balanced(two, 3).tolist() == [75, 100, 100], (
+    assert balanced_allocation(two, 3).tolist() == [75, 100, 100], (
         "over-used counts as full; one resource alone is balanced"
     )
     three = [*two, allocation([4, 0, 4], [2, 0, 3])]
-    assert balanced(three, 3).tolist() == [int((1 - (0.125 / 3) ** 0.5) * 100), 100, 75]
+    assert balanced_allocation(three, 3).tolist() == [int((1 - (0.125 / 3) ** 0.5) * 100), 100, 75]
 
 
 def test_a_falling_shape_truncates_towards_zero_and_the_mean_is_rounded() -> None:
@@ -141,7 +145,7 @@ def test_an_image_counts_with_the_size_first_reported_and_by_how_widely_it_is_sp
     ],
 )
 def test_only_a_missing_tag_is_completed(image: str, completed: str) -> None:
-    assert with_tag(image) == completed
+    assert normalized_image_name(image) == completed
 
 
 def port(number: int, **more: Any) -> list[dict[str, Any]]:

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from simulator.cluster import row_counts
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.pod_counts import Description, PodCounts, PodTerm
-from simulator.cluster.selector_table import SelectorTable
+from simulator.cluster.pod_counts import PodCounts, PodQuery, PodTerm
+from simulator.cluster.selector_index import SelectorIndex
 from simulator.objects.labels import Selector, label_selector
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
 from tests.simulator.topology_clusters import NAMESPACES, labels, pods, selectors
 
-descriptions = st.builds(
-    Description,
+queries = st.builds(
+    PodQuery,
     st.lists(
         st.builds(
             PodTerm,
@@ -43,7 +43,7 @@ def histories(draw: st.DrawFn) -> list[tuple[str, Any]]:
         if step == "pod":
             steps.append((step, draw(pods(f"p{draw(st.integers(0, 5))}", name))))
         elif step == "ask":
-            steps.append((step, draw(descriptions)))
+            steps.append((step, draw(queries)))
         elif step == "many nodes":
             steps.append((step, range(i * 100, i * 100 + 70)))
         else:
@@ -68,11 +68,10 @@ def take(cluster: Cluster, step: str, what: Any) -> None:
                 cluster.remove_pod(pod)
 
 
-def recount(cluster: Cluster, description: Description) -> list[int]:
+def recount(cluster: Cluster, query: PodQuery) -> list[int]:
     return [
         sum(
-            description.matches(pod.namespace, pod.labels)
-            and (description.terminating or not pod.terminating)
+            query.matches(pod.namespace, pod.labels) and (query.terminating or not pod.terminating)
             for pod in cluster.pods_on(row).values()
         )
         for row in range(cluster.width)
@@ -85,21 +84,21 @@ def test_counts_equal_a_recount_after_any_history_however_few_columns_are_kept(
     history: list[tuple[str, Any]], kept: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_counts, "MAX_COLUMNS", kept)
+        patch.setattr(row_counts, "MAX_COUNT_COLUMNS", kept)
         cluster = Cluster()
         index = cluster.index(PodCounts)
-        asked: list[Description] = []
+        asked: list[PodQuery] = []
         for step, what in history:
             if step == "ask":
                 asked.append(what)
             else:
                 take(cluster, step, what)
-            for description in asked[-3:]:
-                column = index.count(description)
-                assert column.counts[: cluster.width].tolist() == recount(cluster, description)
-                assert column.total == sum(recount(cluster, description))
+            for query in asked[-3:]:
+                column = index.count(query)
+                assert column.counts[: cluster.width].tolist() == recount(cluster, query)
+                assert column.total == sum(recount(cluster, query))
             assert len(index._columns) <= kept
-            assert all(len(kind.columns) <= kept for kind in index._kinds.values())
+            assert all(len(group.columns) <= kept for group in index._groups.values())
 
 
 @settings(deadline=None, max_examples=150)
@@ -144,13 +143,13 @@ def test_an_index_made_late_knows_the_pods_that_were_there_before() -> None:
     cluster = Cluster()
     take(cluster, "node", "n0")
     take(cluster, "pod", {"metadata": {"name": "p", "labels": {"app": "x"}}, "spec": {"nodeName": "n0"}})
-    everything = Description((PodTerm(None, Selector(())),), terminating=True)
+    everything = PodQuery((PodTerm(None, Selector(())),), terminating=True)
     assert cluster.index(PodCounts).count(everything).counts[: cluster.width].tolist() == [1]
 
 
 @given(st.lists(st.builds(label_selector, selectors.filter(lambda s: s is not None)), max_size=6), labels)
-def test_a_selector_table_misses_no_selector_that_matches(found: list[Selector], own: dict[str, str]) -> None:
-    table: SelectorTable[int] = SelectorTable()
+def test_a_selector_index_misses_no_selector_that_matches(found: list[Selector], own: dict[str, str]) -> None:
+    table: SelectorIndex[int] = SelectorIndex()
     for i, selector in enumerate(found):
         table.add(selector, i)
     matching = {i for i, selector in enumerate(found) if selector.matches(own)}

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
-from simulator.framework.interface import PluginError, Status
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.status import PluginError, Status
 from simulator.objects.pod import Pod
 from tests.simulator.topology_clusters import (
     HOSTNAME,

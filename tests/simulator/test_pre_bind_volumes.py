@@ -105,6 +105,15 @@ def test_the_timeout_is_ten_minutes_by_default() -> None:
     assert failures(lab) == [PREFIX + "context deadline exceeded"]
 
 
+def test_a_write_that_is_observed_after_the_deadline_ends_the_wait() -> None:
+    """The scheduler could not look at the deadline itself: something else happened, and was seen later."""
+    lab = waiting(3600)
+    lab.now += 700 * SECOND
+    lab.update("nodes", "n1", lambda manifest: manifest)
+    lab.run(0)
+    assert failures(lab) == [PREFIX + "context deadline exceeded"]
+
+
 def ending(change: Callable[[Lab], None]) -> list[str]:
     lab = waiting()
     change(lab)

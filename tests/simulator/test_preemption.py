@@ -5,13 +5,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.framework.interface import CycleState, Status
+from simulator.cluster.cluster import Cluster
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import FilterPlugin, Plugin, PreFilterExtensions
+from simulator.framework.node_batch import NodeBatch
+from simulator.framework.per_node import NodeInfo, PerNodeFilter
+from simulator.framework.pre_filter import run_pre_filter
+from simulator.framework.runtime import Framework
+from simulator.framework.status import Status, Verdicts, unschedulable
+from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.preemption import on_columns
-from simulator.preemption.budgets import budgets, pods_violating
-from simulator.preemption.candidates import as_columns, joined, pick
-from simulator.preemption.eligibility import importance
-from simulator.preemption.on_node import select_victims_on_node
+from simulator.objects.volumes import BIND_COMPLETED, CSI_NODES, PVCS, PVS
+from simulator.plugins.registry import IN_TREE, load
+from simulator.preemption.candidates import join_candidates, make_candidates
+from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
+from simulator.preemption.dry_run import select_victims_by_columns, select_victims_on_node
+from simulator.preemption.eligibility import importance_key
+from simulator.preemption.select_candidate import pick_one_node
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_framework, a_node, a_pod, attempt
 
@@ -33,42 +43,129 @@ def a_budget(name: str, allowed: int, labels: dict[str, str], **status: Any) -> 
     }
 
 
-lower_pods = st.lists(
-    st.tuples(
-        st.sampled_from(["500m", "1", "2"]),
-        st.integers(-1, 6),
-        st.integers(0, 2),
-        st.sampled_from(["x", "y", ""]),
-    ),
-    max_size=5,
+KEYS = ("kubernetes.io/hostname", "zone")
+DISKS = [{"gcePersistentDisk": {"pdName": "d", "readOnly": read_only}} for read_only in (True, False)]
+CLAIMS = [{"persistentVolumeClaim": {"claimName": name}} for name in ("once", "c0", "c1")]
+
+APPS = ("x", "y")
+TRAITS = ("ports", "affinity", "spreading", "volumes")
+
+app_selectors = st.sampled_from(
+    [*({"matchLabels": {"app": app}} for app in APPS), {"matchExpressions": []}]  # the last one: all pods
 )
+affinity_terms = st.lists(
+    st.fixed_dictionaries({"topologyKey": st.sampled_from(KEYS), "labelSelector": app_selectors}), max_size=2
+)
+affinities = st.fixed_dictionaries(
+    {},
+    optional={
+        kind: affinity_terms.map(lambda terms: {"requiredDuringSchedulingIgnoredDuringExecution": terms})
+        for kind in ("podAffinity", "podAntiAffinity")
+    },
+)
+constraints = st.fixed_dictionaries(
+    {
+        "maxSkew": st.integers(1, 2),
+        "topologyKey": st.sampled_from(KEYS),
+        "whenUnsatisfiable": st.just("DoNotSchedule"),
+        "labelSelector": app_selectors,
+    },
+    optional={
+        "minDomains": st.integers(1, 3),
+        "nodeAffinityPolicy": st.sampled_from(["Honor", "Ignore"]),
+        "nodeTaintsPolicy": st.sampled_from(["Honor", "Ignore"]),
+    },
+)
+host_ports = st.lists(
+    st.fixed_dictionaries(
+        {"hostPort": st.sampled_from([80, 81])},
+        optional={"hostIP": st.sampled_from(["10.0.0.1", "10.0.0.2"])},
+    ),
+    max_size=2,
+)
+volumes = st.lists(st.sampled_from([*DISKS, *CLAIMS, {"emptyDir": {}}]), max_size=2)
 
 
-@settings(deadline=None)
+@st.composite
+def pods(draw: st.DrawFn, name: str, cpus: list[str], traits: set[str], **spec: Any) -> dict[str, Any]:
+    pod = a_pod(name, draw(st.sampled_from(cpus)), labels={"app": draw(st.sampled_from(APPS))}, **spec)
+    if "ports" in traits:
+        pod["spec"]["containers"][0]["ports"] = draw(host_ports)
+    if "affinity" in traits:
+        pod["spec"]["affinity"] = draw(affinities)
+    if "volumes" in traits:
+        pod["spec"]["volumes"] = [{"name": f"v{i}", **source} for i, source in enumerate(draw(volumes))]
+    return pod
+
+
+@st.composite
+def full_clusters(draw: st.DrawFn, traits: set[str]) -> Cluster:
+    """Up to four nodes in up to two zones, some tainted, some that can attach one volume only, with pods."""
+    count = draw(st.integers(2, 4))
+    cluster = Cluster()
+    for i in range(count):
+        labels = {"kubernetes.io/hostname": f"n{i}", "zone": draw(st.sampled_from("ab"))}
+        if draw(st.integers(0, 5)) == 0:
+            del labels["zone"]
+        taints = [{"key": "k", "effect": "NoSchedule"}] if draw(st.integers(0, 5)) == 0 else []
+        cluster.add_node(Node.parse(a_node(f"n{i}", pods="4", labels=labels, taints=taints)))
+        if "volumes" in traits and draw(st.booleans()):
+            driver = {"name": "csi.example.com", "allocatable": {"count": 1}}
+            csi_node = {"metadata": {"name": f"n{i}"}, "spec": {"drivers": [driver]}}
+            cluster.set_object(CSI_NODES, f"n{i}", csi_node)
+    for name in ("once", "c0", "c1"):
+        cluster.set_object(PVCS, f"default/{name}", a_claim(name))
+        csi = {"driver": "csi.example.com", "volumeHandle": name}
+        cluster.set_object(PVS, name, {"metadata": {"name": name}, "spec": {"csi": csi}})
+    for i in range(draw(st.integers(count, 4 * count))):
+        pod = draw(pods(f"p{i}", ["", "500m", "2"], traits, priority=draw(st.sampled_from([-1, 0, 1, 1, 5]))))
+        pod["spec"]["nodeName"] = f"n{i % count}"
+        pod["status"] = {"startTime": START.format(draw(st.integers(0, 2)))}
+        if draw(st.integers(0, 5)) == 0:
+            pod["metadata"]["deletionTimestamp"] = "2025-01-02T00:00:00Z"
+        cluster.add_pod(Pod.parse(pod))
+    return cluster
+
+
+def a_claim(name: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default", "annotations": {BIND_COMPLETED: "yes"}}
+    mode = "ReadWriteOncePod" if name == "once" else "ReadWriteOnce"
+    return {"metadata": metadata, "spec": {"volumeName": name, "accessModes": [mode]}}
+
+
+@st.composite
+def preemptions(draw: st.DrawFn) -> tuple[Cluster, Pod]:
+    """A cluster and a preemptor. In it, and in the preemptor, are at most two things for which filter plugins
+    look at the pods on nodes."""
+    traits = draw(st.sets(st.sampled_from(TRAITS), max_size=2))
+    manifest = draw(pods("p", ["", "500m", "3500m", "5"], traits, priority=4))
+    if "spreading" in traits:
+        manifest["spec"]["topologySpreadConstraints"] = draw(st.lists(constraints, min_size=1, max_size=2))
+    if draw(st.booleans()):
+        manifest["spec"]["tolerations"] = [{"key": "k", "operator": "Exists"}]
+    return draw(full_clusters(traits)), Pod.parse(manifest)
+
+
+@settings(deadline=None, max_examples=300)
 @given(
-    st.lists(lower_pods, min_size=1, max_size=4),
-    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["x", "y"])), max_size=2),
-    st.sampled_from(["500m", "2", "3500m", "5"]),
+    preemptions(),
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(APPS)), max_size=2),
 )
 def test_many_nodes_at_once_give_the_victims_that_node_by_node_gives(
-    nodes: list[list[tuple[str, int, int, str]]], pdbs: list[tuple[int, str]], cpu: str
+    preemption: tuple[Cluster, Pod], pdbs: list[tuple[int, str]]
 ) -> None:
-    cluster = a_cluster(a_node(f"n{i}", pods="4") for i in range(len(nodes)))
-    for i, lower in enumerate(nodes):
-        for k, (amount, priority, started, app) in enumerate(lower):
-            labels = {"app": app} if app else {}
-            cluster.add_pod(Pod.parse(bound(f"p{i}-{k}", amount, priority, f"n{i}", started, labels=labels)))
+    cluster, pod = preemption
     for i, (allowed, app) in enumerate(pdbs):
         cluster.set_object("poddisruptionbudgets.policy", f"b{i}", a_budget(f"b{i}", allowed, {"app": app}))
     framework, state = a_framework(), CycleState(cluster)
-    pod = Pod.parse(a_pod("p", cpu, priority=4))
-    framework.run_pre_filter(state, pod)
-    assert on_columns.applicable(framework, state)
-    rows = np.arange(len(nodes))
-    found = on_columns.select_victims(framework, state, pod, rows, budgets(cluster))
-    candidates = dict(zip(found.candidates.rows.tolist(), range(len(nodes)), strict=False))
+    if run_pre_filter(framework, state, pod).status is not None:
+        return
+    assert framework.filters_by_columns(state)
+    rows = np.arange(cluster.width)
+    found = select_victims_by_columns(framework, state, pod, rows, list_budgets(cluster))
+    candidates = dict(zip(found.candidates.rows.tolist(), range(len(rows)), strict=False))
     for row in rows.tolist():
-        alone = select_victims_on_node(framework, state, pod, row, budgets(cluster))
+        alone = select_victims_on_node(framework, state, pod, row, list_budgets(cluster))
         code = int(found.codes[row])
         if isinstance(alone, Status):
             assert found.statuses[code - 1] == alone
@@ -80,14 +177,65 @@ def test_many_nodes_at_once_give_the_victims_that_node_by_node_gives(
         assert found.candidates.pdb_violations()[i] == sum(v.key in violating for v in victims)
 
 
+class OneOfAnApp(PerNodeFilter):
+    """Looks at the pods of the node only."""
+
+    name = "OneOfAnApp"
+
+    def filter_node(self, state: CycleState, pod: Pod, info: NodeInfo) -> Status | None:
+        taken = any(other.labels == pod.labels for other in info.pods)
+        return unschedulable("app is there") if taken else None
+
+
+class OneOfAnAppInTheCluster(PreFilterExtensions, FilterPlugin):
+    """Counts pods in PreFilter, and has no ColumnExtensions."""
+
+    name = "OneOfAnAppInTheCluster"
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> None:
+        pods = state.cluster.pods.values()
+        state.write(self.name, sum(other.labels == pod.labels for other in pods))
+
+    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int) -> None:
+        state.write(self.name, state.read(self.name) + (added.labels == pod.labels))
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int) -> None:
+        state.write(self.name, state.read(self.name) - (removed.labels == pod.labels))
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts:
+        return Verdicts(np.full(len(nodes), state.read(self.name) > 0), (unschedulable("app is there"),))
+
+
+@pytest.mark.parametrize(("plugin", "by_columns"), [(OneOfAnApp, True), (OneOfAnAppInTheCluster, False)])
+def test_a_plugin_of_ones_own_evicts_the_pods_that_it_rejects_for(
+    plugin: type[Plugin], by_columns: bool
+) -> None:
+    enabled = {"multiPoint": {"enabled": [{"name": plugin.name}]}}
+    registry = {**IN_TREE, plugin.name: plugin}
+    framework = Framework(load({"profiles": [{"plugins": enabled}]}, registry).profiles[0], registry)
+    pods = [
+        bound("a", "1", 1, "n0", labels={"app": "x"}),
+        bound("b", "1", 1, "n0", labels={"app": "y"}),
+        bound("c", "1", 9, "n1", labels={"app": "x" if by_columns else "y"}),
+    ]
+    cluster = a_cluster([a_node("n0"), a_node("n1")], pods)
+    pod = a_pod("p", "1", priority=5, labels={"app": "x"})
+    state = CycleState(cluster)
+    run_pre_filter(framework, state, Pod.parse(pod))
+    assert framework.filters_by_columns(state) is by_columns
+    found = record(attempt(cluster, pod, framework)).preemption
+    assert found is not None
+    assert [(c.node, [v.pod for v in c.victims]) for c in found.candidates] == [("n0", ["default/a"])]
+
+
 def test_the_ladder_decides_rule_by_rule() -> None:
     def a_candidate(row: int, *victims: tuple[int, int], violating: int = 0) -> Any:
         pods = [Pod.parse(bound(f"p{row}-{i}", "1", p, started=s)) for i, (p, s) in enumerate(victims)]
-        pods.sort(key=importance)
+        pods.sort(key=importance_key)
         return row, pods, {p.key for p in pods[:violating]}
 
     def decided(*candidates: Any) -> tuple[list[int], int]:
-        left, rule = pick(as_columns(candidates))
+        left, rule = pick_one_node(make_candidates(candidates))
         return left.rows.tolist(), rule
 
     assert decided(a_candidate(0, (1, 0))) == ([0], 0)
@@ -102,9 +250,11 @@ def test_the_ladder_decides_rule_by_rule() -> None:
 
 
 def test_candidates_of_different_widths_are_joined() -> None:
-    one = as_columns([(3, [Pod.parse(bound("a", "1", 1))], set())])
-    two = as_columns([(5, [Pod.parse(bound("b", "1", 2)), Pod.parse(bound("c", "1", 1))], {"default/b"})])
-    both = joined([one, two])
+    one = make_candidates([(3, [Pod.parse(bound("a", "1", 1))], set())])
+    two = make_candidates(
+        [(5, [Pod.parse(bound("b", "1", 2)), Pod.parse(bound("c", "1", 1))], {"default/b"})]
+    )
+    both = join_candidates([one, two])
     assert both.rows.tolist() == [3, 5]
     assert [[p.name for p in both.victims(i)] for i in (0, 1)] == [["a"], ["b", "c"]]
     assert both.pdb_violations().tolist() == [0, 1]
@@ -118,7 +268,7 @@ def test_a_budget_is_drawn_down_in_order_and_forgets_pods_already_being_disrupte
     cluster.set_object("poddisruptionbudgets.policy", "default/b", manifest)
     empty = {"metadata": {"name": "e", "namespace": "default"}, "spec": {"selector": {}}}
     cluster.set_object("poddisruptionbudgets.policy", "default/e", empty)
-    assert pods_violating([*pods, unlabelled], budgets(cluster)) == {"default/p2"}
+    assert pods_violating_pdbs([*pods, unlabelled], list_budgets(cluster)) == {"default/p2"}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from typing import Any
 
 from simulator import trace
 from simulator.api import Manifest
-from simulator.framework.interface import CycleState, PermitPlugin, Status
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.interface import PermitPlugin
+from simulator.framework.status import Status
+from simulator.objects.events import EVENTS
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import IN_TREE
-from simulator.scheduler.event_recorder import EVENTS
 from simulator.simulation import Options
 from tests.simulator.lab import Lab, node, pod, priority_class
 

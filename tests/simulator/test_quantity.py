@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.objects.quantity import MAX_INT64, NANO, QuantityError, milli_value, parse, value
+from simulator.objects.quantity import MAX_INT64, NANO, QuantityError, milli_value, parse_quantity, value
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from simulator.objects.quantity import MAX_INT64, NANO, QuantityError, milli_val
     ],
 )
 def test_every_form_of_a_quantity_is_read_exactly(text: str | float, nanos: int) -> None:
-    assert parse(text) == nanos
+    assert parse_quantity(text) == nanos
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_every_form_of_a_quantity_is_read_exactly(text: str | float, nanos: int)
 )
 def test_what_is_no_quantity_is_refused(text: object) -> None:
     with pytest.raises(QuantityError):
-        parse(text)  # type: ignore[arg-type]  # manifests hold anything
+        parse_quantity(text)  # type: ignore[arg-type]  # manifests hold anything
 
 
 @given(st.integers(0, 10**9), st.sampled_from(["n", "u", "m", "", "k", "Ki", "Mi"]))
 def test_values_are_rounded_up_and_never_twice(number: int, suffix: str) -> None:
-    nanos = parse(f"{number}{suffix}")
+    nanos = parse_quantity(f"{number}{suffix}")
     exact = Fraction(nanos, NANO)
     assert 0 <= value(nanos) - exact < 1
     assert 0 <= milli_value(nanos) - exact * 1000 < 1

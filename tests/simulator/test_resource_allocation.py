@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.config.args import UtilizationShapePoint
-from simulator.plugins.resource_allocation import (
+from simulator.plugins.node_resources.resource_allocation import (
     Allocation,
-    balanced,
+    UtilizationShapePoint,
+    balanced_allocation,
     least_allocated,
     most_allocated,
     requested_to_capacity_ratio,
@@ -106,4 +106,4 @@ def test_balanced_allocation(resources: list[list[Resource]]) -> None:
                 squares += (fraction - centre) * (fraction - centre)
             deviation = sqrt(squares / len(fractions))
         expected.append(int((1 - deviation) * 100))
-    assert balanced(columns(resources), NODES).tolist() == expected
+    assert balanced_allocation(columns(resources), NODES).tolist() == expected

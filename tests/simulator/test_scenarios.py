@@ -11,7 +11,7 @@ import pytest
 from simulator.api import SECOND
 from simulator.commands.run import START, run_scenario
 from simulator.queueing.versions import QueueVersion
-from simulator.scenario import load
+from simulator.scenario import load_scenario
 from simulator.trace import Bound, Event, NodeChanged, Nominated, PodRemoved, Unschedulable
 
 SCENARIOS = Path(__file__).parents[2] / "schedviz" / "scenarios"
@@ -19,7 +19,7 @@ E = TypeVar("E", bound=Event)
 
 
 def play(name: str, seconds: int) -> list[Event]:
-    return run_scenario(load((SCENARIOS / f"{name}.yaml").read_text()), seconds * SECOND)
+    return run_scenario(load_scenario((SCENARIOS / f"{name}.yaml").read_text()), seconds * SECOND)
 
 
 def of(kind: type[E], trace: Iterable[Event]) -> list[E]:
@@ -93,7 +93,7 @@ def test_a_preemptor_starves_in_the_fifo_while_lower_pods_take_the_room_it_made(
 
 @pytest.mark.parametrize("queue", ["v1.10", "v1.34"])
 def test_a_preemptor_gets_the_room_it_made_where_the_queue_knows_priorities(queue: QueueVersion) -> None:
-    scenario = load((SCENARIOS / "queue-starvation.yaml").read_text())
+    scenario = load_scenario((SCENARIOS / "queue-starvation.yaml").read_text())
     trace = run_scenario(msgspec.structs.replace(scenario, queue=queue), 600 * SECOND)
     [nomination] = of(Nominated, trace)
     [bound] = [event for event in of(Bound, trace) if event.pod == "default/urgent"]

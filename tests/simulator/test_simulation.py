@@ -7,6 +7,7 @@ import msgspec
 
 from simulator import trace
 from simulator.api import SECOND, ApiError, Change
+from simulator.decision_columns import plain_encoder
 from simulator.memory import MemoryApi
 from simulator.plugins.node_name import NodeName
 from simulator.plugins.registry import IN_TREE
@@ -254,7 +255,7 @@ def test_the_same_inputs_give_the_same_trace_byte_for_byte() -> None:
         lab.create(*(pod(f"u{i}", cpu="2", priorityClassName="high") for i in range(3)))
         lab.delete("nodes", "n2")
         lab.run(60)
-        return msgspec.json.encode(lab.trace) + msgspec.json.encode(lab.decisions)
+        return msgspec.json.encode(lab.trace) + plain_encoder.encode(lab.decisions)
 
     first = story()
     assert first == story()
@@ -286,3 +287,19 @@ def test_time_is_told_by_the_work_and_not_by_the_calls() -> None:
     lab.run(0)
     assert [lab.seconds(event) for event in lab.of(trace.Bound)] == [0.5, 1, 1.5]
     assert [lab.seconds(event) for event in lab.of(trace.PodStarted)] == [1.5, 2, 2.5]
+
+
+def test_a_change_from_outside_is_taken_in_before_what_was_due_earlier_which_then_runs_late() -> None:
+    lab = Lab()
+    lab.create(node("n1", cpu="1"), pod("first", annotations={"schedviz/run-seconds": "5"}))
+    lab.run(2)
+    [started] = lab.of(trace.PodStarted)
+    lab.now += 10 * SECOND
+    lab.create(pod("second"))
+    lab.run(0)
+    [finished] = lab.of(trace.PodFinished)
+    added = next(event for event in lab.of(trace.QueueMoved) if event.pod == "default/second")
+    tried = next(event for event in lab.of(trace.CycleStarted) if event.pod == "default/second")
+    assert started.t + 5 * SECOND < finished.t == added.t == tried.t, "all at the time of the call"
+    order = [event for event in lab.trace if event in (added, finished, tried)]
+    assert order == [added, finished, tried]

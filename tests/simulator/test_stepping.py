@@ -7,7 +7,7 @@ import pytest
 from simulator.api import SECOND, Change, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.memory import MemoryApi
-from simulator.scenario import load
+from simulator.scenario import load_scenario
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
 from simulator.trace import Bound, CycleStarted, Event, Nominated
@@ -29,7 +29,7 @@ class Recording(MemoryApi):
 
 
 def play(name: str, *, by_point: bool, end: Micros) -> tuple[list[Event], list[list[Change]]]:
-    scenario, api = load((SCENARIOS / f"{name}.yaml").read_text()), Recording()
+    scenario, api = load_scenario((SCENARIOS / f"{name}.yaml").read_text()), Recording()
     api.commit(new_cluster(scenario.manifests, START))
     simulation = Simulation(api, Options(scenario.seed, scenario.pace, scenario.config))
     trace: list[Event] = []

@@ -5,17 +5,16 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.commands.decide import Question, decide
-from simulator.config import load
+from simulator.commands.decide import DecideInput, decide
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import CSI_NODES, PVCS, PVS, STORAGE_CLASSES
-from simulator.plugins.registry import IN_TREE
+from simulator.plugins.registry import IN_TREE, load
 from simulator.plugins.volume_binding.volume_binding import RESERVED
 from simulator.scheduler.attempt import Attempt
 
@@ -99,7 +98,7 @@ def csi_node(name: str, *, migrated: str = "", **limits: int) -> Manifest:
 
 
 def decided(pending: Manifest, config: Manifest | None = None, **objects: list[Manifest]) -> Manifest:
-    return decide(Question("", objects, pending, config))
+    return decide(DecideInput("", objects, pending, config))
 
 
 def reasons(answer: Manifest) -> dict[str, list[str] | None]:
@@ -443,6 +442,7 @@ def verdicts(cluster: Cluster, pending: Pod) -> list[str]:
     return [str(search.diagnosis.status_of(name)) for name in ("a", "b")]
 
 
+@settings(deadline=None)
 @given(STEPS, st.lists(st.sampled_from(SOURCES), min_size=1, max_size=3))
 def test_what_is_kept_up_to_date_says_the_same_as_a_cluster_built_anew(
     steps: list[tuple[int, str, list[Any]]], wanted: list[Any]

@@ -12,38 +12,45 @@ import msgspec
 import pytest
 
 from simulator.__main__ import main
+from simulator.api import Change
 from simulator.apiserver.admission import admit, new_cluster
-from simulator.apiserver.overlay import NewCluster
-from simulator.apiserver.patch import json_patch
-from simulator.apiserver.resources import BUILT_IN, Resource, of_kind
+from simulator.apiserver.overlay import CreatedObjects
+from simulator.apiserver.patch import apply_json_patch
+from simulator.apiserver.resources import BUILT_IN, Resource, find_by_kind
 from simulator.apiserver.update import admit_update
-from simulator.cluster import snapshot
-from simulator.config import load
+from simulator.framework import snapshot
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
-from simulator.objects.quantity import milli_value, parse
-from simulator.plugins.registry import profiles
-from simulator.random_clusters import HOSTNAME, REQUIRED, USUAL, Mixture, cluster, pending
+from simulator.objects.quantity import milli_value, parse_quantity
+from simulator.plugins.registry import load, profiles
+from simulator.random_clusters import (
+    HOSTNAME,
+    REQUIRED,
+    USUAL_MIXTURE,
+    ClusterMixture,
+    random_cluster,
+    random_pending_pod,
+)
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import record
-from simulator.what_if.answer import Answer, Progress, Suggestion
-from simulator.what_if.comparison import compare, ranking
+from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.comparison import compare_nodes, rank_nodes
 from simulator.what_if.edit import Edit
-from simulator.what_if.eviction import eviction, savings
-from simulator.what_if.search import GROUPS_AT_MOST, answer, search
+from simulator.what_if.eviction import explain_eviction, find_preventions
+from simulator.what_if.search import GROUPS_AT_MOST, search, search_to_end
 from simulator.what_if.situation import Situation
 from tests.simulator.builders import a_node, a_pod
 
 Manifest = dict[str, Any]
 Objects = list[Manifest]
 FRAMEWORKS = profiles(load(None))
-ROOMY = Mixture(full=(0.3, 0.9), odd=0.35)
+ROOMY = ClusterMixture(full=(0.3, 0.9), odd=0.35)
 """So that pods are turned away for other reasons than room alone."""
 
 
 def of(objects: Iterable[Manifest]) -> Iterator[tuple[Resource, Manifest]]:
     for manifest in objects:
-        resource = of_kind(manifest["apiVersion"], manifest["kind"])
+        resource = find_by_kind(manifest["apiVersion"], manifest["kind"])
         assert resource is not None
         yield resource, manifest
 
@@ -54,8 +61,8 @@ def key_of(manifest: Manifest) -> tuple[str, str]:
 
 def asked(
     objects: Iterable[Manifest], pod: Manifest, frameworks: Mapping[str, Framework] = FRAMEWORKS
-) -> Answer:
-    return answer(Situation.read(of(objects), pod, frameworks))
+) -> WhatIfAnswer:
+    return search_to_end(Situation.read(of(objects), pod, frameworks))
 
 
 def attempted(
@@ -87,20 +94,23 @@ def edited(objects: Sequence[Manifest], pod: Manifest, edits: Iterable[Edit]) ->
         if edit.manifest is not None:
             known[at] = edit.manifest
         if edit.verb == "update":
-            assert json_patch(old, edit.patch) == edit.manifest
+            assert apply_json_patch(old, edit.patch) == edit.manifest
         elif edit.verb == "recreate":
             assert edit.manifest is not None
-            assert json_patch(old, edit.patch)["spec"] == edit.manifest["spec"]
+            assert apply_json_patch(old, edit.patch)["spec"] == edit.manifest["spec"]
     [changed] = [m for m in known.values() if key_of(m) == key_of(pod)]
     return list(known.values()), changed
 
 
 def questions(
-    count: int, nodes: int, seed: int, mixture: Mixture = USUAL
+    count: int, nodes: int, seed: int, mixture: ClusterMixture = USUAL_MIXTURE
 ) -> Iterator[tuple[Objects, Manifest]]:
     for i in range(count):
         random = Random(f"{seed}/{i}")
-        yield [*cluster(random, random.randint(1, nodes), mixture)], pending(random, "question", mixture)
+        yield (
+            [*random_cluster(random, random.randint(1, nodes), mixture)],
+            random_pending_pod(random, "question", mixture),
+        )
 
 
 def test_each_suggestion_applied_does_what_it_said_and_a_smaller_cut_does_not_do() -> None:
@@ -117,7 +127,7 @@ def test_each_suggestion_applied_does_what_it_said_and_a_smaller_cut_does_not_do
             seen[said.kind] = seen.get(said.kind, 0) + 1
             if said.kind == "request":
                 written = new["spec"]["containers"][0]["resources"]["requests"]
-                more = parse(written[said.what]) + parse(said.unit)
+                more = parse_quantity(written[said.what]) + parse_quantity(said.unit)
                 written[said.what] = f"{more}n"
                 assert attempted(changed, new)[0] != "bound", f"{said}: and one {said.unit} more fits, too"
     assert len(seen) >= 10, f"too few kinds of suggestions to tell: {seen}"
@@ -126,11 +136,11 @@ def test_each_suggestion_applied_does_what_it_said_and_a_smaller_cut_does_not_do
 # Against trying everything
 
 
-def by_kind(found: Answer, kind: str) -> list[Suggestion]:
+def by_kind(found: WhatIfAnswer, kind: str) -> list[Suggestion]:
     return [said for said in found.suggestions if said.kind == kind]
 
 
-def targets(found: Answer, kind: str) -> set[str]:
+def targets(found: WhatIfAnswer, kind: str) -> set[str]:
     return {name for said in by_kind(found, kind) for name in (said.target, *said.alike)}
 
 
@@ -236,14 +246,14 @@ def test_on_small_clusters_nothing_is_missed_that_trying_everything_finds() -> N
 
         smaller = copy.deepcopy(pod)
         requests = smaller["spec"]["containers"][0]["resources"]["requests"]
-        most = milli_value(parse(requests["cpu"]))
+        most = milli_value(parse_quantity(requests["cpu"]))
         fits = -1
         for cpu in range(most - 100, -1, -100):
             requests["cpu"] = f"{cpu}m"
             if attempted(objects, smaller)[0] == "bound":
                 fits = cpu
                 break
-        cuts = [milli_value(parse(s.after)) for s in by_kind(found, "request") if s.what == "cpu"]
+        cuts = [milli_value(parse_quantity(s.after)) for s in by_kind(found, "request") if s.what == "cpu"]
         assert cuts == ([fits] if fits >= 0 else [])
         compared["request"] += len(cuts)
 
@@ -453,11 +463,13 @@ def test_the_api_server_takes_every_edit_as_it_is() -> None:
                 resource = next(r for r in BUILT_IN if r.id == edit.resource)
                 old = next((c for c in there if (c.resource, c.key) == (edit.resource, edit.key)), None)
                 if edit.verb == "update" and edit.manifest is not None and old and old.object:
-                    [change] = admit_update(resource, old.object, edit.manifest, NewCluster(there)).changes
+                    [change] = admit_update(
+                        resource, old.object, edit.manifest, CreatedObjects(there)
+                    ).changes
                     assert change.object == edit.manifest
                 elif edit.manifest is not None:
                     there = [change for change in there if change is not old or edit.verb == "create"]
-                    there += admit([edit.manifest], NewCluster(there), 0, source="again").changes
+                    there += admit([edit.manifest], CreatedObjects(there), 0, source="again").changes
                 taken.add(f"{edit.verb} {edit.resource}")
     assert taken >= {
         "update nodes", "update pods", "recreate pods", "create nodes", "delete pods",
@@ -497,11 +509,11 @@ def test_what_more_than_one_thing_would_take_is_said_of_the_nodes_that_lack_leas
 
 
 def test_a_search_that_is_stopped_leaves_everything_as_it_was() -> None:
-    objects = [*cluster(Random(3), 9, ROOMY)]
-    question = pending(Random(4), "question", ROOMY)
+    objects = [*random_cluster(Random(3), 9, ROOMY)]
+    question = random_pending_pod(Random(4), "question", ROOMY)
     situation = Situation.read(of(objects), question, FRAMEWORKS)
     whole = list(search(situation))
-    assert isinstance(whole[-1], Answer)
+    assert isinstance(whole[-1], WhatIfAnswer)
     assert sum(isinstance(said, Progress) for said in whole) > 10
     for steps in range(1, len(whole), 3):
         stopped = search(situation)
@@ -509,6 +521,30 @@ def test_a_search_that_is_stopped_leaves_everything_as_it_was() -> None:
             next(stopped)
         stopped.close()
     assert list(search(situation)) == whole
+
+
+def test_changes_restore_the_order_of_pods_and_objects() -> None:
+    claims = [
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": {}}
+        for name in ("first", "second")
+    ]
+    waiting = [pod(name, "1") | {"status": {"nominatedNodeName": "a"}} for name in ("n1", "n2")]
+    objects = [node("a"), *(pod(name, "1", nodeName="a") for name in ("p1", "p2", "p3")), *claims, *waiting]
+    situation = Situation.read(of(objects), pod("q", "1"), FRAMEWORKS)
+
+    def order() -> tuple[list[str], list[str], list[str]]:
+        return (
+            situation.cluster.pod_order("a"),
+            [*situation.cluster.objects("persistentvolumeclaims")],
+            [each.key for each in situation.nominated.get("a", ())],
+        )
+
+    before = order()
+    deleted = [("pods", "default/p1"), ("persistentvolumeclaims", "default/first"), ("pods", "default/n1")]
+    with situation.with_changes(Change(resource, key, None, 1) for resource, key in deleted):
+        assert [len(left) for left in order()] == [2, 1, 1]
+    assert order() == before
+    assert [len(kept) for kept in before] == [3, 2, 2]
 
 
 # Why
@@ -525,7 +561,7 @@ def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:
     built, nominated = snapshot.read(of(objects), FRAMEWORKS)
     made = Situation(built, Pod.parse(pod("p", "2", affinity={"nodeAffinity": zone})), FRAMEWORKS, nominated)
     decision = record(made.attempt(exhaustive=True))
-    found = compare(decision, "empty")
+    found = compare_nodes(decision, "empty")
     assert (found.node, found.how) == ("near", "scores")
     assert found.totals is not None
     assert sum(d.difference for d in found.differences) == found.totals[0] - found.totals[1] > 0
@@ -537,13 +573,13 @@ def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:
         True,
     )
     assert (last.plugin, last.decides) == ("NodeResourcesBalancedAllocation", False)
-    assert compare(decision, "twin", "empty").how == "lot"
-    refused = compare(decision, "small")
+    assert compare_nodes(decision, "twin", "empty").how == "lot"
+    refused = compare_nodes(decision, "small")
     assert refused.failure is not None
     assert (refused.how, refused.failure.reasons) == ("refused", ["Insufficient cpu"])
-    assert ranking(decision)[0] == "near"
+    assert rank_nodes(decision)[0] == "near"
     with pytest.raises(LookupError):
-        compare(decision, "elsewhere")
+        compare_nodes(decision, "elsewhere")
 
 
 def test_a_victim_hears_who_evicted_it_by_which_rule_and_what_would_have_saved_it() -> None:
@@ -570,21 +606,21 @@ def test_a_victim_hears_who_evicted_it_by_which_rule_and_what_would_have_saved_i
     ]
     question = pod("p", "3", priority=100)
     situation = Situation.read(of(objects), question, FRAMEWORKS)
-    said = eviction(record(situation.attempt(exhaustive=True)), "default/victim")
+    said = explain_eviction(record(situation.attempt(exhaustive=True)), "default/victim")
     assert (said.preemptor, said.node, said.rule, said.candidates) == ("default/p", "n", 2, 2)
     assert (said.spared, said.tried, said.turn) == (
         ["default/old"], ["default/old", "default/victim"], 2,
     )  # fmt: skip
-    found = {s.kind: s for s in savings(situation, "default/victim")}
+    found = {s.kind: s for s in find_preventions(situation, "default/victim")}
     assert {kind: (s.what, s.before, s.after, s.outcome.node) for kind, s in found.items()} == {
         "priority": ("default/victim", "5", "50", "m"),
         "budget": ("app=v", "", "0", "m"),
         "request": ("cpu", "3", "2", "m"),
         "preemptor-priority": ("default/p", "100", "5", ""),
     }
-    assert [*savings(situation, "default/grand")] == []
+    assert [*find_preventions(situation, "default/grand")] == []
     with pytest.raises(LookupError):
-        eviction(record(situation.attempt()), "default/grand")
+        explain_eviction(record(situation.attempt()), "default/grand")
 
 
 # The command
@@ -612,7 +648,7 @@ def test_the_command_says_what_would_help_as_a_table_and_as_json(
         ("request cpu 1500m -> 1", "bound to n"),
         ("one more node like m", "bound to m-2"),
     ]  # fmt: skip
-    assert msgspec.json.decode(said("1500m", "-o", "json"), type=Answer).suggestions[0].target == "m"
+    assert msgspec.json.decode(said("1500m", "-o", "json"), type=WhatIfAnswer).suggestions[0].target == "m"
     assert "fits as it is: it would be bound to n" in said("1")
     hopeless = said("1500m", "--config", str(_no_cordons(tmp_path)))
     assert "bound to m" in hopeless

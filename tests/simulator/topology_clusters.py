@@ -6,12 +6,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
-from simulator.config import load
-from simulator.framework.interface import CycleState
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import profiles
+from simulator.plugins.registry import load, profiles
 
 Manifest = dict[str, Any]
 

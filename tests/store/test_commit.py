@@ -8,7 +8,6 @@ import pytest
 
 from schedviz.store import (
     CollectionChanged,
-    Gone,
     NoSandbox,
     Sandbox,
     SandboxExists,
@@ -18,8 +17,8 @@ from schedviz.store import (
 )
 from schedviz.store.model import Meta
 from simulator.api import ApiError, Change, WatchEvent
+from simulator.client.informer import Informer
 from simulator.trace import Bound, LaneEntry
-from simulator.world.informer import Informer
 
 
 def pod(name: str, **spec: Any) -> dict[str, Any]:
@@ -115,10 +114,10 @@ def test_a_collection_written_since_it_was_read_refuses_the_commit(sandbox: Sand
 
 
 def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
-    first = sandbox.take_lease("w1", 10.0, None)
+    first = sandbox.take_lease("w1", None)
     assert first is not None
-    assert sandbox.take_lease("w2", 10.0, None) is None  # it is held
-    second = sandbox.take_lease("w2", 20.0, first)
+    assert sandbox.take_lease("w2", None) is None  # it is held
+    second = sandbox.take_lease("w2", first)
     assert second is not None
     assert sandbox.lease() == second
     before = everything(sandbox)
@@ -129,25 +128,25 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
     ):
         with pytest.raises(StaleLease):
             write()
-    assert sandbox.renew_lease(first, 30.0) is None
+    assert sandbox.renew_lease(first) is None
     sandbox.release_lease(first)
 
     assert everything(sandbox) == before
     assert sandbox.lease() == second
     assert sandbox.commit([create("a")], token=second) == [1]
-    renewal = sandbox.renew_lease(second, 30.0)
+    renewal = sandbox.renew_lease(second)
     assert renewal is not None
     assert sandbox.lease() == renewal.lease
     assert (renewal.clock, renewal.version) == (sandbox.clock(), 1)
     assert renewal.breaks == 0
     sandbox.break_watch(first)
     sandbox.break_watch(second)
-    again = sandbox.renew_lease(second, 31.0)
+    again = sandbox.renew_lease(second)
     assert again is not None
     assert again.breaks == 1, "that of the leader, and of no other"
     sandbox.release_lease(again.lease)
     assert sandbox.lease() is None
-    third = sandbox.take_lease("w1", 40.0, None)
+    third = sandbox.take_lease("w1", None)
     assert third is not None
     assert third.epoch > second.epoch
 
@@ -237,7 +236,7 @@ def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store,
     with pytest.raises(SandboxExists):
         store.create(Meta(name=name))
     sandbox.commit([create("a")])
-    old = sandbox.take_lease("w", 1.0, None)
+    old = sandbox.take_lease("w", None)
     store.delete(name)
     with pytest.raises(NoSandbox):
         store.delete(name)
@@ -307,23 +306,6 @@ def test_a_commit_is_not_stored_twice_when_redis_forgets_its_scripts(sandbox: Sa
     store.redis.script_flush()
     assert sandbox.commit([create("b")], trace=[Bound(1, 1, "default/b", "n")]) == [2]
     assert sandbox.trace_head() == 1
-
-
-def test_who_follows_the_queue_reads_what_moved(sandbox: Sandbox) -> None:
-    a, b = (LaneEntry(f"default/{name}", name, "activeQ", 0, 1, 1, 1) for name in "ab")
-    with pytest.raises(Gone):
-        sandbox.moves(-1)
-    sandbox.commit([], lanes={a.pod: a, b.pod: b})
-    places, number = sandbox.queue()
-    assert places == {a.pod: a, b.pod: b}
-    assert sandbox.moves(number) == ({}, number)
-    sandbox.commit([], lanes={a.pod: None})
-    sandbox.commit([], lanes={a.pod: None, b.pod: b})
-    assert sandbox.moves(number) == ({a.pod: None, b.pod: b}, number + 3)
-    assert sandbox.lane(b.pod) == b
-    sandbox.commit([], lanes={}, reset_lanes=True)
-    with pytest.raises(Gone):
-        sandbox.moves(number + 3)
 
 
 def test_objects_are_found_by_a_name_in_them(sandbox: Sandbox) -> None:

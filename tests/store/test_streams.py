@@ -20,6 +20,12 @@ def test_reading_goes_on_from_any_kept_version_in_pages(sandbox: Sandbox) -> Non
     assert sandbox.trace_head() == 5
 
 
+@pytest.mark.parametrize("cycle", [-1, 0, 1, 2**63 - 1, 2**63, 2**64, 10**30])
+def test_a_cycle_that_there_cannot_be_has_no_decision(sandbox: Sandbox, cycle: int) -> None:
+    assert sandbox.decision(cycle) is None
+    assert sandbox.history().decision(cycle) is None
+
+
 def test_a_trimmed_or_future_version_is_gone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(module.LIMITS, "log", 100)
     monkeypatch.setitem(module.LIMITS, "trace", 100)

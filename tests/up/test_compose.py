@@ -1,27 +1,49 @@
 """docker-compose.yml and the Dockerfile say what the code says; no container engine is needed to know."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.conf import global_settings
 
 from schedviz import environment, settings
 from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.embedded_redis import config
+from schedviz.embedded_redis import redis_conf
 from schedviz.up.parts import SERVER
 from tests.processes import ROOT
 
 WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
+PROCESSES = ("web", "worker", "thinker")
 
 
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     parsed: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    assert parsed["services"].keys() == {"redis", "web", "worker", "thinker"}
+    assert parsed["services"].keys() == {"redis", *PROCESSES}
     assert parsed["volumes"].keys() == {"data"}
     return parsed["services"]
+
+
+def read_by_processes() -> set[str]:
+    """The settings that the web server, a worker or the thinker read: those that Django reads, and those that
+    the code names anywhere but in ``manage.py up``, which runs in no container."""
+    assert settings.REDIS_URL
+    known = environment.KNOWN.keys()
+    code = [path for path in (ROOT / "schedviz").rglob("*.py") if "up" not in path.parts]
+    named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
+    return {name for name in known if name in named or hasattr(global_settings, name)}
+
+
+def interpolated(value: str, variables: dict[str, str]) -> str:
+    """As Compose does it: ``${NAME:-default}`` is the default where NAME is not set or empty."""
+    return re.sub(r"\$\{(\w+):-([^}]*)\}", lambda found: variables.get(found[1]) or found[2], value)
 
 
 def test_the_commands_are_those_that_up_starts(services: dict[str, Any]) -> None:
@@ -32,35 +54,139 @@ def test_the_commands_are_those_that_up_starts(services: dict[str, Any]) -> None
         ]  # fmt: skip
 
 
-def test_every_variable_is_a_setting_and_all_share_one_redis(services: dict[str, Any]) -> None:
-    assert settings.REDIS_URL
-    for name in ("web", "worker", "thinker"):
-        variables = services[name]["environment"]
-        assert variables.keys() <= environment.KNOWN.keys()
-        assert variables["REDIS_URL"] == "redis://redis:6379/0"
-        assert services[name]["depends_on"]["redis"] == {"condition": "service_healthy"}
-    taken = re.findall(r"\$\{(\w+):-", (ROOT / "docker-compose.yml").read_text())
-    assert set(taken) <= environment.KNOWN.keys()
+@pytest.mark.parametrize("name", PROCESSES)
+def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any], name: str) -> None:
+    variables = services[name]["environment"]
+    assert "EXTENDER_HOSTS" in variables
+    assert variables.keys() == read_by_processes()
+    for setting, value in variables.items():
+        assert interpolated(value, {setting: "given"}) == "given"
+        default = "redis://redis:6379/0" if setting == "REDIS_URL" else ""
+        assert interpolated(value, {}) == default
+    assert services[name]["depends_on"]["redis"] == {"condition": "service_healthy"}
+
+
+def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
+    """But for DATA_DIR: Redis writes to the volume."""
+    text = (ROOT / "docker-compose.yml").read_text()
+    taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
+    assert taken == environment.KNOWN.keys() - {"DATA_DIR"}
+    [port] = services["web"]["ports"]
+    assert interpolated(port, {}) == f"{environment.KNOWN['HOST']}:{environment.KNOWN['PORT']}:8000"
+    assert interpolated(port, {"HOST": "0.0.0.0", "PORT": "80"}) == "0.0.0.0:80:8000"
+    assert interpolated(services["worker"]["deploy"]["replicas"], {}) == environment.KNOWN["WORKERS"]
 
 
 def test_a_worker_can_be_scaled(services: dict[str, Any]) -> None:
     for name in ("worker", "thinker"):
         assert not {"ports", "container_name", "hostname"} & services[name].keys()
-    assert services["web"]["ports"] == ["127.0.0.1:${PORT:-8000}:8000"]
 
 
-def test_its_redis_keeps_what_the_embedded_one_keeps(services: dict[str, Any], tmp_path: Any) -> None:
+def test_its_redis_keeps_what_the_embedded_one_keeps(services: dict[str, Any], tmp_path: Path) -> None:
     program, *arguments = services["redis"]["command"]
     assert program == "redis-server"
-    options = dict(zip(arguments[::2], arguments[1::2], strict=True))
-    embedded = dict(line.split(" ", 1) for line in config(tmp_path, 1, "x").splitlines())
-    assert options == {f"--{name}": embedded[name] for name in ("appendonly", "maxmemory-policy")}
+    for variables, megabytes in (({}, settings.REDIS_MEMORY_MB), ({"REDIS_MEMORY_MB": "100"}, 100)):
+        given = [interpolated(argument, variables) for argument in arguments]
+        options = dict(zip(given[::2], given[1::2], strict=True))
+        lines = redis_conf(tmp_path, 1, "x", megabytes).splitlines()
+        embedded = dict(line.split(" ", 1) for line in lines)
+        assert options["--maxmemory"] == f"{megabytes}mb"
+        assert options == {
+            f"--{name}": embedded[name] for name in ("appendonly", "maxmemory", "maxmemory-policy")
+        }
 
 
-def test_the_image_holds_all_that_the_code_needs(services: dict[str, Any]) -> None:
+HEALTH = ["python", "-m", "schedviz.up.health"]
+
+
+def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
+    checks = {name: service["healthcheck"] for name, service in services.items()}
+    assert checks["redis"]["test"] == ["CMD-SHELL", "redis-cli ping | grep -q PONG"]
+    assert checks["web"]["test"] == ["CMD", *HEALTH, "http://127.0.0.1:8000/healthz"]
+    assert checks["worker"]["test"] == ["CMD", *HEALTH, "workers"]
+    assert checks["thinker"]["test"] == ["CMD", *HEALTH, "thinkers"]
+    for name in PROCESSES:
+        assert {"interval", "timeout", "retries", "start_period"} < checks[name].keys()
+
+
+def test_its_redis_is_reached_by_the_other_containers_only(services: dict[str, Any]) -> None:
+    """It has no password."""
+    assert not {"ports", "network_mode"} & services["redis"].keys()
+
+
+def test_the_command_of_a_worker_elsewhere_is_documented() -> None:
+    command = " ".join(["-m celery --app=schedviz --quiet", *WORKER_ARGUMENTS])
+    assert f"python {command}\n" in (ROOT / "docs" / "SETTINGS.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the Dockerfile copies, where nothing else of the project is."""
+    root = tmp_path_factory.mktemp("image")
+    ignored = shutil.ignore_patterns(*(ROOT / ".dockerignore").read_text().split(), "__pycache__")
+    for line in (ROOT / "Dockerfile").read_text().splitlines():
+        if line.startswith("COPY "):
+            source, target = line.split()[1:]
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, root / target, ignore=ignored)
+            else:
+                place = root / target
+                place.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / source, place)
+    return root
+
+
+def test_the_image_starts_the_web_server() -> None:
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    copied = {source for line in lines if line.startswith("COPY") for source in line.split()[1:-1]}
-    assert copied == {"requirements/runtime.txt", "manage.py", "simulator", "schedviz", "templates", "static"}
-    assert all((ROOT / source).exists() for source in copied)
     (command,) = [line.removeprefix("CMD ") for line in lines if line.startswith("CMD")]
     assert json.loads(command) == WEB
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_the_image_holds_the_health_checks(
+    image: Path, services: dict[str, Any], name: str, redis_url: str
+) -> None:
+    """Each is run where no such process is."""
+    program, *command = services[name]["healthcheck"]["test"][1:]
+    assert program == "python"
+    answer = subprocess.run(
+        [sys.executable, *(argument.replace(":8000/", ":1/") for argument in command)],
+        cwd=image,
+        env={**os.environ, "REDIS_URL": f"{redis_url.removesuffix('/0')}/7"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (answer.returncode, answer.stderr) == (1, "")
+    assert re.fullmatch(r"(none of the .+|http://.+Connection refused>)\n", answer.stdout)
+
+
+HOME = """
+import django
+django.setup()
+from django.test import Client
+from schedviz.web import scenarios
+assert scenarios.FOLDER.is_relative_to({root!r})
+answer = Client().get("/ideas/", headers={{"Accept-Language": "zh-CN"}})
+print(answer.status_code, answer.headers["Content-Language"])
+print(answer.content.decode())
+"""
+
+
+def test_the_image_holds_all_that_pages_need_in_every_language(image: Path, redis_url: str) -> None:
+    """From the image's own files: code, templates, words."""
+    answer = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", HOME.format(root=str(image))],
+        cwd=image,
+        env={**os.environ, "REDIS_URL": redis_url, "ALLOWED_HOSTS": "testserver",
+             "DJANGO_SETTINGS_MODULE": "schedviz.settings"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    status, _, page = answer.stdout.partition("\n")
+    assert status == "200 zh-hans"
+    assert "调度" in page
+    for folder in ("static", "locale", "templates"):
+        assert (image / folder).is_dir()

@@ -1,15 +1,14 @@
 """What the end of a process means, under Supervisor as ``up`` configures it."""
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.processes import ROOT, Process
-from tests.waiting import eventually
+from tests.processes import Process
+from tests.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.alone
 
@@ -54,8 +53,11 @@ def test_what_dies_at_every_start_is_given_up(tmp_path: Path) -> None:
 
 def test_what_runs_once_may_end_well_but_not_badly(tmp_path: Path) -> None:
     once = "autorestart=false\nstartsecs=0"
-    good = f"pass\n{once}"
-    bad = f"import sys, time; time.sleep(0.2); sys.exit('no room')\n{once}"
+    noted = tmp_path / "good"
+    good = f"import os, pathlib; pathlib.Path('{noted}').write_text(str(os.getpid()))\n{once}"
+    # It fails when the good one has ended and was waited for: nothing of that is left in /proc.
+    ended = f"(p := Path('{noted}')).exists() and not Path('/proc', p.read_text()).exists()"
+    bad = f"import sys; from pathlib import Path; [*iter(lambda: {ended}, True)]; sys.exit('no room')\n{once}"
     family = Family(tmp_path, good=good, bad=bad)
     assert family.process.wait() == 1
     assert family.said == [
@@ -69,8 +71,8 @@ def test_what_runs_once_may_end_well_but_not_badly(tmp_path: Path) -> None:
 def test_a_signal_ends_it_well_and_what_does_not_stop_is_killed(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    code = "import signal as s, time; s.signal(s.SIGTERM, s.SIG_IGN); print('up'); time.sleep(60)"
-    family = Family(tmp_path, deaf=f"{code}\nstopwaitsecs=1", calm="import time; time.sleep(60)")
+    code = "import signal as s; s.signal(s.SIGTERM, s.SIG_IGN); print('up'); [*iter(s.pause, 0)]"
+    family = Family(tmp_path, deaf=f"{code}\nstopwaitsecs=1", calm="import signal; signal.pause()")
     eventually(lambda: "deaf | up" in family.said)
     family.process.send(number)
     assert family.process.wait() == 0
@@ -80,16 +82,18 @@ def test_a_signal_ends_it_well_and_what_does_not_stop_is_killed(
 def test_what_is_watched_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     """Redis, which sleeps here, and with it the guardian."""
     code = """
-import subprocess, sys, time
+import signal, subprocess, sys
 from schedviz.up import guardian
-command = [sys.executable, "-c", "import time; time.sleep(60)"]
+command = [sys.executable, "-c", "import signal; signal.pause()"]
 guardian.watch(subprocess.Popen(command, start_new_session=True).pid)
-time.sleep(60)
+print("watched", flush=True)
+signal.pause()
 """
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, start_new_session=True)
-    family = psutil.Process(process.pid)
-    children = eventually(lambda: [c for c in family.children() if len(family.children()) == 2])
-    process.kill()
+    process = Process(["-c", code], tmp_path / "log")
+    eventually(lambda: process.alive() and process.output == "watched\n")
+    children = psutil.Process(process.popen.pid).children()
+    assert len(children) == 2
+    process.popen.kill()
     process.wait()
-    _, left = psutil.wait_procs(children, timeout=15)
+    _, left = psutil.wait_procs(children, timeout=PATIENCE)
     assert left == []

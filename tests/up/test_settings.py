@@ -9,6 +9,7 @@ import pytest
 
 from schedviz import environment, settings
 from tests.processes import ROOT
+from tests.waiting import PATIENCE
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
@@ -42,7 +43,7 @@ def test_a_wrong_value_ends_the_process_with_one_line(name: str, value: str) -> 
         env={**os.environ, name: value},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
     assert ended.returncode == 1

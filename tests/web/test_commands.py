@@ -9,7 +9,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-from schedviz.web.commands import COMMANDS, Bad, complete, run
+from schedviz.web.commands import COMMANDS, CommandError, complete, run
 
 from .samples import SCHEDULED
 
@@ -168,6 +168,10 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
         ("scale deploy shop many", "number"),
         ("speed 1000", "from 0.1 to 100"),
         ("speed fast", "not a number"),
+        ("step inf", "“inf” is not a number"),
+        ("step cycle nan", "“nan” is not a number"),
+        ("step 1.5", "“1.5” is not a number"),
+        ("goto -1", "“-1” is not a number"),
         ("until never", "nothing-pending"),
         ("describe node none", "no node none"),
         ("x" * 2000, "at most"),
@@ -175,7 +179,7 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(cluster: Sandbox, line: str, part: str) -> None:
     before = cluster.version()
-    with pytest.raises(Bad) as error:
+    with pytest.raises(CommandError) as error:
         run(cluster, line)
     assert part in str(error.value)
     assert cluster.version() == before

@@ -65,3 +65,16 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     assert course("default/web", told).attempts[0].outcome == "waits on Permit"
     bound = [*told, trace.Bound(START, 7, "default/web", "n3")]
     assert course("default/web", bound).attempts[0].outcome == "bound to n3"
+
+
+@pytest.mark.parametrize(("place", "node"), [("0", "n3"), ("1", "n1"), ("2", ""), ("x", "")])
+def test_a_score_of_the_last_cycle_has_an_address_by_its_column(
+    sandbox: Sandbox, place: str, node: str
+) -> None:
+    sandbox.commit([], decisions=[replace(SCHEDULED, cycle=7)])
+    client = Client(headers={"host": "localhost"})
+    address = f"/s/{sandbox.name}/cycles/last/?plugin=NodeResourcesFit&place={place}"
+    html = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert 'data-cycle="7"' in html
+    found = re.search(r'id="arithmetic".*?on (\S+?)[ <]', html, re.DOTALL)
+    assert (found[1] if found else "") == node

@@ -15,10 +15,10 @@ from schedviz.store import Meta, Sandbox, Store
 from schedviz.web.scenarios import scenarios
 from simulator.api import SECOND, Change, Manifest, bare
 from simulator.apiserver.admission import new_cluster
-from simulator.apiserver.dump import Dump
-from simulator.apiserver.imported import Import
+from simulator.dumps.dump import Dump
+from simulator.dumps.imported import Import
 from simulator.memory import MemoryApi
-from simulator.random_clusters import cluster
+from simulator.random_clusters import random_cluster
 from simulator.simulation import Options, Simulation
 
 Objects = dict[str, dict[str, Manifest]]
@@ -85,7 +85,7 @@ def test_what_was_exported_and_imported_is_the_same_cluster(name: str) -> None:
 def test_random_clusters_are_the_same_after_export_and_import(
     client: Client, store: Store, second: str, seed: int
 ) -> None:
-    documents = [*cluster(Random(seed), 6)]
+    documents = [*random_cluster(Random(seed), 6)]
     text = json.dumps({"kind": "List", "items": documents})
     client.post("/bring/", {"do": "create", "name": second, "text": text})
     exported = client.get(f"/s/{second}/download/objects/").content.decode()
@@ -121,7 +121,9 @@ def test_the_manifests_can_be_applied_and_hold_only_what_somebody_would_write(
     assert {m["metadata"]["name"] for m in found} >= {"web", "db", *objects["nodes"]}
     made = write.create_sandbox(store, Meta(second, created=1_780_000_000.0), found)
     assert made.count("nodes") == len(objects["nodes"])
-    assert made.get("deployments.apps", "default/web") is not None
+    web = made.get("deployments.apps", "default/web")
+    assert web
+    assert web["spec"]["replicas"] == 2
     store.delete(sandbox_name)
 
 
@@ -153,7 +155,7 @@ spec:
 def test_the_picture_is_an_svg_that_needs_nothing_else_and_says_what_it_shows(
     client: Client, store: Store, second: str, nodes: int
 ) -> None:
-    text = json.dumps({"kind": "List", "items": [*cluster(Random(1), nodes)]})
+    text = json.dumps({"kind": "List", "items": [*random_cluster(Random(1), nodes)]})
     client.post("/bring/", {"do": "create", "name": second, "text": text})
     answer = client.get(f"/s/{second}/download/nodes.svg")
     assert answer.headers["Content-Type"] == "image/svg+xml"

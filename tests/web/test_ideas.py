@@ -9,6 +9,7 @@ from django.test import Client
 from schedviz.store import Meta, Store
 from schedviz.web import ideas
 from tests.messages import ROOT
+from tests.threads import at_once
 
 
 @pytest.fixture
@@ -73,11 +74,21 @@ def test_a_visitor_s_example_is_paused_framed_and_made_anew(client: Client, stor
 def test_examples_make_room_the_oldest_first_and_a_branch_is_nobody_s_example() -> None:
     now = 1_800_000_000.0
     many = [Meta(f"e{n}", created=now - n) for n in range(ideas.EXAMPLES_AT_MOST, 0, -1)]
-    assert ideas.too_many(many[1:], now) == []
-    assert ideas.too_many(many, now) == [many[0].name]
+    assert ideas.examples_to_delete(many[1:], now, 1) == []
+    assert ideas.examples_to_delete(many, now, 1) == [many[0].name]
     old = Meta("old", created=now - ideas.KEPT_SECONDS)
-    assert ideas.too_many([old], now) == ["old"]
+    assert ideas.examples_to_delete([old], now, 1) == ["old"]
     name = ideas.sandbox_of("queue", "0123456789ab")
     assert ideas.is_example(Meta(name, scenario="ideas/queue"))
     assert not ideas.is_example(Meta(f"{name}-2", scenario="ideas/queue"))
     assert not ideas.is_example(Meta(name))
+
+
+def test_of_many_visitors_who_begin_at_the_same_time_no_more_examples_are_left_than_may_be(
+    client: Client, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ideas, "EXAMPLES_AT_MOST", 3)
+    for number in range(2):
+        ideas.start_example(store, "queue", f"{number:012x}")
+    at_once(lambda number: ideas.start_example(store, "queue", f"{number + 16:012x}"))
+    assert len([meta for meta in store.sandboxes() if ideas.is_example(meta)]) == 3

@@ -1,14 +1,21 @@
 """A cluster that somebody brings: looked at, made a sandbox of, and nothing secret of it in the store."""
 
 import gzip
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import msgspec
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from schedviz.store import Store
 from schedviz.store.sandbox import LIMITS
+from schedviz.web import imports
+from simulator.commands.clean import CleanedHeader, CleanedObject
+from simulator.dumps.imported import ImportReport
 from tests.dumps import SECRET, as_list, cluster, node
 
 from .test_pages import text
@@ -93,7 +100,7 @@ def test_to_look_stores_nothing(client: Client, store: Store) -> None:
         ({"text": "a: [1"}, "line 2: not YAML"),
         (
             {"text": "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
-            "nothing in it that a scheduler reads",
+            "no object that the simulator uses",
         ),
         ({"text": as_list([node("n")]), "name": "no name"}, "a sandbox's name is at most 63"),
     ],
@@ -109,10 +116,43 @@ def test_what_cannot_be_brought_is_said_and_the_text_is_kept(
     assert {meta.name for meta in store.sandboxes()} == before
 
 
+def test_a_text_that_is_too_long_to_be_pasted_is_refused_with_a_page(client: Client) -> None:
+    answer = client.post("/bring/", {"do": "look", "text": "x" * 5_000_000})
+    assert answer.status_code == 413
+    assert "More than 4 MiB cannot be sent here." in text(answer.content)
+
+
+PRINT_AND_DIE = """
+import os, sys
+sys.stdout.write(open(sys.argv[1]).read())
+sys.stdout.flush()
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("last", [b"", b'["nodes", "n70'])
+def test_a_dump_whose_reading_is_cut_off_leaves_nothing_behind(
+    store: Store, brought: str, tmp_path: Path, last: bytes
+) -> None:
+    """As when the process that reads runs out of memory, or of time."""
+    nodes = [msgspec.json.encode(node(f"n{number}")) for number in range(700)]
+    lines = [CleanedObject("nodes", f"n{number}", msgspec.Raw(each)) for number, each in enumerate(nodes)]
+    said = tmp_path / "lines"
+    said.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines) + last)
+    with subprocess.Popen([sys.executable, "-c", PRINT_AND_DIE, said], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        cluster = imports.Cluster(
+            CleanedHeader(ImportReport(), None, None), imports.changes(process, process.stdout)
+        )
+        with pytest.raises(imports.ImportFailed):
+            imports.create_from_dump(store, cluster, brought)
+    assert brought not in store.names()
+
+
 def test_more_objects_than_a_sandbox_holds_leave_nothing_behind(
     client: Client, store: Store, brought: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedviz.api.write.TAKEN_AT_ONCE", 10)
+    monkeypatch.setattr("schedviz.api.new_sandbox.OBJECTS_AT_ONCE", 10)
     monkeypatch.setitem(LIMITS, "objects", 15)
     answer = client.post("/bring/", {"do": "create", "name": brought, "text": as_list(cluster())})
     assert "a sandbox may hold 15 objects" in text(answer.content)

@@ -8,10 +8,9 @@ import pytest
 
 import simulator.plugins
 from schedviz.web.view import meanings, reasons
-from simulator.framework.interface import Status
-from simulator.preemption.dry_run import NOT_HELPFUL
-from simulator.preemption.on_node import NO_VICTIMS
-from simulator.scheduler import event_recorder
+from simulator.client import event_recorder
+from simulator.framework.status import Status
+from simulator.preemption.dry_run import NO_VICTIMS, NOT_HELPFUL
 
 
 def constants() -> Iterator[Status]:

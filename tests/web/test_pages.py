@@ -69,6 +69,13 @@ def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(
     assert client.post(f"/s/{sandbox_name}/delete/").status_code == 302
 
 
+@pytest.mark.parametrize(
+    "path", ["nodes/default/a", "pods/a", "pods//a", "pods/a//", "pods/a/b/c", "leases.coordination.k8s.io/a"]
+)
+def test_an_object_by_a_key_that_there_cannot_be_is_missing(client: Client, cluster: str, path: str) -> None:
+    assert client.get(f"{cluster}objects/{path}/").status_code == 404
+
+
 def test_a_sandbox_may_have_an_older_queue_and_says_so(
     client: Client, store: Store, sandbox_name: str
 ) -> None:

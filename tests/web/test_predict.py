@@ -8,8 +8,15 @@ import pytest
 from django.utils import translation
 
 from schedviz.web.predict import words
-from schedviz.web.predict.grade import Slip, World, grade
-from schedviz.web.predict.question import Kind, Question, answer, as_good, asked, who_is_next
+from schedviz.web.predict.grade import ClusterState, Slip, grade
+from schedviz.web.predict.question import (
+    Kind,
+    Question,
+    answer,
+    equal_victims,
+    next_pod_question,
+    next_question,
+)
 from schedviz.web.view.picture import NODES, PODS, Picture
 from simulator.decision import Decision, UnderWay
 from simulator.scheduler.attempt_record import record
@@ -25,16 +32,18 @@ def on(node: str, name: str, cpu: str, priority: int = 0, **spec: Any) -> Manife
     return a_pod(name, cpu, nodeName=node, priority=priority, **spec)
 
 
-def decide(nodes: list[Manifest], pods: list[Manifest], pod: Manifest) -> tuple[Decision, World]:
+def decide(nodes: list[Manifest], pods: list[Manifest], pod: Manifest) -> tuple[Decision, ClusterState]:
     return record(attempt(a_cluster(nodes, pods), pod)), world(nodes, [*pods, pod])
 
 
-def world(nodes: Iterable[Manifest], pods: Iterable[Manifest], lanes: Iterable[LaneEntry] = ()) -> World:
+def world(
+    nodes: Iterable[Manifest], pods: Iterable[Manifest], lanes: Iterable[LaneEntry] = ()
+) -> ClusterState:
     picture = Picture()
     for resource, manifests in ((NODES, nodes), (PODS, pods)):
         for manifest in manifests:
             picture.object(resource, manifest)
-    return World({entry.pod: entry for entry in lanes}, picture.pods, picture.nodes, picture.by_node)
+    return ClusterState({entry.pod: entry for entry in lanes}, picture.pods, picture.nodes, picture.by_node)
 
 
 def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> LaneEntry:
@@ -43,7 +52,7 @@ def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> LaneEntr
     )
 
 
-def slip(kind: Kind, picks: set[str], decision: Decision, there: World) -> Slip:
+def slip(kind: Kind, picks: set[str], decision: Decision, there: ClusterState) -> Slip:
     told = grade(kind, frozenset(picks), decision, there)
     assert not told.right
     for language in ("en", "zh-hans"):
@@ -63,7 +72,7 @@ def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() 
         waits("held", "gated", 9),
         waits("flying", "inFlight", 9),
     ]
-    question = who_is_next({entry.pod: entry for entry in lanes}, 3)
+    question = next_pod_question({entry.pod: entry for entry in lanes}, 3)
     assert question
     assert question.id == "3-next"
     assert "default/flying" not in question.choices
@@ -76,10 +85,10 @@ def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() 
     assert slip("next", {"default/burnt"}, decision, there) == "not-active"
     assert slip("next", {"default/stuck"}, decision, there) == "not-active"
     assert slip("next", {"default/held"}, decision, there) == "gated"
-    assert who_is_next({"default/held": lanes[5], "default/stuck": lanes[4]}, 3) is None
+    assert next_pod_question({"default/held": lanes[5], "default/stuck": lanes[4]}, 3) is None
 
     crowd = [waits(f"pod-{number}", "activeQ", number) for number in range(150)]
-    question = who_is_next({entry.pod: entry for entry in crowd}, 3)
+    question = next_pod_question({entry.pod: entry for entry in crowd}, 3)
     assert question
     assert len(question.choices) == 100
     assert "default/pod-149" in question.choices
@@ -187,7 +196,7 @@ def test_only_the_decisions_own_answer_is_right(seed: int) -> None:
         assert grade(kind, truth, decision, there).right
         for _ in range(10):
             guess = frozenset(each for each in choices if draw.random() < 0.4)
-            right = guess in as_good(decision) if kind == "victims" else guess == truth
+            right = guess in equal_victims(decision) if kind == "victims" else guess == truth
             assert grade(kind, guess, decision, there).right == right
     if decision.selected:
         for name in names:
@@ -202,7 +211,7 @@ def test_what_is_asked_follows_where_the_cycle_stands_and_its_answer_is_open() -
     kinds = {}
     for point in ("PreFilter", "PreScore", "PostFilter", "Reserve"):
         picture.under_way = UnderWay(point, decision.cycle, decision.pod, decision)
-        question = asked(picture, 0)
+        question = next_question(picture, 0)
         kinds[point] = question and (question.kind, question.choices)
     assert kinds == {
         "PreFilter": ("nodes", ("n1", "n2")),

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from schedviz.store import Clock
 from schedviz.web.view import board, cycle, log, nodes, preemption, queue, reasons
 from schedviz.web.view import format as fmt
-from schedviz.web.view.parts import merge
 from schedviz.web.view.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.view.priority import Ranks
 from schedviz.web.view.screen import DEFAULT, Screen
+from schedviz.web.view.timeline import Timeline
 from simulator import trace
 from simulator.api import WatchEvent
 
@@ -54,6 +54,18 @@ def test_an_event_older_than_the_picture_changes_nothing() -> None:
     assert not picture.pods
     assert not picture.by_node
     assert not picture.priorities
+
+
+def test_an_object_that_does_not_fit_its_kind_is_left_out_of_the_picture() -> None:
+    picture = Picture()
+    picture.object(PODS, pod("a", 1))
+    bad = {**pod("a", 2), "spec": {"containers": "none"}}
+    picture.watch_event(WatchEvent("MODIFIED", PODS, "default/a", bad, 2))
+    assert picture.pods == {}
+    picture.object(NODES, {**node("n1"), "status": {"allocatable": {"cpu": "much"}}})
+    assert picture.nodes == {}
+    picture.watch_event(WatchEvent("MODIFIED", PODS, "default/a", pod("a", 3), 3))
+    assert [*picture.pods] == ["default/a"]
 
 
 def test_a_priority_class_and_a_node_of_one_name_are_two_things() -> None:
@@ -186,7 +198,7 @@ def test_an_attempt_is_one_mark() -> None:
     ]
     for seq, event in enumerate(events, 1):
         picture.trace_event(seq, event)
-    assert [(mark.cycle, mark.kind) for mark in log.timeline(picture).marks] == [
+    assert [(mark.cycle, mark.kind) for mark in Timeline().marks(picture)] == [
         (1, "preempting"),
         (2, "unschedulable"),
         (3, "bound"),
@@ -219,19 +231,14 @@ def test_only_what_changed_is_drawn_again() -> None:
     drawn(screen, picture)
     assert drawn(screen, picture) == set()
     picture.object(PODS, pod("a", node="n1"))
-    assert drawn(screen, picture) == {board.part("n1"), board.heading(0), "summary", "hint"}
+    card = board.part("n1")
+    meters = {f"{card}/m{place}" for place in (0, 2)}  # cpu and pods
+    assert drawn(screen, picture) == {f"{card}/pods", *meters, board.heading(0), "summary", "hint"}
     picture.decided(SCHEDULED)
     assert drawn(screen, picture) == {f"{board.part('n1')}/verdict", f"{board.part('n2')}/verdict", "cycle"}
     assert screen.whole()["nodes"].count(">untolerated taint {a: b}<") == 1
     picture.object(NODES, node("n3"))
-    assert drawn(screen, picture) == {"nodes", "grouping", "summary"}
-
-
-def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:
-    older = {"cycle": "c1", "nodes/a": "a1", "nodes/b/verdict": "v1", "log": "l1"}
-    assert merge(older, {"nodes": "all", "log": "l2"}) == {"cycle": "c1", "nodes": "all", "log": "l2"}
-    assert merge({"nodes": "all"}, {"nodes/a": "a2"}) == {"nodes": "all", "nodes/a": "a2"}
-    assert list(merge({"log": "l1", "nodes": "n1"}, {"nodes": "n2"})) == ["log", "nodes"]
+    assert drawn(screen, picture) == {"nodes", "summary"}
 
 
 @pytest.mark.parametrize(

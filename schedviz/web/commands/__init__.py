@@ -1,8 +1,8 @@
-"""The command bar: everything that the page can do, in one line of text, as kubectl would take it or in plain
-words. Parsed here; done by what the forms and the API go through."""
+"""The command bar: every action of the page as one line of text, in the syntax of kubectl. This package
+parses the lines and completes them; the actions are those of the forms and the API."""
 
 from schedviz.web.commands.completion import Option, complete
-from schedviz.web.commands.line import Bad, Said
+from schedviz.web.commands.line import CommandError, CommandResult
 from schedviz.web.commands.table import COMMANDS, run
 
-__all__ = ["COMMANDS", "Bad", "Option", "Said", "complete", "run"]
+__all__ = ["COMMANDS", "CommandError", "CommandResult", "Option", "complete", "run"]

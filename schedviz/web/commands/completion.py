@@ -1,4 +1,4 @@
-"""What the line may go on with."""
+"""Completes a line of the command bar."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -8,16 +8,16 @@ from typing import Final
 import msgspec
 
 from schedviz.store import Sandbox
-from schedviz.web.commands.line import TEXT_AT_MOST, Bad, Command, is_flag
-from schedviz.web.commands.table import COMMANDS, find
+from schedviz.web.commands.line import TEXT_AT_MOST, Command, CommandError, is_flag
+from schedviz.web.commands.table import COMMANDS, find_command
 
 OPTIONS_AT_MOST: Final = 12
-"""As many as are seen without scrolling; another letter tells more apart."""
+"""Number of options that the bar shows without scrolling."""
 
 
 class Option(msgspec.Struct, frozen=True):
     line: str
-    """The whole text of the field, when this is taken."""
+    """The text of the field after this option is chosen."""
     text: str
     help: str
 
@@ -27,24 +27,24 @@ def complete(sandbox: Sandbox, text: str) -> list[Option]:
     try:
         words = shlex.split(text)
     except ValueError:
-        return []  # in the midst of quoted text
+        return []  # inside a quoted text
     typed = words.pop() if words and not text.endswith(" ") else ""
     head = text[: len(text) - len(typed)] if text.endswith(typed) else ""
-    found = find(words)
+    found = find_command(words)
     commands = [*commands_for(text.rstrip() if typed else text)]
     if found is None:
         return commands[:OPTIONS_AT_MOST]
     command, rest = found
     proposed = [
         Option(head + written(word) + " ", word, str(about))
-        for word, about in matching(following(command, sandbox, rest, typed), typed)
+        for word, about in matching(proposals_for(command, sandbox, rest, typed), typed)
     ]
     longer = [each for each in commands if each.text != command.words] if typed else []
     return [*longer, *proposed][:OPTIONS_AT_MOST]
 
 
 def commands_for(text: str) -> Iterator[Option]:
-    """The commands that the text begins, or that have it in them as another word for them."""
+    """The commands whose name or alias begins with the text."""
     wanted = " ".join(text.lower().split())
     for command in COMMANDS:
         known = (command.words, *command.also)
@@ -53,15 +53,15 @@ def commands_for(text: str) -> Iterator[Option]:
             yield Option(command.words + more, command.usage, str(command.help))
 
 
-def following(
+def proposals_for(
     command: Command, sandbox: Sandbox, rest: list[str], typed: str
 ) -> Iterable[tuple[str, object]]:
-    """What may stand in the place of the word that is being typed."""
+    """The proposals for the word that is being typed, as (text, description)."""
     before = rest[-1] if rest else ""
     if is_flag(before):
         try:
             flag = command.flags[command.find_flag(before)]
-        except Bad:
+        except CommandError:
             return ()
         if not flag.switch:
             return flag.proposals(sandbox, rest) if flag.proposals else ()
@@ -83,7 +83,7 @@ def flags_left(command: Command, rest: list[str]) -> list[tuple[str, object]]:
 
 
 def positional(command: Command, words: list[str]) -> list[str]:
-    """The words that are no flags and no values of flags."""
+    """The words without flags and their values."""
     found: list[str] = []
     value = False
     for word in words:
@@ -99,7 +99,7 @@ def positional(command: Command, words: list[str]) -> list[str]:
 
 
 def matching(proposed: Iterable[tuple[str, object]], typed: str) -> list[tuple[str, object]]:
-    """Those that begin so, then those that have it in them."""
+    """The proposals that begin with the typed text, then those that contain it."""
     wanted = typed.lower()
     beginning, inside = [], []
     for each in proposed:

@@ -1,4 +1,4 @@
-"""A line of text, taken apart: command, arguments, flags."""
+"""Parses a line of the command bar into a command, arguments and flags."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -10,18 +10,19 @@ from django.utils.translation import gettext
 from schedviz.store import Sandbox
 
 TEXT_AT_MOST: Final = 1_000
-"""Characters of a line: a pod with every flag of its form is shorter."""
+"""Characters of a line: more than ``create pod`` with all flags needs."""
 
 
-class Bad(ValueError):
-    """What is wrong with a command, for the reader."""
+class CommandError(ValueError):
+    """A command is invalid or has failed. The message is translated, for the page."""
 
 
-class Said(msgspec.Struct, frozen=True):
-    """What came of a command: words, or a place to go to; all paths lie below the sandbox's own.
+class CommandResult(msgspec.Struct, frozen=True):
+    """The result of a command: a text, or the path of a panel, dialog or page to open. Paths are relative to
+    the sandbox's page.
 
-    ``kubectl`` is the line that does the same at a real cluster; ``cookie`` is kept by the browser, and the
-    page is drawn anew."""
+    kubectl: the command that does the same at a real cluster. cookie: (name, value) to set before ``page``
+    is loaded."""
 
     text: str = ""
     kubectl: str = ""
@@ -32,7 +33,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A command as it was typed."""
+    """The arguments and flags of a typed command."""
 
     sandbox: Sandbox
     arguments: list[str]
@@ -44,12 +45,12 @@ class Call(msgspec.Struct, frozen=True):
 
 
 Proposals = Callable[[Sandbox, list[str]], Iterable[tuple[str, str]]]
-"""The texts that may stand in a place, each with a word about it, from the arguments before it."""
+"""Proposes values for an argument, from the arguments before it, as (text, description)."""
 
 
 class Argument(msgspec.Struct, frozen=True):
     name: str
-    """As the usage line writes it: NODE."""
+    """The name in the usage line, such as NODE."""
     proposals: Proposals | None = None
     optional: bool = False
     repeated: bool = False
@@ -60,15 +61,15 @@ class Flag(msgspec.Struct, frozen=True):
     proposals: Proposals | None = None
     short: str = ""
     switch: bool = False
-    """It stands without a value."""
+    """Whether it has no value."""
 
 
 class Command(msgspec.Struct, frozen=True):
-    """``also``: other words for it, whole."""
+    """One command. ``words``: its name, of one or more words. ``also``: its aliases."""
 
     words: str
     help: Any
-    run: Callable[[Call], Said]
+    run: Callable[[Call], CommandResult]
     arguments: tuple[Argument, ...] = ()
     flags: Mapping[str, Flag] = {}
     also: tuple[str, ...] = ()
@@ -79,13 +80,13 @@ class Command(msgspec.Struct, frozen=True):
         return " ".join([self.words, *(shown(each) for each in self.arguments)])
 
     def find_flag(self, word: str) -> str:
-        """The flag's name. Raises Bad."""
+        """The name of the flag that is typed as ``--name`` or ``-short``. Raises CommandError."""
         name = word.lstrip("-")
         for known, flag in self.flags.items():
             if name in (known, flag.short):
                 return known
         known_flags = ", ".join(f"--{each}" for each in self.flags) or gettext("none")
-        raise Bad(
+        raise CommandError(
             gettext("%(command)s has no flag %(flag)s; it has: %(known)s")
             % {"command": self.words, "flag": word, "known": known_flags}
         )
@@ -97,23 +98,23 @@ def shown(argument: Argument) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Into words, as a shell does. Raises Bad."""
+    """Split a line into words, as a shell does, without a leading "kubectl". Raises CommandError."""
     if len(text) > TEXT_AT_MOST:
-        raise Bad(gettext("A command has at most %(n)s characters.") % {"n": TEXT_AT_MOST})
+        raise CommandError(gettext("A command has at most %(n)s characters.") % {"n": TEXT_AT_MOST})
     try:
         words = shlex.split(text)
     except ValueError:
-        raise Bad(gettext("A quotation mark is missing.")) from None
+        raise CommandError(gettext("A quotation mark is missing.")) from None
     return words[1:] if words[:1] == ["kubectl"] else words
 
 
 def is_flag(word: str) -> bool:
-    """A lone hyphen and a negative number are values."""
+    """Whether a word is a flag. A single hyphen and a negative number are values."""
     return word.startswith("-") and len(word) > 1 and not word[1].isdigit()
 
 
-def read(command: Command, sandbox: Sandbox, words: Iterable[str]) -> Call:
-    """The words behind the command's own, as arguments and flags. Raises Bad."""
+def parse_call(command: Command, sandbox: Sandbox, words: Iterable[str]) -> Call:
+    """Parse the words after the command's name into arguments and flags. Raises CommandError."""
     arguments: list[str] = []
     flags: dict[str, str] = {}
     rest = iter(words)
@@ -128,14 +129,15 @@ def read(command: Command, sandbox: Sandbox, words: Iterable[str]) -> Call:
         elif not equals:
             value = next(rest, "")
             if not value:
-                raise Bad(gettext("%(flag)s wants a value.") % {"flag": typed})
+                raise CommandError(gettext("%(flag)s wants a value.") % {"flag": typed})
         flags[name] = value
-    check(command, len(arguments))
+    check_argument_count(command, len(arguments))
     return Call(sandbox, arguments, flags)
 
 
-def check(command: Command, given: int) -> None:
+def check_argument_count(command: Command, given: int) -> None:
+    """Raises CommandError."""
     least = sum(not each.optional for each in command.arguments)
-    endless = any(each.repeated for each in command.arguments)
-    if given < least or (given > len(command.arguments) and not endless):
-        raise Bad(gettext("It goes: %(usage)s") % {"usage": command.usage})
+    unlimited = any(each.repeated for each in command.arguments)
+    if given < least or (given > len(command.arguments) and not unlimited):
+        raise CommandError(gettext("It goes: %(usage)s") % {"usage": command.usage})

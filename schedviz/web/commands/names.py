@@ -1,4 +1,4 @@
-"""Kinds and objects by the names that kubectl knows them by."""
+"""Finds the kinds and objects that a command names, as kubectl does, and proposes names."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -7,68 +7,70 @@ from typing import Final
 from django.utils.translation import gettext
 
 from schedviz.store import Sandbox
-from schedviz.web.commands.line import Bad, Call
-from simulator.apiserver.lookup import all_resources
+from schedviz.web.commands.line import Call, CommandError
+from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.resources import BUILT_IN, NAMESPACES, NODES, PODS, Resource
 
 USUAL: Final = ("pods", "nodes", "priorityclasses", "poddisruptionbudgets", "deployments", "jobs")
-"""Plurals proposed before all others."""
+"""The kinds that are proposed first."""
 
 
 def resource(sandbox: Sandbox, word: str) -> Resource:
-    """By plural, singular, short name or ``plural.group``. Raises Bad."""
+    """The resource with this plural, singular, short name or ``plural.group``. Raises CommandError."""
     word = word.lower()
-    for each in chain(BUILT_IN, all_resources(sandbox)):
+    for each in chain(BUILT_IN, find_other_resources(sandbox)):
         if word in (each.plural, each.singular, each.id, *each.short_names):
             return each
-    raise Bad(gettext("There is no kind “%(kind)s”; pod, node and priorityclass are some.") % {"kind": word})
+    raise CommandError(
+        gettext("There is no kind “%(kind)s”; pod, node and priorityclass are some.") % {"kind": word}
+    )
 
 
 def objects(call: Call) -> tuple[Resource, list[str]]:
-    """The objects that ``KIND NAME...`` or ``KIND/NAME...`` means, by their keys. Raises Bad."""
+    """The resource and the keys that ``KIND NAME...`` or ``KIND/NAME...`` names. Raises CommandError."""
     kind, slash, name = call.arguments[0].partition("/")
     names = [*([name] if slash else []), *call.arguments[1:]]
     found = resource(call.sandbox, kind)
     if not names:
-        raise Bad(gettext("Say which %(kind)s.") % {"kind": found.singular})
+        raise CommandError(gettext("Say which %(kind)s.") % {"kind": found.singular})
     return found, [key(found, each, call.namespace) for each in names]
 
 
-def one(call: Call) -> tuple[Resource, str, list[str]]:
-    """As :func:`objects`, of one object, with the arguments behind it."""
+def single_object(call: Call) -> tuple[Resource, str, list[str]]:
+    """The resource and the key of one object, and the arguments after it. Raises CommandError."""
     kind, slash, name = call.arguments[0].partition("/")
     found, rest = resource(call.sandbox, kind), call.arguments[1:]
     if not slash and not rest:
-        raise Bad(gettext("Say which %(kind)s.") % {"kind": found.singular})
+        raise CommandError(gettext("Say which %(kind)s.") % {"kind": found.singular})
     name, rest = (name, rest) if slash else (rest[0], rest[1:])
     return found, key(found, name, call.namespace), rest
 
 
 def key(found: Resource, name: str, namespace: str) -> str:
-    """A name may bring its namespace along, as the page writes it: ``shop/web``."""
+    """The key of an object. A name with a namespace, such as ``shop/web``, overrides ``namespace``."""
     inside, slash, bare = name.rpartition("/")
     return found.key(inside if slash else namespace, bare)
 
 
 def kinds(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
-    """Those that there are objects of, the usual ones first."""
+    """Proposes the kinds that have objects, the usual ones first."""
     stored = sandbox.resources()
-    known = [each for each in chain(BUILT_IN, all_resources(sandbox)) if each.id in stored]
+    known = [each for each in chain(BUILT_IN, find_other_resources(sandbox)) if each.id in stored]
     for each in sorted(known, key=lambda each: (each.plural not in USUAL, each.plural)):
         yield each.singular, each.api_version
 
 
 def names(sandbox: Sandbox, before: list[str]) -> Iterable[tuple[str, str]]:
-    """Of the kind that stands before."""
+    """Proposes the objects of the kind that is the first argument."""
     try:
         found = resource(sandbox, before[0])
-    except Bad:
+    except CommandError:
         return []
     return stored(sandbox, found)
 
 
 def stored(sandbox: Sandbox, found: Resource) -> list[tuple[str, str]]:
-    """The names of the kind's objects, as the page writes them."""
+    """Proposes the objects of a resource, by name or ``namespace/name``."""
     return [(each.removeprefix("default/"), found.singular) for each in sorted(sandbox.names(found.id))]
 
 

@@ -1,4 +1,4 @@
-"""Commands for time and for the page."""
+"""Commands that control the clock and the page."""
 
 from urllib.parse import urlencode
 
@@ -6,95 +6,98 @@ from django.conf import settings
 from django.utils.translation import gettext
 
 from schedviz.loop import clock
-from schedviz.web.commands.line import Bad, Call, Said
+from schedviz.web.commands.line import Call, CommandError, CommandResult
 
 THEMES = ("light", "dark", "system")
 THEME_COOKIE = "theme"
 
 
-def pause(call: Call) -> Said:
+def pause(call: Call) -> CommandResult:
     clock.pause(call.sandbox)
-    return Said(gettext("paused"))
+    return CommandResult(gettext("paused"))
 
 
-def resume(call: Call) -> Said:
+def resume(call: Call) -> CommandResult:
     clock.resume(call.sandbox)
-    return Said(gettext("running"))
+    return CommandResult(gettext("running"))
 
 
-def speed(call: Call) -> Said:
+def speed(call: Call) -> CommandResult:
     factor = number(call.arguments[0].removesuffix("x"))
     clock.set_speed(call.sandbox, factor)
-    return Said(gettext("%(factor)s times as fast as real time") % {"factor": f"{factor:g}"})
+    return CommandResult(gettext("%(factor)s times as fast as real time") % {"factor": f"{factor:g}"})
 
 
 def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise Bad(gettext("“%(text)s” is not a number.") % {"text": text}) from None
+        raise CommandError(gettext("“%(text)s” is not a number.") % {"text": text}) from None
 
 
-def step(call: Call) -> Said:
+def whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise CommandError(gettext("“%(text)s” is not a number.") % {"text": text})
+    return int(text)
+
+
+def step(call: Call) -> CommandResult:
     """``step``, ``step 3``, ``step cycle``, ``step cycle 3``."""
     rest = list(call.arguments)
     unit = rest.pop(0) if rest and rest[0] in ("point", "cycle") else "point"
-    count = int(number(rest[0])) if rest else 1
+    count = whole_number(rest[0]) if rest else 1
     clock.step(call.sandbox, "cycle" if unit == "cycle" else "point", count)
-    return Said(gettext("paused; steps taken: %(n)s") % {"n": count})
+    return CommandResult(gettext("paused; steps taken: %(n)s") % {"n": count})
 
 
-def until(call: Call) -> Said:
+def until(call: Call) -> CommandResult:
     """``until nothing-pending``, ``until preemption``, ``until bound POD``."""
     kind, *rest = call.arguments
     pod = f" {rest[0] if '/' in rest[0] else f'default/{rest[0]}'}" if rest else ""
     clock.run_until(call.sandbox, kind + pod)
-    return Said(gettext("running until: %(condition)s") % {"condition": kind + pod})
+    return CommandResult(gettext("running until: %(condition)s") % {"condition": kind + pod})
 
 
-def goto(call: Call) -> Said:
-    wanted = call.arguments[-1]
-    if not wanted.isdecimal():
-        raise Bad(gettext("“%(text)s” is not a number.") % {"text": wanted})
-    return Said(panel=f"cycles/{int(wanted)}/")
+def goto(call: Call) -> CommandResult:
+    return CommandResult(panel=f"cycles/{whole_number(call.arguments[-1])}/")
 
 
-def leader(_: Call) -> Said:
-    return Said(panel="leader/")
+def leader(_: Call) -> CommandResult:
+    return CommandResult(panel="leader/")
 
 
-def form(call: Call) -> Said:
-    return Said(dialog=f"new/{call.arguments[0]}/")
+def form(call: Call) -> CommandResult:
+    return CommandResult(dialog=f"new/{call.arguments[0]}/")
 
 
-def config(_: Call) -> Said:
-    return Said(dialog="scheduler/")
+def config(_: Call) -> CommandResult:
+    return CommandResult(dialog="scheduler/")
 
 
-def table(_: Call) -> Said:
-    return Said(dialog="nodes/")
+def table(_: Call) -> CommandResult:
+    return CommandResult(dialog="nodes/")
 
 
-def paste(_: Call) -> Said:
-    return Said(dialog="new/yaml/")
+def paste(_: Call) -> CommandResult:
+    return CommandResult(dialog="new/yaml/")
 
 
-def filter_(call: Call) -> Said:
-    return Said(page="?" + urlencode({"q": " ".join(call.arguments)}) if call.arguments else "")
+def filter_(call: Call) -> CommandResult:
+    return CommandResult(page="?" + urlencode({"q": " ".join(call.arguments)}) if call.arguments else "")
 
 
-def theme(call: Call) -> Said:
+def theme(call: Call) -> CommandResult:
     wanted = call.arguments[0]
     if wanted not in THEMES:
-        raise Bad(gettext("The themes are %(known)s.") % {"known": ", ".join(THEMES)})
-    return Said(page="", cookie=(THEME_COOKIE, "" if wanted == "system" else wanted))
+        raise CommandError(gettext("The themes are %(known)s.") % {"known": ", ".join(THEMES)})
+    return CommandResult(page="", cookie=(THEME_COOKIE, "" if wanted == "system" else wanted))
 
 
-def language(call: Call) -> Said:
-    """By its code, or by a name of it."""
+def language(call: Call) -> CommandResult:
+    """Set the language, by its code or its name."""
     wanted = call.arguments[0].lower()
     for code, name in settings.LANGUAGES:
         if wanted in (code.lower(), str(name).lower(), code.partition("-")[0].lower()):
-            return Said(page="", cookie=(settings.LANGUAGE_COOKIE_NAME, code))
+            return CommandResult(page="", cookie=(settings.LANGUAGE_COOKIE_NAME, code))
     known = ", ".join(code for code, _ in settings.LANGUAGES)
-    raise Bad(gettext("The languages are %(known)s.") % {"known": known})
+    raise CommandError(gettext("The languages are %(known)s.") % {"known": known})

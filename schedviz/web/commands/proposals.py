@@ -1,4 +1,5 @@
-"""What may stand in the places of a command, beside the names of objects."""
+"""Proposals for the arguments of commands, except the names of objects
+(:mod:`schedviz.web.commands.names`)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,7 +25,7 @@ def fixed(*texts: str) -> Proposals:
 
 
 def field(kind: str, name: str) -> Proposals | None:
-    """The choices of a form's field; none of one that is typed."""
+    """Proposes the choices of a form's field; None for a field without choices."""
     if not isinstance(FORMS[kind].base_fields[name], forms.ChoiceField):
         return None
 
@@ -40,7 +41,7 @@ def field(kind: str, name: str) -> Proposals | None:
 
 
 def taints(sandbox: Sandbox, before: list[str]) -> Iterator[tuple[str, str]]:
-    """The node's own, to take away; and a new one of each effect."""
+    """Proposes to remove each taint of the node, and to add one with each effect."""
     node = sandbox.get(NODES.id, before[0]) if before else None
     for each in ((node or {}).get("spec") or {}).get("taints") or ():
         value = f"={each['value']}" if each.get("value") else ""
@@ -54,7 +55,7 @@ def scalable(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
 
 
 def cycles(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
-    """The latest."""
+    """Proposes the latest scheduling cycles."""
     last = sandbox.last_decision()
     for number in range(last.cycle, max(0, last.cycle - CYCLES_AT_MOST), -1) if last else ():
         if decision := sandbox.decision(number):

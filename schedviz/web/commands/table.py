@@ -1,4 +1,4 @@
-"""All commands, as data: what each is called, what it takes, what it is for."""
+"""The table of all commands, and the function that runs a line."""
 
 from functools import partial
 from typing import Final
@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store import Sandbox
 from schedviz.web.commands import names, objects, page, proposals
-from schedviz.web.commands.line import Argument, Bad, Command, Flag, Said, read, split
+from schedviz.web.commands.line import Argument, Command, CommandError, CommandResult, Flag, parse_call, split
 from schedviz.web.forms import FORMS, ManifestForm
 from simulator.apiserver.status import StatusError
 
@@ -30,7 +30,7 @@ OUTPUT: Final = {
 
 
 def creating(kind: str, form: type[ManifestForm]) -> Command:
-    """One command a form: its fields are the flags."""
+    """The ``create`` command of a form, whose flags are the form's fields."""
     flags = {
         objects.flag_name(field): Flag(each.help_text or each.label, proposals.field(kind, field))
         for field, each in form.base_fields.items()
@@ -43,7 +43,7 @@ def creating(kind: str, form: type[ManifestForm]) -> Command:
 
 
 def creating_workload(kind: str) -> Command:
-    """The pods' form knows it, by a field."""
+    """The ``create`` command of a workload, which the form of pods creates by its field ``workload``."""
     pods = creating("pod", FORMS["pod"])
     flags = {name: flag for name, flag in pods.flags.items() if name != "workload"}
     run = partial(objects.create, "pod", workload=kind)
@@ -107,8 +107,8 @@ COMMANDS: Final = (
 )  # fmt: skip
 
 
-def find(words: list[str]) -> tuple[Command, list[str]] | None:
-    """The command that the words begin with, the longest where several do, and the words behind it."""
+def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
+    """The command with the longest name or alias at the beginning of the words, and the words after it."""
     found: tuple[Command, list[str]] | None = None
     longest = 0
     for command in COMMANDS:
@@ -119,20 +119,20 @@ def find(words: list[str]) -> tuple[Command, list[str]] | None:
     return found
 
 
-def run(sandbox: Sandbox, text: str) -> Said:
-    """Do what the text says. Raises Bad, and nothing is done then (but what the words before have done)."""
+def run(sandbox: Sandbox, text: str) -> CommandResult:
+    """Run a line. Raises CommandError; a command on several objects may have changed some of them then."""
     words = split(text)
     if not words:
-        raise Bad(gettext("Say what to do: create pod, for example."))
-    found = find(words)
+        raise CommandError(gettext("Say what to do: create pod, for example."))
+    found = find_command(words)
     if found is None:
-        raise Bad(gettext("“%(word)s” is no command here.") % {"word": " ".join(words[:2])})
+        raise CommandError(gettext("“%(word)s” is no command here.") % {"word": " ".join(words[:2])})
     command, rest = found
     try:
-        return command.run(read(command, sandbox, rest))
+        return command.run(parse_call(command, sandbox, rest))
     except StatusError as error:
-        raise Bad(error.message) from None
+        raise CommandError(error.message) from None
     except ValidationError as error:
-        raise Bad(" ".join(error.messages)) from None
+        raise CommandError(" ".join(error.messages)) from None
     except ValueError as error:  # a clock's bounds
-        raise Bad(str(error)) from None
+        raise CommandError(str(error)) from None

@@ -1,4 +1,4 @@
-"""The arithmetic of a score, written out with its numbers: one function for each score plugin."""
+"""The arithmetic of a score, as formulas with their numbers."""
 
 from schedviz.web.explain.arithmetic import Arithmetic, arithmetic
 

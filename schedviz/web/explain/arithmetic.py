@@ -1,4 +1,4 @@
-"""One cell of the score table, from what the plugin counted to what it adds to the total."""
+"""The arithmetic of one cell of the score table, from the plugin's inputs to the weighted score."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ COUNTED: Final = {
     "InterPodAffinity": gettext_noop("weights of the matching pods in the node's domains, added up"),
     "PodTopologySpread": gettext_noop("matching pods in the node's domains, weighted by the domains' number"),
 }
-"""What a raw score is that is itself a count."""
+"""What the raw score counts, for plugins whose raw score is a count."""
 
 
 class Arithmetic(msgspec.Struct, frozen=True):
@@ -26,16 +26,16 @@ class Arithmetic(msgspec.Struct, frozen=True):
     strategy: str
     sums: list[Sum]
     note: str
-    """What the raw score is, where there is nothing to work out."""
+    """What the raw score counts, if its terms are not recorded."""
 
 
 def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
-    """None where the plugin did not score the node."""
+    """The arithmetic of a plugin's score for a node; None if the plugin did not score the node."""
     row = next((each for each in decision.scores if each.plugin == plugin), None)
     place = next((at for at, n in enumerate(decision.feasible) if decision.nodes[n] == node), None)
     if row is None or place is None:
         return None
-    sums = raw(decision, row, place) or added_up(decision, row, place)
+    sums = raw_score_sums(decision, row, place) or term_sums(decision, row, place)
     if plugin in NORMALIZE:
         sums.append(NORMALIZE[plugin](row, place))
     normalized, weighted = row.normalized[place], row.weighted[place]
@@ -44,8 +44,8 @@ def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
     return Arithmetic(plugin, node, row.strategy, sums, f"{note}: {row.raw[place]}" if note else "")
 
 
-def raw(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
-    """How the raw score comes about, where that is kept."""
+def raw_score_sums(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
+    """The formulas of the raw score, if its inputs are recorded."""
     if not row.inputs or place not in decision.explained:
         return []
     at = decision.explained.index(place)
@@ -60,9 +60,9 @@ def raw(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
             return []
 
 
-def added_up(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
-    """The terms of a count, and their sum; nothing where they are not kept, or are not what was counted: the
-    cluster went on before the record was made."""
+def term_sums(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
+    """The terms of a count, and their sum; [] if they are not recorded, or do not give the raw score because
+    the cluster had changed when they were recorded."""
     if not row.terms or place not in decision.explained:
         return []
     sums = counts.of_terms(row, decision.explained.index(place))
@@ -70,7 +70,7 @@ def added_up(decision: Decision, row: PluginScores, place: int) -> list[Sum]:
 
 
 def images(row: PluginScores, at: int) -> Sum:
-    """Bytes of the pod's images on the node, between the least and the most that make a difference."""
+    """The score of ImageLocality: the bytes of the pod's images on the node, between the two thresholds."""
     [held] = row.inputs
     most = MAX_CONTAINER_THRESHOLD * held.weight
     there = min(max(held.requested[at], MIN_THRESHOLD), most)

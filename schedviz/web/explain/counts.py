@@ -1,5 +1,5 @@
-"""Raw scores that are counts: each term that led to the count, and their sum (taint_toleration.go,
-node_affinity.go, interpodaffinity/scoring.go, podtopologyspread/scoring.go, v1.34)."""
+"""Formulas of raw scores that are sums of terms (taint_toleration.go, node_affinity.go,
+interpodaffinity/scoring.go, podtopologyspread/scoring.go, v1.34)."""
 
 from math import log
 from typing import Final
@@ -22,7 +22,7 @@ NAMES: Final[dict[TermKind, str]] = {
 
 
 def of_terms(row: PluginScores, at: int) -> list[Sum]:
-    """One line for each term that counts on the node, and one for the sum."""
+    """One formula for each term that is not 0 on the node, and one for the sum."""
     sums = [term(each, each.counts[at]) for each in row.terms if each.counts[at] or each.kind == "spread"]
     results = [each.result for each in sums]
     expression = "+".join(results).replace("+-", "-") or "0"

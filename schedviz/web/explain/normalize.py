@@ -1,4 +1,4 @@
-"""How each plugin brings raw scores to 0 to 100: the formulas of the plugins' ``normalize``."""
+"""Formulas of NormalizeScore, which scales the raw scores of a plugin to 0..100."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -37,8 +37,8 @@ def between(row: PluginScores, place: int) -> Sum:
 
 
 def spread(row: PluginScores, place: int) -> Sum:
-    """Topology spread: few matching pods score high. A node that lacks a topology key gets 0, and has no part
-    in lowest and highest: it is known by a raw score of 0 that did not become 100."""
+    """Topology spread: few matching pods give a high score. A node without a topology key gets 0 and does not
+    count for lowest and highest; it is recognized by a raw score and a normalized score of 0."""
     if ignored(row, place):
         return Sum(gettext("the node lacks a topology key"), "0", "0")
     counted = [raw for each, raw in enumerate(row.raw) if not ignored(row, each)]
@@ -59,4 +59,4 @@ NORMALIZE: Final[Mapping[str, Callable[[PluginScores, int], Sum]]] = {
     "InterPodAffinity": between,
     "PodTopologySpread": spread,
 }
-"""Plugins that are not here take raw scores as they are."""
+"""Plugin -> its formula. The other plugins do not normalize."""

@@ -1,5 +1,5 @@
-"""NodeResourcesFit and NodeResourcesBalancedAllocation for one node: the formulas of
-simulator/plugins/resource_allocation.py."""
+"""Formulas of NodeResourcesFit and NodeResourcesBalancedAllocation for one node, as in
+simulator/plugins/node_resources/resource_allocation.py."""
 
 from collections.abc import Sequence
 from math import floor, sqrt
@@ -11,11 +11,11 @@ from schedviz.web.explain.sums import Sum, fraction
 from simulator.decision import PluginScores
 
 CUSTOM: Final = 10
-"""Scores of a shape go from 0 to 10: brought to 0 to 100."""
+"""Scores of a shape are 0..10; this factor scales them to 0..100."""
 
 
 class Held(NamedTuple):
-    """A resource that the node has."""
+    """A resource of the node."""
 
     name: str
     weight: int
@@ -66,7 +66,7 @@ def by_shape(row: PluginScores, resources: Sequence[Held]) -> list[Sum]:
         sums.append(Sum(gettext("%(resource)s used") % {"resource": each.name}, expression, str(used)))
         on_shape = shape_at(row.shape, used)
         sums.append(on_shape)
-        if int(on_shape.result):  # upstream leaves the weight of a score of 0 out
+        if int(on_shape.result):  # upstream does not count the weight of a score of 0
             scores.append(int(on_shape.result))
             weights.append(each.weight)
     if not scores:

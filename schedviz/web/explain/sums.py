@@ -1,16 +1,16 @@
-"""Sums as people write them, worked out: "(16000-9200)*100/16000 = 42"."""
+"""A formula with its numbers and its result: "(16000-9200)*100/16000 = 42"."""
 
 from typing import Final
 
 import msgspec
 
 DIGITS: Final = 6
-"""Of a fraction that is shown; what follows is worked out with all of them."""
+"""Decimal places of a fraction that is shown; results are computed from the exact value."""
 
 
 class Sum(msgspec.Struct, frozen=True):
-    """One line: what is worked out, the expression with its numbers, what comes of it. Where the result is
-    whole, it is rounded down at each division, as upstream's integers are."""
+    """One formula: what it computes, the expression with its numbers, and the result. Integer results are
+    rounded down at each division, as in upstream's integer arithmetic."""
 
     name: str
     expression: str
@@ -22,7 +22,7 @@ class Sum(msgspec.Struct, frozen=True):
 
 
 def signed(value: int) -> str:
-    """As it stands behind another sign: -30 is written (-30)."""
+    """The number as it follows an operator: -30 is written (-30)."""
     return str(value) if value >= 0 else f"({value})"
 
 

@@ -1,5 +1,5 @@
-"""The forms, by kind. Each only turns fields into manifests and back: what is right and wrong the API
-server's checks say."""
+"""The forms, by kind. A form only converts between fields and manifests; the API server validates the
+manifests."""
 
 from typing import Final
 
@@ -16,11 +16,11 @@ FORMS: Final[dict[str, type[ManifestForm]]] = {
     "poddisruptionbudget": DisruptionBudgetForm,
     "node": NodeForm,
 }
-"""By their names in the pages' paths."""
+"""The forms by their names in URLs."""
 
 
 def form_for(kind: str) -> type[ManifestForm]:
-    """The form that has fields for a kind of objects; one without any where there is none."""
+    """The form for a kind of objects; PlainForm, which has no fields, if there is none."""
     return next((form for form in FORMS.values() if kind in form.kinds), PlainForm)
 
 

@@ -1,5 +1,5 @@
-"""What the forms share. A form's fields stand for places in one manifest: it reads them from there and writes
-them there, and what it has no field for it leaves alone."""
+"""The base class of the forms. Each field of a form reads and writes one place of a manifest. The form does
+not change values without a field."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final
@@ -12,17 +12,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store import Sandbox
+from schedviz.web.forms.manifest_paths import Path, get, leaves, mapping, put, written
 from schedviz.web.forms.notation import TEXT, Notation, shown
-from schedviz.web.forms.places import Path, get, leaves, mapping, put, written
 from simulator.api import Manifest
 from simulator.apiserver.status import Cause
 
 COPIES_AT_MOST: Final = 200
-"""Of one form; more come by YAML or the API."""
+"""Copies that one form creates; more can be created with YAML or the API."""
 
 
 class Place:
-    """Where a field's value lies in a manifest, and how the field writes it. ``also``: further paths that get
+    """The path of a field's value in a manifest, and its notation in the field. ``also``: more paths that get
     the same value."""
 
     def __init__(self, *path: str | int, notation: Notation = TEXT, also: tuple[Path, ...] = ()) -> None:
@@ -30,11 +30,11 @@ class Place:
         self.notation = notation
 
     def show(self, manifest: Manifest) -> str | None:
-        """The field's text; None where only the YAML can say it."""
+        """The text of the field; None if the notation cannot express the value."""
         return shown(self.notation, self.value(manifest))
 
     def read(self, text: str) -> Any:
-        """The value that a field's text stands for; None for nothing. Raises ValidationError, ValueError."""
+        """Parse the text of the field; None for "". Raises ValidationError, ValueError."""
         return self.notation.read(text) if text else None
 
     def value(self, manifest: Manifest) -> Any:
@@ -46,50 +46,52 @@ class Place:
 
 
 class Pairs(Place):
-    """The pairs of a mapping whose keys this field stands for; the others there belong to other fields."""
+    """The entries of a mapping whose keys satisfy ``belongs``; the other entries belong to other fields."""
 
     def __init__(
         self,
         *path: str | int,
         notation: Notation,
-        mine: Callable[[str], bool],
+        belongs: Callable[[str], bool],
         also: tuple[Path, ...] = (),
     ) -> None:
         super().__init__(*path, notation=notation, also=also)
-        self.mine = mine
+        self.belongs = belongs
 
     def value(self, manifest: Manifest) -> Any:
         found = super().value(manifest)
         if not isinstance(found, dict):
             return found
-        return {key: each for key, each in found.items() if self.mine(key)} or None
+        return {key: each for key, each in found.items() if self.belongs(key)} or None
 
     def write(self, manifest: Manifest, value: Any, root: Path = ()) -> None:
         for path in self.paths:
             there = get(manifest, (*root, *path))
-            others = {key: each for key, each in mapping(there).items() if not self.mine(key)}
+            others = {key: each for key, each in mapping(there).items() if not self.belongs(key)}
             put(manifest, (*root, *path), {**others, **(value or {})} or None)
 
 
-class Unreadable(ValueError):
-    """A manifest that a form has no fields for; says why."""
+class UnsupportedManifest(ValueError):
+    """A form cannot show this manifest; the message is translated, for the page."""
 
 
 class ManifestForm(forms.Form):
-    """Made for a sandbox, as choices and proposals come from it, and for a manifest, which tells the fields
-    of forms that have not always the same. ``exists``: it is a stored object's."""
+    """A form whose fields are places of a manifest.
+
+    sandbox: provides the choices of fields. manifest: some forms have fields that depend on it. exists:
+    whether the manifest is that of a stored object."""
 
     title: ClassVar[Any] = ""
     kinds: ClassVar[tuple[str, ...]] = ()
-    """That it has fields for."""
+    """The kinds of manifests that the form can show."""
     groups: tuple[tuple[Any, tuple[str, ...]], ...] = ()
-    """Fields behind a fold, each with its heading: the first look needs none of them."""
+    """(heading, names of fields): the fields in sections that are closed at first."""
     fixed: ClassVar[tuple[str, ...]] = ("name", "namespace")
-    """Fields that cannot be changed once the object exists."""
+    """Fields that cannot be changed for a stored object."""
     own: tuple[Path, ...] = (("apiVersion",), ("kind",))
-    """What the form itself looks after, beside its places."""
+    """Paths besides the places that the form writes itself."""
     use_required_attribute = False
-    """The API server's answer is the same with and without a browser's own checks, so those stay off."""
+    """Browsers do not check required fields; the API server does."""
 
     def __init__(
         self, sandbox: Sandbox, manifest: Manifest, data: Any = None, *, exists: bool = False
@@ -99,7 +101,7 @@ class ManifestForm(forms.Form):
         self.exists = exists
         self.places: dict[str, Place] = {}
         self.only_yaml: set[str] = set()
-        """Fields whose value only the YAML can say."""
+        """Fields whose notation cannot express the value of the manifest."""
         self.set_up(manifest)
         for name in self.fixed if exists else ():
             if name in self.fields:
@@ -108,33 +110,33 @@ class ManifestForm(forms.Form):
                 field.widget.attrs[lock] = True
 
     def set_up(self, manifest: Manifest) -> None:
-        """Say which places there are, and which choices."""
+        """Set ``places``, and the choices of fields."""
 
     @staticmethod
     def start(sandbox: Sandbox) -> Manifest:
-        """What a new object is until somebody changes it."""
+        """The manifest of a new object, before the user changes it."""
         raise NotImplementedError
 
     def show(self, manifest: Manifest) -> dict[str, str]:
-        """What the fields show of a manifest. Raises Unreadable."""
+        """The texts of the fields for a manifest. Raises UnsupportedManifest."""
         if manifest.get("kind") not in self.kinds:
             message = gettext("This form has fields for %(kinds)s; the YAML says %(kind)s.")
             kind = str(manifest.get("kind"))[:80]
-            raise Unreadable(message % {"kinds": ", ".join(self.kinds), "kind": kind})
+            raise UnsupportedManifest(message % {"kinds": ", ".join(self.kinds), "kind": kind})
         for part in ("metadata", "spec", "status"):
             if not isinstance(manifest.get(part, {}), dict):
-                raise Unreadable(gettext("%(field)s is no mapping.") % {"field": part})
+                raise UnsupportedManifest(gettext("%(field)s is no mapping.") % {"field": part})
         root = get(manifest, self.root(manifest)) or {}
         texts = {name: place.show(root) for name, place in self.places.items()}
         self.only_yaml = {name for name, text in texts.items() if text is None}
         return {name: text or "" for name, text in texts.items()}
 
     def root(self, manifest: Manifest) -> Path:
-        """Where the places begin."""
+        """The path to which the places are relative."""
         return ()
 
     def write(self, manifest: Manifest, changed: Iterable[str]) -> Manifest:
-        """Lay the values of these fields, which are valid, into a manifest; the manifest then."""
+        """Write the cleaned values of these fields into a manifest, and return it."""
         root = self.root(manifest)
         for name in changed:
             if name in self.places:
@@ -142,25 +144,25 @@ class ManifestForm(forms.Form):
         return manifest
 
     def only_in_yaml(self, manifest: Manifest) -> int:
-        """How many values no field shows, but for those that every new object of the form has."""
+        """The number of values that no field shows, without those that every new object has."""
         root = self.root(manifest)
-        mine = [
+        shown_paths = [
             (*root, *path)
             for name, place in self.places.items()
             if name not in self.only_yaml
             for path in place.paths
         ]
-        mine += self.own
+        shown_paths += self.own
         start = self.start(self.sandbox)
         usual = {(*root, *path): value for path, value in leaves(get(start, self.root(start)))}
         return sum(
             1
             for path, value in leaves(manifest)
-            if usual.get(path) != value and not any(path[: len(place)] == place for place in mine)
+            if usual.get(path) != value and not any(path[: len(place)] == place for place in shown_paths)
         )
 
     def manifests(self, manifest: Manifest) -> list[Manifest]:
-        """What is to be made of it: one for each object."""
+        """The manifests of the objects to create from this one: several for copies."""
         return [manifest]
 
     def clean(self) -> dict[str, Any]:
@@ -176,14 +178,15 @@ class ManifestForm(forms.Form):
         return self.cleaned_data
 
     def means(self, name: str, text: str) -> Any:
-        """What a field's text stands for; the text itself where it stands for nothing."""
+        """The value of a field's text; the text itself if it is invalid."""
         try:
             return self.places[name].read(text.strip()) if name in self.places else text.strip()
         except (ValidationError, ValueError):
             return text
 
     def field_of(self, path: str) -> str | None:
-        """The field for a path of the API server's answer: the one whose place is nearest above."""
+        """The field for a path in an error of the API server: the one with the longest place that is a prefix
+        of the path."""
         plain = normal(path)
         found = [
             (len(place), name)
@@ -197,7 +200,7 @@ class ManifestForm(forms.Form):
         return {name: [written(path) for path in place.paths] for name, place in self.places.items()}
 
     def take_causes(self, causes: Iterable[Cause]) -> list[Cause]:
-        """Put each cause beside its field; those without one."""
+        """Add each cause to the errors of its field, and return the causes without a field."""
         others = []
         for cause in causes:
             field = self.field_of(cause.field)
@@ -208,20 +211,20 @@ class ManifestForm(forms.Form):
         return others
 
     def sections(self) -> list[tuple[str, Any, list[forms.BoundField]]]:
-        """The fields behind the folds: an id, the heading, the fields."""
+        """The closed sections: (id, heading, fields)."""
         return [
             (f"fold-{number}", heading, [self[name] for name in names if name in self.fields])
             for number, (heading, names) in enumerate(self.groups)
         ]
 
     def first(self) -> list[forms.BoundField]:
-        """The fields before the folds."""
+        """The fields before the closed sections."""
         folded = {name for _, names in self.groups for name in names}
         return [field for field in self if field.name not in folded]
 
 
 def normal(path: str) -> str:
-    """The API server writes a key of a mapping in brackets or behind a dot: here always the latter."""
+    """A path with all keys of mappings after a dot. The API server writes some of them in brackets."""
     pieces = path.replace("]", "").split("[")
     return pieces[0] + "".join(f"[{piece}" if piece[:1].isdecimal() else f".{piece}" for piece in pieces[1:])
 
@@ -231,14 +234,14 @@ def copies_field() -> forms.IntegerField:
 
 
 def verbatim(name: str) -> SafeString:
-    """A label that is Kubernetes' own word, in whatever language the page is."""
+    """A label that is a name of Kubernetes, and not translated."""
     return format_html('<span lang="en">{}</span>', name)
 
 
 def text_field(
     label: Any, *, help_text: Any = "", length: int = 2000, rows: int = 0, placeholder: str = ""
 ) -> forms.CharField:
-    """A field for any notation; with ``rows`` of several lines."""
+    """A text field. rows: 0 = one line; else a text area."""
     attributes = {"placeholder": placeholder} if placeholder else {}
     attributes |= {"rows": str(rows)} if rows else {}
     widget = forms.Textarea(attributes) if rows else forms.TextInput(attributes)

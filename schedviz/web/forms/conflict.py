@@ -1,4 +1,4 @@
-"""Somebody else changed an object while a form had it open: what they changed, and both changes as one."""
+"""Three-way merge, for an object that another client changed while a form had it open."""
 
 import json
 from collections.abc import Iterator
@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import msgspec
 
-from schedviz.web.forms.places import Path, written
+from schedviz.web.forms.manifest_paths import Path, written
 
 GONE: Final = object()
 SHOWN_AT_MOST: Final = 160
-"""Letters of a value; the whole stands in the YAML."""
+"""Characters of a value in a Difference; the YAML has the whole value."""
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """``before`` and ``after`` are JSON, empty for nothing. ``kept``: the reader changed the same and keeps
-    his own."""
+    """A change of the other client. before, after: JSON; "" = no value. kept: the user changed the same
+    field, and the user's value is kept."""
 
     field: str
     before: str
@@ -24,7 +24,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def merged(base: Any, mine: Any, theirs: Any) -> Any:
-    """Their changes of ``base`` and mine; where both changed the same, mine. A list is one thing."""
+    """Merge the changes from ``base`` to ``mine`` and to ``theirs``; ``mine`` wins if both changed the same
+    field. Lists are not merged."""
     if mine == base:
         return theirs
     if theirs == base or not (isinstance(mine, dict) and isinstance(theirs, dict)):
@@ -38,7 +39,7 @@ def merged(base: Any, mine: Any, theirs: Any) -> Any:
 
 
 def differences(base: Any, mine: Any, theirs: Any, path: Path = ()) -> Iterator[Difference]:
-    """What they changed."""
+    """The changes from ``base`` to ``theirs``."""
     if theirs == base:
         return
     if isinstance(base, dict) and isinstance(theirs, dict):

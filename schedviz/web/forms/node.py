@@ -1,4 +1,4 @@
-"""Nodes: how much they have, where they stand, what they repel."""
+"""The form for Nodes."""
 
 from collections.abc import Iterable
 from itertools import count, islice
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store import Sandbox
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
-from schedviz.web.forms.places import get, mapping
+from schedviz.web.forms.manifest_paths import get, mapping
 from schedviz.web.view.picture import NODES
 from simulator.api import Manifest
 
@@ -61,12 +61,12 @@ class NodeForm(ManifestForm):
         self.places = {
             "name": Place("metadata", "name"),
             "zone": Place("metadata", "labels", ZONE),
-            "labels": Pairs("metadata", "labels", notation=notation.PAIRS, mine=lambda key: key != ZONE),
+            "labels": Pairs("metadata", "labels", notation=notation.PAIRS, belongs=lambda key: key != ZONE),
             "unschedulable": Place("spec", "unschedulable", notation=notation.FLAG),
             "taints": Place("spec", "taints", notation=notation.TAINTS),
             **{name: amounts(name) for name in FIRST},
             "extended": Pairs(
-                *ALLOCATABLE, notation=notation.PAIRS, mine=lambda key: key not in FIRST, also=(CAPACITY,)
+                *ALLOCATABLE, notation=notation.PAIRS, belongs=lambda key: key not in FIRST, also=(CAPACITY,)
             ),
         }
         field = self.fields["machine"]
@@ -78,12 +78,12 @@ class NodeForm(ManifestForm):
 
     @staticmethod
     def start(sandbox: Sandbox) -> Manifest:
-        """The next of the nodes that there are, in the zone of the last one."""
+        """A medium node with the next free number, in the zone of the last node."""
         names = sandbox.names(NODES)
         last = (sandbox.get(NODES, max(names)) if names else None) or {}
         zone = get(last, ("metadata", "labels", ZONE)) or "zone-a"
         medium = {"cpu": "4", "memory": "16Gi", "pods": "110"}
-        (name,) = numbered("node-", names, 1)
+        (name,) = node_names("node-", names, 1)
         return {
             "apiVersion": "v1",
             "kind": "Node",
@@ -93,9 +93,9 @@ class NodeForm(ManifestForm):
 
     def show(self, manifest: Manifest) -> dict[str, str]:
         texts = super().show(manifest)
-        has = texts["cpu"], texts["memory"], self.means("extended", texts["extended"]) or {}
-        alike = (name for name, machine in MACHINES.items() if machine[1:] == has)
-        return texts | {"machine": next(alike, "")}
+        found = texts["cpu"], texts["memory"], self.means("extended", texts["extended"]) or {}
+        matching = (name for name, machine in MACHINES.items() if machine[1:] == found)
+        return texts | {"machine": next(matching, "")}
 
     def write(self, manifest: Manifest, changed: Iterable[str]) -> Manifest:
         chosen = MACHINES.get(self.cleaned_data.get("machine", ""))
@@ -113,15 +113,15 @@ class NodeForm(ManifestForm):
         copies, name = self.cleaned_data.get("copies") or 1, str(get(manifest, ("metadata", "name")) or "")
         if copies == 1 and not name.endswith("-"):
             return [manifest]
-        names = numbered(name, self.sandbox.names(NODES), copies)
+        names = node_names(name, self.sandbox.names(NODES), copies)
         return [
             {**manifest, "metadata": {**mapping(manifest.get("metadata")), "name": each}} for each in names
         ]
 
 
-def numbered(name: str, taken: Iterable[str], copies: int) -> list[str]:
-    """ "node-" -> node-1, node-2; "node-5" -> node-5, node-6. Never below a number that is taken, so that a
-    deleted node's name does not come back by chance."""
+def node_names(name: str, taken: Iterable[str], copies: int) -> list[str]:
+    """ "node-" -> node-1, node-2; "node-5" -> node-5, node-6. The numbers are greater than all in ``taken``,
+    so that the name of a deleted node is not used again."""
     prefix = name.rstrip("0123456789")
     own = name[len(prefix) :]
     prefix = prefix if prefix.endswith("-") or own else f"{prefix}-"

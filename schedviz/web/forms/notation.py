@@ -1,8 +1,8 @@
-"""How parts of a manifest are written in one field: labels, taints, selectors, affinity; as kubectl's
-arguments where it has any.
+"""Notations for parts of a manifest in one text field: labels, taints, selectors, affinity. They are those of
+kubectl's arguments, if kubectl has one.
 
-A notation reads text to a value (ValidationError where it is none) and shows a value as text. What it cannot
-show is only in the YAML: showing and reading must give the same value again.
+A notation parses text into a value (ValidationError for invalid text) and formats a value as text. A value
+whose text does not give the same value again is shown only in the YAML.
 """
 
 import re
@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from simulator.api import Manifest
-from simulator.apiserver.selection import parse_labels
+from simulator.apiserver.selection import parse_label_selector
 from simulator.apiserver.status import BadRequest
 from simulator.objects.labels import Requirement
 
@@ -26,15 +26,16 @@ SECONDS: Final = re.compile(r"(.+?)\s+for\s+(\d{1,9})s")
 
 class Notation(NamedTuple):
     read: Callable[[str], Any]
-    """From text that is not empty."""
+    """Parses text that is not empty."""
     show: Callable[[Any], str]
-    """Raises KeyError, TypeError, ValueError or AttributeError for what the notation has no words for."""
+    """Formats a value. Raises KeyError, TypeError, ValueError or AttributeError for a value that the notation
+    cannot express."""
     complete: Callable[[Any], Any] = lambda value: value
-    """A value with what Kubernetes lets one leave out."""
+    """Adds the defaults of optional fields to a value, for the comparison."""
 
 
 def shown(notation: Notation, value: Any) -> str | None:
-    """A value as text, "" for nothing; None where the notation cannot say it."""
+    """The text of a value, "" for None; None if the notation cannot express it."""
     if value is None:
         return ""
     try:
@@ -45,7 +46,8 @@ def shown(notation: Notation, value: Any) -> str | None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal, whatever the order in lists, and ``2`` as good as ``"2"``: in a quantity it is."""
+    """Whether two values are equal, without regard to the order of lists; ``2`` equals ``"2"``, as in
+    quantities."""
     return bool(_canonical(one) == _canonical(other))
 
 
@@ -77,7 +79,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def taints(text: str) -> list[dict[str, str]]:
-    """ "key=value:NoSchedule, key:NoExecute", as kubectl taint takes them. Raises ValidationError."""
+    """ "key=value:NoSchedule, key:NoExecute", the notation of kubectl taint. Raises ValidationError."""
     found = []
     for item in items(text):
         rest, colon, effect = item.rpartition(":")
@@ -120,9 +122,9 @@ def _toleration(toleration: Manifest) -> str:
 
 
 def requirements(text: str) -> Sequence[Requirement]:
-    """A selector as kubectl's ``-l`` takes it. Raises ValidationError."""
+    """A label selector in the notation of kubectl's ``-l``. Raises ValidationError."""
     try:
-        found = parse_labels(text).requirements
+        found = parse_label_selector(text).requirements
     except BadRequest as error:
         raise ValidationError(error.message) from None
     if not found:
@@ -154,7 +156,7 @@ def _expression(expression: Manifest) -> str:
 
 
 def label_selector(text: str) -> Manifest:
-    """A metav1.LabelSelector: what must be equal in matchLabels, the rest in matchExpressions."""
+    """A metav1.LabelSelector: equalities in matchLabels, the other requirements in matchExpressions."""
     found = requirements(text)
     equal = {each.key: each.values[0] for each in found if each.operator == "In" and len(each.values) == 1}
     rest = expressions([each for each in found if equal.get(each.key) is None])
@@ -167,8 +169,8 @@ def _label_selector(selector: Manifest) -> str:
 
 
 def node_affinity(text: str) -> Manifest:
-    """One term a line: "disk=ssd, zone in (a, b)" is required (one of several is enough), and with a weight
-    before it, "10: disk=ssd", preferred."""
+    """A nodeAffinity, one term per line: "disk=ssd, zone in (a, b)" is required (a node must match one of
+    them); with a weight, "10: disk=ssd", it is preferred."""
     required: list[Manifest] = []
     preferred: list[Manifest] = []
     for line in lines(text):
@@ -197,8 +199,8 @@ def _expressions(term: Manifest) -> str:
 
 
 def pod_affinity(text: str) -> Manifest:
-    """One term a line: "app=web @ topology.kubernetes.io/zone" is required, and with a weight before it
-    preferred."""
+    """A podAffinity or podAntiAffinity, one term per line: "app=web @ topology.kubernetes.io/zone" is
+    required; with a weight, "10: app=web @ ...", it is preferred."""
     required: list[Manifest] = []
     preferred: list[Manifest] = []
     for line in lines(text):
@@ -222,7 +224,7 @@ def _pod_affinity(affinity: Manifest) -> str:
 
 
 def topology_spread(text: str) -> list[Manifest]:
-    """One constraint a line: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the number is
+    """One constraint per line: "1 DoNotSchedule: app=web @ topology.kubernetes.io/zone"; the number is
     maxSkew."""
     found = []
     for line in lines(text):
@@ -250,7 +252,7 @@ def _topology_spread(constraints: list[Manifest]) -> str:
 
 
 def weighted(line: str) -> tuple[int | None, str]:
-    """ "10: app=web" -> (10, "app=web"); without a weight None."""
+    """ "10: app=web" -> (10, "app=web"); "app=web" -> (None, "app=web")."""
     weight, colon, rest = line.partition(":")
     if not colon:
         return None, line

@@ -1,4 +1,4 @@
-"""Kinds without fields of their own: the YAML is all."""
+"""The form for kinds that have no fields; it shows only the YAML."""
 
 from typing import Any
 

@@ -1,27 +1,27 @@
-"""Where a profile of the scheduler's configuration says which plugins are on, what their scores count, and
-their arguments."""
+"""The places of a profile of the scheduler's configuration: which plugins are enabled, the weights of their
+scores, and their arguments."""
 
 from typing import Any, Final
 
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import Place
-from schedviz.web.forms.places import Path, get, mapping, put
+from schedviz.web.forms.manifest_paths import Path, get, mapping, put
 from simulator.api import Manifest
 from simulator.config.configuration import DEFAULT_PLUGINS
 from simulator.framework.interface import EXTENSION_POINTS
 
 DEFAULTS: Final = dict(DEFAULT_PLUGINS)
-"""The plugins that are on unless a profile says otherwise, with their weights (0 = 1 where it is scored)."""
+"""The plugins that are enabled by default, with their weights (0 = 1, if the plugin scores)."""
 
 
 def names(entries: Any) -> list[str]:
-    """Of a list of plugins, as far as it is one."""
+    """The names in a list of plugins; invalid entries are ignored."""
     found = entries if isinstance(entries, list) else []
     return [str(entry["name"]) for entry in found if isinstance(entry, dict) and "name" in entry]
 
 
 class Plugin(Place):
-    """Of a profile; where a set of plugins is said by itself it lies under ``plugins``."""
+    """The base class of the places in ``plugins`` of a profile."""
 
     def __init__(self, profile: Path, name: str, notes: notation.Notation) -> None:
         self.plugins = (*profile, "plugins")
@@ -40,7 +40,7 @@ class Plugin(Place):
         self.put_entries(manifest, point, which, kept)
 
     def on(self, manifest: Manifest) -> bool:
-        """Whether it is enabled at any of its points (merge and expand in simulator/config say how)."""
+        """Whether the plugin is enabled at any extension point (see merge and expand in simulator/config)."""
         disabled = names(self.entries(manifest, "multiPoint", "disabled"))
         by_default = self.name in DEFAULTS and not {self.name, "*"} & {*disabled}
         points = ("multiPoint", *EXTENSION_POINTS)
@@ -50,7 +50,7 @@ class Plugin(Place):
 
 
 class Switch(Plugin):
-    """Whether a plugin is on."""
+    """Whether a plugin is enabled."""
 
     def __init__(self, profile: Path, name: str) -> None:
         super().__init__(profile, name, notation.FLAG)
@@ -71,8 +71,8 @@ class Switch(Plugin):
 
 
 class Weight(Plugin):
-    """What a plugin's scores count. It stays where it is said, and else is said for all points at once, which
-    leaves the plugins in their order."""
+    """The weight of a plugin's scores. It is written where the plugin is enabled in the profile, otherwise in
+    ``multiPoint``, which does not change the order of the plugins."""
 
     def __init__(self, profile: Path, manifest: Manifest, name: str) -> None:
         super().__init__(profile, name, notation.NUMBER)
@@ -101,7 +101,7 @@ class Weight(Plugin):
 
 
 class Argument(Place):
-    """An argument of a plugin, in the profile's list of plugins' arguments."""
+    """An argument of a plugin, in ``pluginConfig`` of the profile."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Pods: by themselves, or as a Deployment or a Job."""
+"""The form for Pods, and for Deployments and Jobs by their pod templates."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ from schedviz.store import Sandbox
 from schedviz.web.forms import notation
 from schedviz.web.forms import workload as workloads
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
-from schedviz.web.forms.places import Path, get
+from schedviz.web.forms.manifest_paths import Path, get
 from schedviz.web.view import format as fmt
 from schedviz.web.view.picture import PRIORITY_CLASSES
 from schedviz.web.view.priority import SYSTEM_PRIORITY
@@ -19,11 +19,11 @@ from simulator.api import Manifest
 RESOURCES = ("spec", "containers", 0, "resources")
 RUN_SECONDS = "schedviz/run-seconds"
 FIRST = ("cpu", "memory")
-"""Resources with fields of their own; the others share one."""
+"""The resources with a field each; the others share the field ``extended``."""
 
 
 def usual_first(priority_class: Manifest) -> tuple[bool, int]:
-    """Highest value first, Kubernetes' own classes last: few pods are that critical."""
+    """Sort key: descending value, but the system classes last, because few pods use them."""
     value: int = priority_class.get("value", 0)
     return value >= SYSTEM_PRIORITY, -value
 
@@ -139,7 +139,7 @@ class PodForm(ManifestForm):
             "cpu_limit": Place(*limits, "cpu"),
             "memory_limit": Place(*limits, "memory"),
             "extended": Pairs(
-                *requests, notation=notation.PAIRS, mine=lambda key: key not in FIRST, also=(limits,)
+                *requests, notation=notation.PAIRS, belongs=lambda key: key not in FIRST, also=(limits,)
             ),
             "priority_class": Place("spec", "priorityClassName"),
             "run_seconds": Place("metadata", "annotations", RUN_SECONDS),
@@ -161,7 +161,7 @@ class PodForm(ManifestForm):
                 del self.fields["copies"]
 
     def _offer_classes(self, chosen: str) -> None:
-        """``chosen`` may be one that there is not, or not yet."""
+        """Set the choices of the PriorityClass. ``chosen`` is added if it does not exist."""
         classes = sorted(self.sandbox.list(PRIORITY_CLASSES).items, key=usual_first)
         field = self.fields["priority_class"]
         assert isinstance(field, forms.ChoiceField)
@@ -200,11 +200,12 @@ class PodForm(ManifestForm):
         return texts
 
     def write(self, manifest: Manifest, changed: Iterable[str]) -> Manifest:
-        """The kind first, as it moves the pod's template; the name last, as it depends on kind and copies."""
+        """Write the kind first, because it moves the pod template; the name last, because it depends on kind
+        and copies."""
         data, changed = self.cleaned_data, set(changed)
         copies = data.get("copies") or 1
         if "workload" in changed and data["workload"]:
-            manifest = workloads.become(data["workload"], manifest, copies)
+            manifest = workloads.convert(data["workload"], manifest, copies)
         super().write(manifest, changed)
         if "namespace" in changed:
             manifest.setdefault("metadata", {}).pop("namespace", None)

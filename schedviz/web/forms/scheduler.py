@@ -1,4 +1,4 @@
-"""The scheduler's configuration: a KubeSchedulerConfiguration, its profiles one after another."""
+"""The form for a KubeSchedulerConfiguration, with sections for each profile."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store import Sandbox
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
-from schedviz.web.forms.places import Path, get, mapping
+from schedviz.web.forms.manifest_paths import Path, get, mapping
 from schedviz.web.forms.plugins import DEFAULTS, Argument, Switch, Weight
 from simulator.api import Manifest
 from simulator.config.configuration import API_VERSION, DEFAULT_SCHEDULER_NAME, MAX_PROFILES
@@ -33,7 +33,7 @@ def shape(text: str) -> list[Manifest]:
 
 
 def weights(text: str) -> list[Manifest]:
-    """ "cpu=1, memory=1": resources and what they count."""
+    """ "cpu=1, memory=1": resources and their weights."""
     try:
         return [{"name": name, "weight": int(weight)} for name, weight in notation.pairs(text).items()]
     except ValueError:
@@ -77,7 +77,7 @@ class SchedulerForm(ManifestForm):
             self.number("max-backoff", "podMaxBackoffSeconds", ("podMaxBackoffSeconds",)),
         )
         self.groups = (*folds, (_("For all profiles"), common))
-        # The names of plugins stand where the fields have their places.
+        # The names of plugins in the lists of the profile are not values without a field.
         own: list[Path] = []
         for number in range(len(profiles)):
             own.append(("profiles", number, "plugins", "multiPoint"))
@@ -85,8 +85,8 @@ class SchedulerForm(ManifestForm):
         self.own = (*ManifestForm.own, *own)
 
     def profile(self, manifest: Manifest, number: int, profile: Manifest, *, alone: bool) -> Iterable[Fold]:
-        """Make the fields of one profile; what is to be folded away of them. Of the first, its name and its
-        strategy are not."""
+        """Add the fields of one profile, and return its closed sections. Name and strategy of the first
+        profile are not in a section."""
         path: Path = ("profiles", number)
         called = str(profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME)[:80]
         name = f"p{number}-{{}}".format
@@ -149,7 +149,7 @@ class SchedulerForm(ManifestForm):
             folds.insert(0, (gettext("Name and scoring strategy"), first))
         return [(heading if alone else f"{called}: {heading}", fields) for heading, fields in folds]
 
-    # One field each; its name is returned.
+    # Each method adds one field and returns its name.
 
     def number(self, name: str, label: str, path: Path) -> str:
         return self.integer(name, verbatim(label), Place(*path, notation=notation.NUMBER))
@@ -173,13 +173,13 @@ class SchedulerForm(ManifestForm):
 
 
 def named(place: Place, profile: int) -> Iterable[Path]:
-    """Beside an argument's place, where its plugin's name stands."""
+    """The path of the plugin's name, for an Argument of this profile."""
     if isinstance(place, Argument) and place.list[1] == profile:
         yield (*place.paths[0][: len(place.list) + 1], "name")
 
 
 def with_profile(manifest: Manifest) -> Manifest:
-    """One profile more, as the last one but for its name."""
+    """The manifest with one more profile: a copy of the last one with another name."""
     found = get(manifest, ("profiles",))
     profiles = found if isinstance(found, list) and found else [{}]
     taken = [mapping(profile).get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles]

@@ -1,8 +1,8 @@
-"""One pod template as a Pod, a Deployment or a Job."""
+"""Converts manifests with the same pod template between Pod, Deployment and Job."""
 
 from typing import Final
 
-from schedviz.web.forms.places import get, mapping, put
+from schedviz.web.forms.manifest_paths import get, mapping, put
 from simulator.api import Manifest
 
 WORKLOADS: Final = {"Deployment": "apps/v1", "Job": "batch/v1"}
@@ -10,14 +10,14 @@ COPIES: Final = {
     "Deployment": (("spec", "replicas"),),
     "Job": (("spec", "completions"), ("spec", "parallelism")),
 }
-"""Where a workload says how many pods it wants."""
+"""The paths of the number of pods."""
 TEMPLATE: Final = ("spec", "template")
 APP: Final = "app"
-"""The label by which a Deployment of this form knows its pods."""
+"""The label in the selector of a Deployment that this form creates."""
 
 
 def template(manifest: Manifest) -> Manifest:
-    """The part that describes the pod: of a Pod all."""
+    """The pod template of a workload; a Pod itself. A missing template is added."""
     if manifest.get("kind") not in WORKLOADS:
         return manifest
     if not isinstance(get(manifest, TEMPLATE), dict):
@@ -32,8 +32,8 @@ def name_of(manifest: Manifest) -> str:
 
 
 def put_name(manifest: Manifest, name: str, copies: int) -> None:
-    """Several pods, or a name ending in "-", mean a generateName; a workload is one object, and names its
-    pods."""
+    """Set the name. It is a generateName if it ends in "-", or if several Pods are created; a workload is one
+    object, whose controller names its pods."""
     several = manifest["kind"] not in WORKLOADS and copies > 1
     generated = several or name.endswith("-")
     called = {"generateName": f"{name.removesuffix('-')}-"} if generated else {"name": name} if name else {}
@@ -51,8 +51,8 @@ def put_copies(manifest: Manifest, copies: int) -> None:
         put(manifest, path, copies)
 
 
-def become(kind: str, manifest: Manifest, copies: int) -> Manifest:
-    """The same pods, made by another kind of object."""
+def convert(kind: str, manifest: Manifest, copies: int) -> Manifest:
+    """The manifest of another kind with the same pod template."""
     pod, name = template(manifest), name_of(manifest)
     metadata, spec = {**mapping(pod.get("metadata"))}, {**mapping(pod.get("spec"))}
     for field in ("name", "generateName", "namespace"):
@@ -60,9 +60,9 @@ def become(kind: str, manifest: Manifest, copies: int) -> Manifest:
     namespace = get(manifest, ("metadata", "namespace"))
     spec.pop("restartPolicy", None)
     if kind == "Job":
-        spec["restartPolicy"] = "Never"  # Of a Job's pods it must not be the default, Always.
+        spec["restartPolicy"] = "Never"  # a Job does not allow the default, Always
     if kind != "Deployment" and get(metadata, ("labels", APP)) == name:
-        put(metadata, ("labels", APP), None)  # It was the Deployment's selector.
+        put(metadata, ("labels", APP), None)  # it was added for the selector of the Deployment
     outer: Manifest = {"namespace": namespace} if namespace else {}
     if kind == "Pod":
         made: Manifest = {"apiVersion": "v1", "kind": kind, "metadata": {**outer, **metadata}, "spec": spec}

@@ -1,1 +1,2 @@
-"""What one would type, and would be shown, at a real cluster for what is done and shown here."""
+"""The kubectl commands for the actions of the page, and the output that kubectl would print for its
+objects."""

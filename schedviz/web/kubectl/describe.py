@@ -1,5 +1,5 @@
-"""``kubectl describe pod`` and ``kubectl get events``, word for word as kubectl prints them, of what a
-simulated pod has. What no pod here has (container ids, mounts) is empty, as there.
+"""The output of ``kubectl describe pod`` and ``kubectl get events``, exactly as kubectl prints it. Values
+that a simulated pod does not have (container ids, mounts) are empty, as kubectl prints missing values.
 
 Upstream: kubectl/pkg/describe/describe.go (describePod, DescribeEvents), v1.34.
 """
@@ -13,9 +13,10 @@ from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import columns, tabbed
 from schedviz.web.view import events as pod_events
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.table import duration
-from simulator.apiserver.timestamps import micros
-from simulator.scheduler.event_recorder import count, first_seen, last_seen
+from simulator.apiserver.table import human_duration
+from simulator.objects.events import event_count, event_first_seen, event_last_seen
+from simulator.objects.owner_references import controller_of
+from simulator.objects.timestamps import micros
 
 NONE: Final = "<none>"
 
@@ -54,7 +55,7 @@ def heading(manifest: Manifest, now: Micros) -> Iterator[str]:
     yield from pairs("Labels", metadata.get("labels") or {}, "=")
     yield from pairs("Annotations", metadata.get("annotations") or {}, ": ")
     if metadata.get("deletionTimestamp"):
-        since = duration(max(0, (now - micros(metadata["deletionTimestamp"])) // SECOND))
+        since = human_duration(max(0, (now - micros(metadata["deletionTimestamp"])) // SECOND))
         yield f"Status:\tTerminating (lasts {since})"
         yield f"Termination Grace Period:\t{metadata.get('deletionGracePeriodSeconds', 0)}s"
     else:
@@ -64,9 +65,9 @@ def heading(manifest: Manifest, now: Micros) -> Iterator[str]:
             yield f"{field.capitalize()}:\t{status[field]}"
     yield f"IP:\t{status.get('podIP', '')}"
     yield f"IPs:\t{NONE}"
-    for owner in metadata.get("ownerReferences") or ():
-        if owner.get("controller"):
-            yield f"Controlled By:\t{owner['kind']}/{owner['name']}"
+    controller = controller_of(manifest)
+    if controller is not None:
+        yield f"Controlled By:\t{controller['kind']}/{controller['name']}"
     if status.get("nominatedNodeName"):
         yield f"NominatedNodeName:\t{status['nominatedNodeName']}"
 
@@ -165,23 +166,23 @@ def event_table(sandbox: Readable, manifest: Manifest, now: Micros) -> Iterator[
 
 
 def events(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
-    """``kubectl get events`` of one object."""
+    """The output of ``kubectl get events`` for one pod."""
     metadata = manifest["metadata"]
     found = pod_events.manifests_of(sandbox, metadata)
     if not found:
         return f"No resources found in {metadata['namespace']} namespace."
     rows = [["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]]
     for event in found:
-        age = duration((now - last_seen(event)) // SECOND)
+        age = human_duration((now - event_last_seen(event)) // SECOND)
         rows.append([age, event["type"], event["reason"], f"pod/{metadata['name']}", event["message"]])
     return "\n".join(columns(rows))
 
 
 def seen(event: Manifest, now: Micros) -> str:
-    last = duration((now - last_seen(event)) // SECOND)
-    if count(event) < 2:
+    last = human_duration((now - event_last_seen(event)) // SECOND)
+    if event_count(event) < 2:
         return last
-    return f"{last} (x{count(event)} over {duration((now - first_seen(event)) // SECOND)})"
+    return f"{last} (x{event_count(event)} over {human_duration((now - event_first_seen(event)) // SECOND)})"
 
 
 def source(event: Manifest) -> str:

@@ -1,4 +1,4 @@
-"""The kubectl command for each act. Names are quoted for a POSIX shell where they need it."""
+"""The kubectl command for each action of the page, with words quoted for a POSIX shell."""
 
 from collections.abc import Sequence
 from shlex import quote
@@ -6,37 +6,38 @@ from shlex import quote
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.forms.places import mapping
+from schedviz.web.forms.manifest_paths import mapping
 from schedviz.web.view.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
 
 END = "EOF"
-"""Of the manifest that a shell hands to kubectl; no line of YAML that is written here is just this."""
+"""Delimiter of the here-document with a manifest. :func:`to_yaml` writes no line that is equal to it."""
 
 
 def kubectl(*words: str) -> str:
     return " ".join(["kubectl", *(quote(word) for word in words)])
 
 
-def on(verb: str, resource: Resource, key: str, *more: str) -> str:
-    """A command on one object: ``kubectl delete pod web -n shop``. The namespace is told where it is not the
-    default one."""
+def object_command(verb: str, resource: Resource, key: str, *more: str) -> str:
+    """A command on one object: ``kubectl delete pod web -n shop``, without ``-n`` for the default
+    namespace."""
     namespace, _, name = key.rpartition("/")
-    return kubectl(verb, resource.singular, name, *more, *inside(namespace))
+    return kubectl(verb, resource.singular, name, *more, *namespace_flag(namespace))
 
 
 def drain(node: str) -> str:
-    """What a drain here does: DaemonSets' pods stay, and pods that nobody would make again go too."""
+    """The command with the same effect as :func:`schedviz.web.drain.drain`: pods of DaemonSets stay; pods
+    without a controller are evicted, too."""
     return kubectl("drain", node, "--ignore-daemonsets", "--force")
 
 
-def inside(namespace: str) -> tuple[str, ...]:
+def namespace_flag(namespace: str) -> tuple[str, ...]:
     return ("-n", namespace) if namespace not in ("", "default") else ()
 
 
 class Shell(msgspec.Struct, frozen=True):
-    """A command, and what it is for or what it prints."""
+    """A command, and its purpose or its output as ``text``."""
 
     text: str
     line: str
@@ -44,49 +45,53 @@ class Shell(msgspec.Struct, frozen=True):
 
 def of_pod(key: str) -> list[Shell]:
     return [
-        Shell(gettext("its manifest"), on("get", PODS, key, "-o", "yaml")),
-        Shell(gettext("delete it"), on("delete", PODS, key)),
+        Shell(gettext("its manifest"), object_command("get", PODS, key, "-o", "yaml")),
+        Shell(gettext("delete it"), object_command("delete", PODS, key)),
     ]
 
 
 def of_object(resource: Resource, key: str, manifest: Manifest) -> list[Shell]:
     scaled = "replicas" in (manifest.get("spec") or {})
     return [
-        Shell(gettext("its manifest"), on("get", resource, key, "-o", "yaml")),
-        *([Shell(gettext("how many"), on("scale", resource, key, "--replicas=3"))] if scaled else []),
-        Shell(gettext("label it"), on("label", resource, key, "key=value")),
-        Shell(gettext("delete it"), on("delete", resource, key)),
+        Shell(gettext("its manifest"), object_command("get", resource, key, "-o", "yaml")),
+        *(
+            [Shell(gettext("how many"), object_command("scale", resource, key, "--replicas=3"))]
+            if scaled
+            else []
+        ),
+        Shell(gettext("label it"), object_command("label", resource, key, "key=value")),
+        Shell(gettext("delete it"), object_command("delete", resource, key)),
     ]
 
 
 def events_of(key: str) -> str:
     namespace, _, name = key.rpartition("/")
     chosen = f"involvedObject.name={name}"
-    return kubectl("get", "events", "--field-selector", chosen, *inside(namespace))
+    return kubectl("get", "events", "--field-selector", chosen, *namespace_flag(namespace))
 
 
 def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -> list[Shell]:
-    """``taints`` as the page writes them; Kubernetes' own come and go with the node's conditions."""
+    """The commands for a node. taints: as ``key=value:Effect``; those of node conditions are left out."""
     verb = "uncordon" if cordoned else "cordon"
-    theirs = [taint for taint in taints if not taint.startswith("node.kubernetes.io/")]
+    removable = [taint for taint in taints if not taint.startswith("node.kubernetes.io/")]
     failure = "schedviz/failed-" if failed else "schedviz/failed=true"
     comes = gettext("let pods come again") if cordoned else gettext("let no more pods come")
     broken = gettext("mend it, here only") if failed else gettext("break it, here only")
     return [
-        Shell(gettext("all about it"), on("describe", NODES, name)),
+        Shell(gettext("all about it"), object_command("describe", NODES, name)),
         Shell(comes, kubectl(verb, name)),
         Shell(gettext("move its pods away"), drain(name)),
         Shell(gettext("repel pods"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),
-        *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in theirs),
+        *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in removable),
         Shell(gettext("label it"), kubectl("label", "nodes", name, "key=value")),
-        Shell(broken, on("annotate", NODES, name, failure)),
-        Shell(gettext("delete it"), on("delete", NODES, name)),
+        Shell(broken, object_command("annotate", NODES, name, failure)),
+        Shell(gettext("delete it"), object_command("delete", NODES, name)),
     ]
 
 
 def create(manifests: Sequence[Manifest]) -> str:
-    """Manifests given to kubectl by the shell; apply needs a name, so that generateName is for create, once
-    for each copy."""
+    """The command that creates the manifests: ``kubectl apply``; ``kubectl create`` for a generateName, which
+    apply refuses. Several equal manifests are created in a loop."""
     if len(manifests) > 1 and all(each == manifests[0] for each in manifests):
         return f"for n in $(seq {len(manifests)}); do {create(manifests[:1])}\ndone"
     verb = "apply" if all("name" in mapping(each.get("metadata")) for each in manifests) else "create"

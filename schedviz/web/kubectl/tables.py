@@ -1,6 +1,5 @@
-"""Text in columns, as kubectl prints it."""
+"""Formats text in columns, as kubectl prints it."""
 
-import time
 from collections.abc import Sequence
 
 from django.utils.translation import gettext
@@ -8,14 +7,14 @@ from django.utils.translation import gettext
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.table import table
+from simulator.apiserver.table import build_table
 
 GAP = 3
 """Spaces between two columns."""
 
 
 def columns(rows: Sequence[Sequence[str]], indent: str = "", gap: int = GAP) -> list[str]:
-    """Rows as lines, each column as wide as its widest cell; the last one ends where its text does."""
+    """Format rows as lines, each column as wide as its widest cell, without spaces at the end of a line."""
     widths = [max(len(cell) for cell in column) + gap for column in zip(*rows, strict=True)]
     return [
         indent + "".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -24,8 +23,8 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "", gap: int = GAP) -> 
 
 
 def tabbed(lines: Sequence[str], gap: int = 2) -> list[str]:
-    """Cells between tabs set in columns, as Go's text/tabwriter does: lines that follow each other and have a
-    cell that a tab ends share its width."""
+    """Format tab-separated cells in columns, as Go's text/tabwriter does: a column's width is that of its
+    widest cell in consecutive lines that have a tab after this cell."""
     rows = [line.split("\t") for line in lines]
     widths: list[list[int]] = [[] for _ in rows]
     for column in range(max(map(len, rows), default=0)):
@@ -53,7 +52,8 @@ def get_table(
     wide: bool = False,
     at_most: int = 500,
 ) -> str:
-    """``kubectl get``: of these objects, or of all in a namespace ("": in all)."""
+    """The output of ``kubectl get``: of the objects with these keys, or of all objects in a namespace ("" =
+    in all namespaces)."""
     if keys is not None:
         items = [item for key in keys if (item := sandbox.get(resource.id, key))]
     else:
@@ -75,7 +75,7 @@ def get_table(
 def cells(
     sandbox: Sandbox, resource: Resource, items: Sequence[Manifest], wide: bool, everywhere: bool
 ) -> list[list[str]]:
-    made = table(resource, items, {}, sandbox.clock().now(time.time()))
+    made = build_table(resource, items, {}, sandbox.now())
     shown = [not column["priority"] or wide for column in made["columnDefinitions"]]
     heads = [column["name"].upper() for column in made["columnDefinitions"]]
     rows = [heads, *([str(cell) for cell in row["cells"]] for row in made["rows"])]

@@ -1,3 +1,4 @@
-"""Predict, then reveal: what is asked before each decision, whether a guess was right, and what kind of slip
-a wrong one was. What is asked has not been decided yet: time stands still, and the step that decides is taken
-only when a guess is in, or when a presenter reveals."""
+"""Prediction mode: asks the viewer before each decision, grades the guess, and explains a wrong one.
+
+The decision has not been made when the question is asked: the sandbox is paused, and the deciding step is
+taken only after a guess, or when a presenter reveals the answer."""

@@ -1,4 +1,4 @@
-"""Whether a guess was right, and what kind of slip a wrong one was, as far as it can be told."""
+"""Grades a guess, and finds the mistake ("slip") behind a wrong one, if it can be recognized."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -9,36 +9,36 @@ from schedviz.web.view.picture import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
 from simulator.trace import LaneEntry
 
-from .question import Kind, answer, as_good, victims
+from .question import Kind, answer, equal_victims, victims
 
 Slip = Literal[
     "",
-    "not-active",  # next: it waits in another lane than activeQ
+    "not-active",  # next: the pod is in another lane than activeQ
     "gated",  # next: a scheduling gate holds it
-    "size-or-age",  # next: it is bigger or older, but of lower priority
-    "queued-later",  # next: of equal priority, but queued later
+    "size-or-age",  # next: the pod has a lower priority
+    "queued-later",  # next: the pod has the same priority, but was queued later
     "taint",  # nodes, as all up to "lower-priority"
     "cordoned",
-    "plugin",  # another filter plugin says no; ``detail`` names it
-    "sum-of-nodes",
-    "lower-priority",  # its room is taken by pods that preemption might evict, but filters count them
-    "limits",  # nodes: left out, though only the limits are too large
-    "missed",  # nodes: left out a node that passes
-    "room-only",  # winner: it has the most free room, but other scores decided
+    "plugin",  # another filter plugin rejects the node; ``detail`` names it
+    "sum-of-nodes",  # the pod fits only into the free resources of all nodes together
+    "lower-priority",  # the pod would fit without the pods of lower priority, but filters count them
+    "limits",  # nodes: the node passes; it would not if limits counted
+    "missed",  # nodes: the node passes
+    "room-only",  # winner: the node has the best NodeResourcesFit score, but other scores decided
     "scores",  # winner: ``detail`` names the score plugin that made most of the difference
     "not-lower",  # victims: a pod whose priority is not lower than the preemptor's
-    "several-nodes",
-    "pdb-wall",
-    "too-many",
-    "too-few",
-    "other-node",
+    "several-nodes",  # victims: the chosen pods are on several nodes
+    "pdb-wall",  # victims: the guess omits pods with a disruption budget that are evicted
+    "too-many",  # victims: more pods than necessary
+    "too-few",  # victims: not all that are necessary
+    "other-node",  # victims: pods of a node that preemption does not choose
     "nobody",  # victims: preemption evicts, and the guess was nobody
     "no-help",  # victims: nobody is evicted
 ]
 
 
-class World(msgspec.Struct, frozen=True):
-    """What slips are told from. Pods by key, nodes by name."""
+class ClusterState(msgspec.Struct, frozen=True):
+    """The state of the sandbox from which mistakes are recognized. Pods by key, nodes by name."""
 
     lanes: Mapping[str, LaneEntry]
     pods: Mapping[str, PodRecord]
@@ -50,12 +50,12 @@ class Grade(msgspec.Struct, frozen=True):
     right: bool
     slip: Slip = ""
     subject: str = ""
-    """The pod or node that shows the slip."""
+    """The pod or node of the mistake."""
     detail: str = ""
 
 
-def grade(kind: Kind, picks: frozenset[str], decision: Decision, world: World) -> Grade:
-    """``decision`` is far enough for an answer."""
+def grade(kind: Kind, picks: frozenset[str], decision: Decision, world: ClusterState) -> Grade:
+    """Grade a guess. ``decision`` must be complete enough for an answer."""
     truth = answer(kind, decision)
     if truth is None:
         truth = frozenset(decision.nodes[at] for at in decision.feasible) if kind == "nodes" else frozenset()
@@ -67,10 +67,10 @@ def grade(kind: Kind, picks: frozenset[str], decision: Decision, world: World) -
         return nodes_slip(wrong - truth, wrong & truth, decision, world) if wrong else Grade(True)
     if kind == "winner":
         return Grade(True) if picks <= truth else winner_slip(min(picks), decision)
-    return Grade(True) if picks in as_good(decision) else victims_slip(picks, truth, decision, world)
+    return Grade(True) if picks in equal_victims(decision) else victims_slip(picks, truth, decision, world)
 
 
-def next_slip(pick: str, decision: Decision, world: World) -> Grade:
+def next_slip(pick: str, decision: Decision, world: ClusterState) -> Grade:
     entry = world.lanes.get(pick)
     if entry is None:
         return Grade(False)
@@ -85,10 +85,13 @@ def next_slip(pick: str, decision: Decision, world: World) -> Grade:
     return Grade(False, "queued-later", pick)
 
 
-def nodes_slip(kept: frozenset[str], missed: frozenset[str], decision: Decision, world: World) -> Grade:
-    """``kept``: guessed, but they do not pass; ``missed``: they pass, but were not guessed."""
+def nodes_slip(
+    kept: frozenset[str], missed: frozenset[str], decision: Decision, world: ClusterState
+) -> Grade:
+    """kept: nodes in the guess that do not pass. missed: nodes that pass and are not in the guess."""
     for node in sorted(kept):
-        failure = decision.failures[decision.verdicts[decision.nodes.index(node)] - 1]  # it was looked at
+        # Nodes that were not examined are excluded by the caller, so the node has a failure.
+        failure = decision.failures[decision.verdicts[decision.nodes.index(node)] - 1]
         why = ", ".join(failure.reasons)
         match failure.plugin:
             case "TaintToleration":
@@ -104,12 +107,12 @@ def nodes_slip(kept: frozenset[str], missed: frozenset[str], decision: Decision,
     return Grade(False, "limits" if limits_too_large(node, decision, world) else "missed", node)
 
 
-def room(node: str, world: World) -> dict[str, int]:
+def room(node: str, world: ClusterState) -> dict[str, int]:
     return dict(world.nodes[node].allocatable) if node in world.nodes else {}
 
 
-def taken(node: str, world: World, resource: str, from_priority: int | None = None) -> int:
-    """What is requested of a resource, by pods of at least that priority."""
+def taken(node: str, world: ClusterState, resource: str, from_priority: int | None = None) -> int:
+    """The requests for a resource on a node. from_priority: only pods of at least this priority count."""
     pods = world.by_node.get(node, {}).values()
     return sum(
         pod.requests.get(resource, 0)
@@ -118,8 +121,8 @@ def taken(node: str, world: World, resource: str, from_priority: int | None = No
     )
 
 
-def fits_beside_higher(node: str, decision: Decision, world: World) -> bool:
-    """Whether it would fit if the pods of lower priority were gone."""
+def fits_beside_higher(node: str, decision: Decision, world: ClusterState) -> bool:
+    """Whether the pod would fit on the node without the pods of lower priority."""
     there = room(node, world)
     lower = any(pod.priority < decision.priority for pod in world.by_node.get(node, {}).values())
     return lower and all(
@@ -128,8 +131,8 @@ def fits_beside_higher(node: str, decision: Decision, world: World) -> bool:
     )
 
 
-def fits_in_sum(decision: Decision, world: World) -> bool:
-    """Whether the free room of all nodes together would be enough."""
+def fits_in_sum(decision: Decision, world: ClusterState) -> bool:
+    """Whether the free resources of all nodes together would be enough for the pod."""
     return all(
         amount
         <= sum(max(0, room(node, world).get(what, 0) - taken(node, world, what)) for node in decision.nodes)
@@ -137,8 +140,8 @@ def fits_in_sum(decision: Decision, world: World) -> bool:
     )
 
 
-def limits_too_large(node: str, decision: Decision, world: World) -> bool:
-    """Whether the node would not pass if limits counted."""
+def limits_too_large(node: str, decision: Decision, world: ClusterState) -> bool:
+    """Whether the sum of the limits on the node, with the pod's, exceeds what is allocatable."""
     there, own = room(node, world), world.pods.get(decision.pod)
     pods = world.by_node.get(node, {}).values()
     resources = {what for pod in pods for what in pod.limits} | {*(own.limits if own else ())}
@@ -166,7 +169,9 @@ def winner_slip(pick: str, decision: Decision) -> Grade:
     return Grade(False, "scores", pick, most.plugin)
 
 
-def victims_slip(picks: frozenset[str], truth: frozenset[str], decision: Decision, world: World) -> Grade:
+def victims_slip(
+    picks: frozenset[str], truth: frozenset[str], decision: Decision, world: ClusterState
+) -> Grade:
     if not truth:
         return Grade(False, "no-help")
     if not picks:

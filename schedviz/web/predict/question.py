@@ -1,4 +1,5 @@
-"""What can be asked where a sandbox stands: who is next, which nodes pass, which wins, who is evicted."""
+"""The questions about the next decision: which pod is scheduled next, which nodes pass the filters, which
+node is chosen, which pods are evicted."""
 
 from collections.abc import Mapping
 from heapq import nsmallest
@@ -14,9 +15,9 @@ from simulator.trace import LaneEntry
 Kind = Literal["next", "nodes", "winner", "victims"]
 
 CHOICES_AT_MOST: Final = 100
-"""Things to choose from: more is no question but a search."""
+"""Choices of a question; with more, nothing is asked."""
 LANES: Final = ("activeQ", "backoffQ", "unschedulable", "gated")
-"""What a pod may be thought to come from next."""
+"""The lanes whose pods are choices for the next pod."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -24,9 +25,10 @@ class Question(msgspec.Struct, frozen=True):
     cycle: int
     """The scheduling cycle whose Decision answers it."""
     pod: str
-    """``namespace/name``; empty where that is the question."""
+    """``namespace/name``; empty if the question is which pod is next."""
     choices: tuple[str, ...]
-    """Names of nodes, or pods as ``namespace/name``; sorted by name, which tells nothing."""
+    """Names of nodes, or ``namespace/name`` of pods, sorted by name, so that the order does not show the
+    answer."""
 
     @property
     def id(self) -> str:
@@ -34,37 +36,38 @@ class Question(msgspec.Struct, frozen=True):
 
     @property
     def many(self) -> bool:
-        """Whether any number of choices, or none, may be the answer."""
+        """Whether the answer is a set of choices, which may be empty; otherwise it is one choice."""
         return self.kind in ("nodes", "victims")
 
 
-def asked(picture: Picture, last_cycle: int) -> Question | None:
-    """None where there is nothing to choose between, or too much: the step is then taken without."""
+def next_question(picture: Picture, last_cycle: int) -> Question | None:
+    """The question about the next decision; None if there are too few or too many choices. The next step is
+    then taken without a question."""
     under_way = picture.under_way
     if under_way is None:
-        question = who_is_next(picture.lanes, last_cycle + 1)
+        question = next_pod_question(picture.lanes, last_cycle + 1)
     elif under_way.decision is None:
         return None
     else:
-        question = of_a_cycle(picture, under_way, under_way.decision)
+        question = cycle_question(picture, under_way, under_way.decision)
     if question is None or len(question.choices) > CHOICES_AT_MOST:
         return None
     return question
 
 
-def who_is_next(lanes: Mapping[str, LaneEntry], cycle: int) -> Question | None:
-    """None where fewer than two pods may be thought of, or none can come."""
+def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> Question | None:
+    """None if fewer than two pods are in the queue, or none of them can be scheduled next."""
     waiting = [entry for entry in lanes.values() if entry.lane in LANES]
     if len(waiting) < 2 or not any(entry.lane in ("activeQ", "backoffQ") for entry in waiting):
         return None
-    # Of a long queue the head is among them, and what stands near it.
+    # The head of a long queue, and the pods after it.
     nearest = nsmallest(
         CHOICES_AT_MOST, waiting, key=lambda entry: (LANES.index(entry.lane), sort_key(entry))
     )
     return Question("next", cycle, "", tuple(sorted(entry.pod for entry in nearest)))
 
 
-def of_a_cycle(picture: Picture, under_way: UnderWay, so_far: Decision) -> Question | None:
+def cycle_question(picture: Picture, under_way: UnderWay, so_far: Decision) -> Question | None:
     cycle, pod = under_way.cycle, under_way.pod
     match under_way.point:
         case "PreFilter":
@@ -78,8 +81,8 @@ def of_a_cycle(picture: Picture, under_way: UnderWay, so_far: Decision) -> Quest
 
 
 def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | None:
-    """What a guess is held against; None while it is open. ``point``: where the cycle stands, if it is under
-    way. Of nodes with the same best total any is right: the seed draws."""
+    """The right choices; None while it is undecided. point: the next extension point of a cycle under way.
+    All nodes with the best total score are right, because one of them is drawn at random."""
     if kind == "next":
         return frozenset({decision.pod})
     if kind == "nodes":
@@ -92,14 +95,15 @@ def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | 
 
 
 def victims(decision: Decision) -> list[Victim]:
-    """Of the candidate that preemption chose; none where it chose none."""
+    """The victims of the candidate that preemption chose."""
     found = decision.preemption
     chosen = [each for each in found.candidates if each.node == found.chosen] if found else []
     return chosen[0].victims if chosen else []
 
 
-def as_good(decision: Decision) -> list[frozenset[str]]:
-    """The victims of every candidate that the rules leave standing: among them the seed draws."""
+def equal_victims(decision: Decision) -> list[frozenset[str]]:
+    """The victims of each candidate that the tie-break rules do not exclude; one of these is drawn at
+    random."""
     found = decision.preemption
     if found is None or not found.chosen:
         return [frozenset()]

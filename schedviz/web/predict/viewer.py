@@ -1,4 +1,4 @@
-"""What one browser has guessed, and its score: in a signed cookie of the sandbox's paths."""
+"""The last guess and the score of one viewer, in a signed cookie for the paths of the sandbox."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 COOKIE: Final = "predict"
 KEPT_SECONDS: Final = 24 * 3600
 LENGTH_AT_MOST: Final = 3500
-"""Browsers keep 4,096 bytes of a cookie, its name and attributes among them."""
+"""Browsers limit a cookie to 4,096 bytes, including its name and attributes."""
 
 
 class Guess(msgspec.Struct, frozen=True):
@@ -24,35 +24,35 @@ class Score(msgspec.Struct, frozen=True):
     streak: int = 0
 
 
-class Mine(msgspec.Struct, frozen=True):
+class ViewerState(msgspec.Struct, frozen=True):
     guess: Guess | None = None
-    """The last one."""
+    """The last guess."""
     graded: bool = False
-    """It is in the score."""
+    """Whether the score includes the last guess."""
     score: Score = Score()
     token: str = ""
-    """A presenter's."""
+    """The token of a presenter; "" = the viewer is none."""
 
-    def graded_as(self, right: bool) -> "Mine":
-        was = self.score
-        score = Score(was.right + right, was.asked + 1, was.streak + 1 if right else 0)
+    def graded_as(self, right: bool) -> "ViewerState":
+        old = self.score
+        score = Score(old.right + right, old.asked + 1, old.streak + 1 if right else 0)
         return replace(self, graded=True, score=score)
 
 
-def read(request: HttpRequest) -> Mine:
+def read_cookie(request: HttpRequest) -> ViewerState:
     try:
-        return msgspec.convert(signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), Mine)
+        return msgspec.convert(signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE), ViewerState)
     except (signing.BadSignature, msgspec.ValidationError):
-        return Mine()
+        return ViewerState()
 
 
-def write(response: HttpResponse, mine: Mine, path: str) -> None:
-    text = packed(mine)
+def write_cookie(response: HttpResponse, viewer_state: ViewerState, path: str) -> None:
+    text = encoded(viewer_state)
     if len(text) > LENGTH_AT_MOST:
-        # Names so long that they do not fit: the score stays, the guess is given up.
-        text = packed(replace(mine, guess=None))
+        # The names are too long for a cookie: keep only the score.
+        text = encoded(replace(viewer_state, guess=None))
     response.set_cookie(COOKIE, text, max_age=KEPT_SECONDS, path=path, httponly=True, samesite="Lax")
 
 
-def packed(mine: Mine) -> str:
-    return signing.dumps(msgspec.to_builtins(mine), salt=COOKIE, compress=True)
+def encoded(viewer_state: ViewerState) -> str:
+    return signing.dumps(msgspec.to_builtins(viewer_state), salt=COOKIE, compress=True)

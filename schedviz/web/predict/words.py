@@ -1,4 +1,4 @@
-"""What is asked, what was right and why, and what a slip was, in words."""
+"""The translated texts of questions, answers and mistakes."""
 
 from django.utils.translation import gettext, ngettext
 
@@ -22,7 +22,7 @@ def question(asked: Question) -> str:
 
 
 def how(asked: Question) -> str:
-    """Where to click."""
+    """How to answer the question."""
     return {
         "next": gettext("Click a pod in the queue, or choose here."),
         "nodes": gettext("Click every node that can take it, or choose here. None is an answer, too."),
@@ -32,7 +32,7 @@ def how(asked: Question) -> str:
 
 
 def solution(kind: Kind, decision: Decision, point: str) -> str:
-    """The answer, short."""
+    """The right answer, as a short text."""
     found = sorted(answer(kind, decision, point) or ())
     if kind == "nodes":
         return fmt.listed(found) or gettext("no node")
@@ -42,7 +42,7 @@ def solution(kind: Kind, decision: Decision, point: str) -> str:
 
 
 def why(kind: Kind, decision: Decision) -> str:
-    """From the cycle's own reasons."""
+    """Why the answer is right, from the reasons in the decision."""
     pod = fmt.pod_name(decision.pod)
     if kind == "next":
         text = gettext(
@@ -53,14 +53,14 @@ def why(kind: Kind, decision: Decision) -> str:
         if not decision.feasible:
             return reasons.fits_no_node(pod, decision.message)
         total, passed = len(decision.nodes), len(decision.feasible)
-        told = [
+        failures = [
             reasons.in_words(reason, decision.verdicts.count(number))
             for number, failure in enumerate(decision.failures, start=1)
             for reason in failure.reasons
         ]
         text = ngettext("%(n)s of %(total)s nodes passes", "%(n)s of %(total)s nodes pass", passed)
-        said = {"counted": text % {"n": passed, "total": total}, "told": fmt.listed(told)}
-        return (gettext("%(counted)s; %(told)s.") if told else gettext("%(counted)s.")) % said
+        parts = {"counted": text % {"n": passed, "total": total}, "told": fmt.listed(failures)}
+        return (gettext("%(counted)s; %(told)s.") if failures else gettext("%(counted)s.")) % parts
     if kind == "winner":
         scores = cycle.scores(decision)
         return scores.sentence if scores else cycle.headline(decision)
@@ -68,18 +68,18 @@ def why(kind: Kind, decision: Decision) -> str:
 
 
 def slip(grade: Grade, decision: Decision) -> str:
-    """Empty where nothing can be told."""
+    """The explanation of a mistake; "" if it was not recognized."""
     is_pod = "/" in grade.subject
-    said = {
+    values = {
         "subject": fmt.pod_name(grade.subject) if is_pod else grade.subject,
         "detail": grade.detail,
         "pod": fmt.pod_name(decision.pod),
         "priority": fmt.number(decision.priority),
     }
     if grade.slip == "not-active":
-        said["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
+        values["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
     if grade.slip == "other-node":
-        said["detail"] = preemption.sentence(decision)
+        values["detail"] = preemption.sentence(decision)
     if not grade.slip:
         return ""
     return {
@@ -122,4 +122,4 @@ def slip(grade: Grade, decision: Decision) -> str:
         "other-node": gettext("Evicting on %(subject)s is not what the rules choose. %(detail)s"),
         "nobody": gettext("Pods of lower priority can make room, and preemption takes it."),
         "no-help": gettext("Evicting does not help here, or is not allowed."),
-    }[grade.slip] % said
+    }[grade.slip] % values

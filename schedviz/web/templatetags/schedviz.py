@@ -1,4 +1,4 @@
-"""Filters that give simulated values their screen form, and the way to an idea's page."""
+"""Template filters that format simulated values, and the tag that links to the page of an idea."""
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -15,19 +15,19 @@ register.filter("tail", fmt.tail)
 
 @register.filter
 def share(part: int, whole: int) -> int:
-    """Percent of the whole, 0 where there is none."""
+    """``part`` in percent of ``whole``; 0 if ``whole`` is 0."""
     return max(0, part * 100 // whole) if whole > 0 else 0
 
 
 @register.filter
 def sentence(text: str) -> str:
-    """A message that is one; Django's own 404 carries a class name or a resolver's findings instead."""
+    """The text if it ends with a full stop, else "". The text of Django's own Http404 is not a sentence."""
     return text if text.endswith(".") else ""
 
 
 @register.filter
 def named(text: str) -> SafeString:
-    """Prose in which objects' names stand in backticks: as code."""
+    """The text as HTML, with names in backticks as ``<code>``."""
     pieces = enumerate(text.split("`"))
     marked = (format_html("<code>{}</code>", piece) if place % 2 else piece for place, piece in pieces)
     return format_html_join("", "{}", ((piece,) for piece in marked))
@@ -35,5 +35,5 @@ def named(text: str) -> SafeString:
 
 @register.inclusion_tag("parts/idea.html")
 def idea(name: str) -> dict[str, ideas.Idea]:
-    """The way from what shows an idea to its page."""
-    return {"idea": ideas.told(ideas.ideas()[name])}
+    """A link to the page of an idea."""
+    return {"idea": ideas.translated_idea(ideas.ideas()[name])}

@@ -1,32 +1,28 @@
 """The nodes panel: cards, or chunks of cells where there are many nodes, drawn one by one as they change."""
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-from django.template.loader import render_to_string
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
+from msgspec.structs import replace
 
 from simulator.decision import Decision
 
 from . import grid, groups, nodes, verdicts
-from .parts import Drawing, Parts
+from .parts import Drawing, Parts, paths
 from .picture import Picture
 from .priority import Ranks
 from .verdicts import NO_VERDICT, Verdict
 
 PANEL: Final = "nodes"
 JUDGED: Final = f"{PANEL}/judged"
-VERDICT_HERE: Final = "<!--verdict-->"
-"""Where a card's HTML takes in its verdict: verdicts change with each cycle, cards much less often."""
+GROUPING: Final = "grouping"
 
 
 class Board:
     """``by``: what nodes are grouped by (:mod:`groups`)."""
 
     def __init__(self, base: str, by: str = "", *, past: bool = False) -> None:
-        self.base = base
         self.by = by
-        self.past = past
         self.overview = groups.EMPTY
         self._drawing = Drawing(base, past=past)
         self._layout = -1
@@ -35,6 +31,8 @@ class Board:
         self._totals: list[groups.Totals] = []
         self._chunks: dict[str, list[str]] = {}
         self._cells: dict[str, SafeString] = {}
+        self._blocks: dict[str, nodes.Blocks] = {}
+        """The blocks of each card."""
         self._place: dict[str, tuple[int, str]] = {}
         """Node to its group's number and its part."""
 
@@ -45,42 +43,20 @@ class Board:
         if moved:
             self._layout = picture.layout
             self._arrange(groups.overview(picture, self.by))
-            self._drawing.draw("grouping", "parts/grouping.html", groups.choices(picture, self.by))
+            self._drawing.draw(GROUPING, "parts/grouping.html", groups.choices(picture, self.by))
             dirty = set(picture.nodes)
         dirty = dirty & picture.nodes.keys()
         draw = self._draw_cells if self.overview.dense else self._draw_cards
-        changed = draw(picture, ranks, dirty, moved) | self._draw_headings(picture, dirty)
-        if not moved:
-            return changed
-        return {PANEL: self.panel(), "grouping": self._drawing.html["grouping"]}
+        draw(picture, ranks, dirty, moved)
+        self._draw_headings(picture, dirty)
+        return self._drawing.changes()
 
     def whole(self) -> Parts:
-        return {PANEL: self.panel(), "grouping": self._drawing.html["grouping"]}
-
-    def panel(self) -> SafeString:
-        """The whole panel as last drawn."""
-        html = self._drawing.html
-        members: dict[int, list[SafeString]] = {}
-        if self.overview.dense:
-            for chunk, names in self._chunks.items():
-                members.setdefault(self._place[names[0]][0], []).append(html[chunk])
-        else:
-            for place, group in enumerate(self.overview.groups):
-                members[place] = [self._card(name) for name in group.nodes]
-        view = {
-            "size": self.overview.size,
-            "groups": [
-                {"heading": html[heading(place)], "members": members[place]} for place in range(len(members))
-            ],
-            "judged": html.get(JUDGED, ""),
-            "base": self.base,
-            "past": self.past,
-        }
-        return render_to_string("parts/nodes.html", view)
+        return self._drawing.all()
 
     def _arrange(self, overview: groups.Overview) -> None:
         if overview.dense != self.overview.dense:
-            self._drawing = Drawing(self.base, past=self.past)
+            self._drawing.forget_all()
             self._verdicts, self._judged = {}, None
         self.overview = overview
         self._cells = {}
@@ -92,69 +68,74 @@ class Board:
             for place, group in enumerate(overview.groups)
             for name in group.nodes
         }
-        known = {held for _, held in self._place.values()} | {JUDGED, "grouping"}
-        known |= {heading(place) for place in range(len(overview.groups))}
-        for name in [name for name in self._drawing.html if name.removesuffix("/verdict") not in known]:
-            self._drawing.forget(name)
+        self._blocks = {name: self._blocks.get(name) or nodes.Blocks() for name in self._place}
+        held = [dict.fromkeys(self._place[name][1] for name in group.nodes) for group in overview.groups]
+        known = {PANEL, JUDGED, GROUPING, *(name for names in held for name in names)}
+        known |= {heading(place) for place in range(len(held))}
+        for name in self._drawing.names():
+            if known.isdisjoint(paths(name)[1:] or [name]):
+                self._drawing.forget(name)
+        panel = (
+            self._layout,
+            overview.size,
+            [(heading(place), [*names]) for place, names in enumerate(held)],
+        )
+        self._drawing.draw(PANEL, "parts/nodes.html", panel)
 
-    def _draw_headings(self, picture: Picture, dirty: set[str]) -> Parts:
+    def _draw_headings(self, picture: Picture, dirty: set[str]) -> None:
         touched = set()
         for name in dirty:
             place = self._place[name][0]
             self._totals[place].take(picture, name)
             touched.add(place)
-        return self._changed(
-            (
-                heading(place),
-                "parts/heading.html",
-                self._totals[place].heading(place, self.overview.groups[place]),
-            )
-            for place in sorted(touched)
-        )
+        for place in sorted(touched):
+            view = self._totals[place].heading(place, self.overview.groups[place])
+            self._drawing.draw(heading(place), "parts/heading.html", view)
 
-    def _draw_cards(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> Parts:
-        found = verdicts.verdicts(picture.decision)
-        named = found.keys() | self._verdicts.keys()
-        judged = {name for name in named if moved or found.get(name) != self._verdicts.get(name)}
-        self._verdicts = found
-        changed: Parts = {}
+    def _draw_cards(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
+        found, before = self._verdicts, self._verdicts
+        if moved or picture.decision is not self._judged:
+            self._judged = picture.decision
+            self._verdicts = found = verdicts.verdicts(picture.decision)
+        named = found.keys() | before.keys() if moved or found is not before else ()
+        judged = {name for name in named if moved or found.get(name) != before.get(name)}
+        for name in sorted(dirty):
+            self._draw_card(nodes.card(picture, ranks, name, self._blocks[name]))
         for name in sorted(dirty | judged & picture.nodes.keys()):
-            verdict = (nodes.node_id(name), found.get(name, NO_VERDICT))
-            rejudged = self._drawing.draw(f"{part(name)}/verdict", "parts/verdict.html", verdict)
-            if name in dirty and self._drawing.draw(
-                part(name), "parts/card.html", nodes.card(picture, ranks, name)
-            ):
-                changed[part(name)] = self._card(name)
-            elif rejudged:
-                changed[f"{part(name)}/verdict"] = self._drawing.html[f"{part(name)}/verdict"]
-        return changed
+            verdict = found.get(name, NO_VERDICT)
+            element = f"{nodes.node_id(name)}-v"
+            self._drawing.draw(f"{part(name)}/verdict", "parts/verdict.html", verdict, element)
 
-    def _card(self, name: str) -> SafeString:
-        html, verdict = self._drawing.html[part(name)], self._drawing.html[f"{part(name)}/verdict"]
-        return mark_safe(html.replace(VERDICT_HERE, verdict, 1))  # noqa: S308 - both are rendered templates
+    def _draw_card(self, card: nodes.Card) -> None:
+        """A card in pieces: a pod that comes changes the list of blocks and the meters."""
+        ident = card.id
+        name, shelf = f"{PANEL}/{ident}", f"{ident}-s"
+        frame = replace(card, blocks=[], more=0, ghosts=[], meters=[])
+        self._drawing.draw(name, "parts/card.html", (frame, range(len(card.meters))))
+        self._drawing.draw(f"{name}/pods", "parts/shelf.html", None, shelf)
+        pods: dict[str, nodes.Block | nodes.More] = {
+            nodes.block_id(ident, each.key): each for each in card.blocks
+        }
+        if card.more:
+            pods[f"{ident}-r"] = nodes.More(card.more)
+        pods |= {nodes.block_id(ident, each.key): each for each in card.ghosts}
+        self._drawing.draw_list(f"{name}/pods", shelf, "parts/block.html", pods or {f"{ident}-f": None})
+        for place, meter in enumerate(card.meters):
+            self._drawing.draw(f"{name}/m{place}", "parts/meter_row.html", meter, f"{ident}-m{place}")
 
-    def _draw_cells(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> Parts:
+    def _draw_cells(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         for name in dirty:
             self._cells[name] = grid.json(grid.cell(picture, ranks, name))
-        changed = self._changed(
-            (chunk, "parts/cells.html", (chunk.removeprefix(f"{PANEL}/"), self._texts(chunk)))
-            for chunk in sorted({self._place[name][1] for name in dirty})
-        )
+        for chunk in sorted({self._place[name][1] for name in dirty}):
+            view = (chunk.removeprefix(f"{PANEL}/"), self._texts(chunk))
+            self._drawing.draw(chunk, "parts/cells.html", view)
         if moved or picture.decision != self._judged:
             self._judged = picture.decision
             said = grid.json(grid.judged(picture.decision, self._place))
-            changed |= self._changed([(JUDGED, "parts/judged.html", said)])
-        return changed
+            self._drawing.draw(JUDGED, "parts/judged.html", said)
 
     def _texts(self, chunk: str) -> list[SafeString]:
         return [self._cells[name] for name in self._chunks[chunk]]
-
-    def _changed(self, views: Iterable[tuple[str, str, Any]]) -> Parts:
-        return {
-            name: self._drawing.html[name]
-            for name, template, view in views
-            if self._drawing.draw(name, template, view)
-        }
 
 
 def part(name: str) -> str:

@@ -7,8 +7,8 @@ import msgspec
 from django.utils.translation import gettext, gettext_noop
 
 from simulator.api import SECOND, Micros
-from simulator.compare.answer import Comparison, Curve, Difference, Outcome
-from simulator.compare.comparing import chosen, victims
+from simulator.compare.answer import Comparison, Curve, Difference, RunOutcome
+from simulator.compare.comparison_run import chosen_node, chosen_victims
 from simulator.decision import Decision
 from simulator.objects import durations
 
@@ -99,7 +99,7 @@ def view(found: Comparison) -> View:
     pairs = [(curve, found.b.curve(curve.name)) for curve in found.a.curves]
     figures = [_figure(a, b, found) for a, b in pairs if b is not None]
     return View(
-        duration=durations.text(found.end),
+        duration=durations.format_duration(found.end),
         totals=[
             _counted(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles),
             _counted(gettext("Pods bound"), found.a.bound, found.b.bound),
@@ -151,7 +151,7 @@ def _at(curve: Curve, time: Micros) -> float:
 
 
 def _moment(time: Micros) -> str:
-    return durations.text(time // SECOND * SECOND)
+    return durations.format_duration(time // SECOND * SECOND)
 
 
 def _unit(curve: Curve) -> Callable[[float], str]:
@@ -180,7 +180,7 @@ def _mean(a: Curve, b: Curve) -> Row:
     return _row(gettext("%(figure)s, mean") % {"figure": _title(a.name)}, a.mean, b.mean, _unit(a))
 
 
-def _waits(a: Outcome, b: Outcome) -> Iterable[list[str]]:
+def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
     """Priority; then of A and of B: median, p90, bound, pending."""
     sides = [{each.priority: each for each in outcome.waits} for outcome in (a, b)]
     for priority in sorted(sides[0].keys() | sides[1].keys(), reverse=True):
@@ -197,7 +197,7 @@ def _waits(a: Outcome, b: Outcome) -> Iterable[list[str]]:
 def _time(duration: Micros | None) -> str:
     if duration is None:
         return "\u2013"
-    return durations.text(duration if duration < 10 * SECOND else duration // SECOND * SECOND)
+    return durations.format_duration(duration if duration < 10 * SECOND else duration // SECOND * SECOND)
 
 
 # The first difference
@@ -212,9 +212,9 @@ def _decided(side: str, decision: Decision | None) -> Decided:
     if decision is None:
         return Decided(side, None, gettext("no such cycle"), "")
     shown = cycle.read(decision, Ranks([decision.priority]))
-    node = chosen(decision)
+    node = chosen_node(decision)
     brief = f"{shown.label} → {node}" if node else gettext("%(pod)s fits nowhere") % {"pod": shown.label}
-    return Decided(side, shown, brief, _names(victims(decision)))
+    return Decided(side, shown, brief, _names(chosen_victims(decision)))
 
 
 def _names(pods: Sequence[str]) -> str:

@@ -1,6 +1,8 @@
 """One scheduling attempt, read from its Decision: the stepper, the filter matrix and the score table."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
@@ -264,13 +266,12 @@ def one_by_one(decision: Decision) -> list[FilterRow]:
 
 def grouped(decision: Decision) -> list[FilterRow]:
     """One row for each distinct verdict, most nodes first."""
-    first: dict[int, str] = {}
-    counts: dict[int, int] = {}
-    for node, code in zip(decision.nodes, decision.verdicts, strict=True):
-        first.setdefault(code, node)
-        counts[code] = counts.get(code, 0) + 1
+    counts = Counter(decision.verdicts)
     by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
-    return [filter_row(decision, first[code], count, code) for code, count in by_count]
+    return [
+        filter_row(decision, decision.nodes[decision.verdicts.index(code)], count, code)
+        for code, count in by_count
+    ]
 
 
 def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRow:
@@ -298,13 +299,7 @@ def marks(plugins: list[str], failure: Failure) -> list[Mark]:
 def scores(decision: Decision) -> Scores | None:
     if not decision.totals:
         return None
-    selected = decision.selected
-
-    def standing(place: int) -> tuple[int, bool, int]:
-        return -decision.totals[place], decision.nodes[decision.feasible[place]] != selected, place
-
-    best = sorted(range(len(decision.totals)), key=standing)
-    shown = best[:SCORED_AT_MOST]
+    shown = best_first(decision)
     return Scores(
         nodes=[decision.nodes[decision.feasible[place]] for place in shown],
         rows=[
@@ -325,10 +320,28 @@ def scores(decision: Decision) -> Scores | None:
             for row in decision.scores
         ],
         totals=[decision.totals[at] for at in shown],
-        more=len(best) - len(shown),
+        more=len(decision.totals) - len(shown),
         skipped=decision.pre_score_skipped,
-        sentence=score_sentence(decision, best),
+        sentence=score_sentence(decision, shown),
     )
+
+
+def best_first(decision: Decision) -> list[int]:
+    """The feasible nodes that the score table shows, the selected one before its equals."""
+    selected = decision.selected
+
+    def standing(place: int) -> tuple[int, bool, int]:
+        return -decision.totals[place], decision.nodes[decision.feasible[place]] != selected, place
+
+    return nsmallest(SCORED_AT_MOST, range(len(decision.totals)), key=standing)
+
+
+def node_at(decision: Decision, place: str) -> str:
+    """The node in a column of the score table, counted from 0; empty where there is none."""
+    shown = best_first(decision)
+    if not place.isdecimal() or len(place) > 2 or int(place) >= len(shown):
+        return ""
+    return decision.nodes[decision.feasible[shown[int(place)]]]
 
 
 def score_sentence(decision: Decision, best: list[int]) -> str:

@@ -1,20 +1,23 @@
 """One pod or one node, all that is known of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from time import time
 
 import msgspec
 from django.utils.html import escape
 from django.utils.translation import gettext
 
 from schedviz.store.bounds import TRACE_LENGTH
+from schedviz.store.changes import TRACE_READ
 from schedviz.store.past import Readable
 from schedviz.web.kubectl import describe, lines
 from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver import resources as kinds
-from simulator.objects.node_conditions import is_broken, short_of
+from simulator.objects.conditions import conditions_of
+from simulator.objects.metadata import labels_of
+from simulator.objects.node_conditions import is_broken, pressures
+from simulator.objects.status import status_of
 from simulator.trace import LaneEntry
 
 from . import events, load, meanings, nodes, queue, reasons, receipts
@@ -28,7 +31,6 @@ from .queue import Chip
 from .receipts import Receipts
 from .yaml import to_yaml
 
-TRACE_READ = 2000
 LINES_AT_MOST = 20
 
 
@@ -96,8 +98,8 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
     if manifest is None:
         return None
     pod, entry = pod_record(manifest), sandbox.lane(key)
-    ranks, now = load.ranks(sandbox), sandbox.clock().now(time())
-    told = told_of(sandbox, key, TRACE_READ)
+    ranks, now = load.ranks(sandbox), sandbox.now()
+    told = told_of(sandbox, key)
     return PodDetail(
         key=key,
         name=fmt.pod_name(key),
@@ -117,19 +119,21 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         events=events.of_pod(sandbox, manifest["metadata"], told),
         course=course(key, told),
         receipts=receipts.of_pod(told),
-        history=history(sandbox, base, f"/pods/{escape(key)}/"),
+        history=history(base, f"/pods/{escape(key)}/", sandbox.about_pod(key)),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
         printed=[
-            lines.Shell(describe.pod(sandbox, manifest, now), lines.on("describe", kinds.PODS, key)),
+            lines.Shell(
+                describe.pod(sandbox, manifest, now), lines.object_command("describe", kinds.PODS, key)
+            ),
             lines.Shell(describe.events(sandbox, manifest, now), lines.events_of(key)),
         ],
     )
 
 
-def told_of(sandbox: Readable, key: str, count: int) -> list[trace.Event]:
+def told_of(sandbox: Readable, key: str, count: int = TRACE_READ) -> list[trace.Event]:
     """What the latest trace events say of a pod, oldest first."""
-    return [event for _, event in sandbox.trace_tail(count) if speaks_of(event, key)]
+    return [event for _, event in sandbox.about_pod(key, count) if speaks_of(event, key)]
 
 
 def speaks_of(event: trace.Event, pod: str) -> bool:
@@ -145,7 +149,7 @@ def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
         return None
     words = Words(base)
     namespace, _, name = key.partition("/")
-    lines = history(sandbox, base, f"/pods/{escape(key)}/", TRACE_LENGTH)
+    lines = history(base, f"/pods/{escape(key)}/", sandbox.about_pod(key, TRACE_LENGTH))
     return GonePod(
         key=key,
         name=fmt.pod_name(key),
@@ -188,18 +192,18 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
     picture = Picture()
     picture.object(NODES, manifest)
     for pod in sandbox.speaking_of(PODS, name):
-        if name in (pod["spec"].get("nodeName"), (pod.get("status") or {}).get("nominatedNodeName")):
+        if name in (pod["spec"].get("nodeName"), status_of(pod).get("nominatedNodeName")):
             picture.object(PODS, pod)
     node = picture.nodes[name]
     return NodeDetail(
         card=nodes.card(picture, load.ranks(sandbox), name),
         zone=node.zone,
-        labels=manifest["metadata"].get("labels") or {},
+        labels=labels_of(manifest),
         conditions=conditions(manifest),
         taints=node.taints,
         broken=is_broken(manifest),
-        short_of_memory="memory" in short_of(manifest),
-        history=history(sandbox, base, f"/nodes/{escape(name)}/"),
+        short_of_memory="memory" in pressures(manifest),
+        history=history(base, f"/nodes/{escape(name)}/", sandbox.about_node(name)),
         yaml=to_yaml([manifest]),
         shell=lines.of_node(
             name,
@@ -211,7 +215,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
 
 
 def conditions(manifest: Manifest) -> list[Condition]:
-    return [condition(item) for item in (manifest.get("status") or {}).get("conditions") or []]
+    return [condition(item) for item in conditions_of(manifest)]
 
 
 def condition(item: Manifest) -> Condition:
@@ -220,13 +224,8 @@ def condition(item: Manifest) -> Condition:
     return Condition(kind, status, reason, message, meaning)
 
 
-def history(sandbox: Readable, base: str, link: str, read: int = TRACE_READ) -> list[Line]:
-    """The lines of the log that link to the object, newest first."""
-    return list(islice(lines_with(sandbox, Words(base), link, read), LINES_AT_MOST))
-
-
-def lines_with(sandbox: Readable, words: Words, link: str, read: int) -> Iterable[Line]:
-    for seq, event in reversed(sandbox.trace_tail(read)):
-        told = words.line(seq, event)
-        if told is not None and link in told.html:
-            yield told
+def history(base: str, link: str, told: Sequence[tuple[int, trace.Event]]) -> list[Line]:
+    """The lines of these events that link to the object, newest first."""
+    words = Words(base)
+    lines = (words.line(seq, event) for seq, event in reversed(told))
+    return list(islice((line for line in lines if line is not None and link in line.html), LINES_AT_MOST))

@@ -7,7 +7,7 @@ import msgspec
 from schedviz.store.past import Readable
 from simulator import trace
 from simulator.api import Manifest
-from simulator.scheduler.event_recorder import EVENTS, count, first_seen, last_seen
+from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 
 from . import format as fmt
 from . import meanings, reasons, receipts
@@ -40,7 +40,7 @@ def manifests_of(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
     uid = metadata.get("uid")
     events = [event for event in named if uid in (None, event["involvedObject"].get("uid"))]
-    return sorted(events, key=last_seen)[-EVENTS_AT_MOST:]
+    return sorted(events, key=event_last_seen)[-EVENTS_AT_MOST:]
 
 
 def pod_event(event: Manifest, cycle: int) -> PodEvent:
@@ -48,9 +48,9 @@ def pod_event(event: Manifest, cycle: int) -> PodEvent:
     return PodEvent(
         type=event.get("type", ""),
         reason=reason,
-        time=fmt.clock(last_seen(event)),
-        count=count(event),
-        since=fmt.clock(first_seen(event)),
+        time=fmt.clock(event_last_seen(event)),
+        count=event_count(event),
+        since=fmt.clock(event_first_seen(event)),
         source=event.get("reportingComponent") or (event.get("source") or {}).get("component", ""),
         message=message,
         meaning=reasons.unplaced(message) or meanings.event(reason),

@@ -27,8 +27,8 @@ from .nodes import (
 from .picture import NO_LOAD, NodeRecord, Picture, PodRecord
 from .priority import Ranks
 
-CELLS_PER_CHUNK: Final = 25
-"""Cells that are sent together: some 2 kB. Fewer would be more elements to look through at each frame."""
+CELLS_PER_CHUNK: Final = 10
+"""Cells that are sent together: some 500 bytes. Fewer would be more elements to look through a frame."""
 STATES: Final = ("running", "starting", "victim", "terminating", "ghost")
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHADES: Final = "abcdefghi"

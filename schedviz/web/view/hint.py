@@ -3,6 +3,7 @@
 The way goes from nothing to a preemption of one's own: nodes, pods that fill them, a class above theirs, a
 pod of that class, and then the look at why."""
 
+from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -28,32 +29,47 @@ class Hint(msgspec.Struct, frozen=True):
     panel: bool = False
 
 
+class Hints:
+    """The hint of one picture. The trace is read once: each call reads what came since the one before."""
+
+    def __init__(self) -> None:
+        self._seq = 0
+        """The newest event that was read."""
+        self._own: tuple[int, trace.Nominated] | None = None
+        """The last preemption by a pod that the hint proposed, and the number of its event."""
+
+    def hint(self, picture: Picture) -> Hint:
+        if not picture.nodes:
+            return Hint(gettext("A cluster begins with nodes."), gettext("Add nodes"), "new/node/?copies=3")
+        if not picture.pods:
+            text = gettext("The nodes stand idle: give the scheduler something to place.")
+            return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+        if found := self._own_preemption(picture):
+            text = gettext("%(pod)s has evicted others on %(node)s: your preemption.")
+            said = {"pod": fmt.pod_name(found.pod), "node": found.node}
+            return Hint(
+                text % said, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
+            )
+        if not any(value > 0 for value in picture.user_classes().values()):
+            text = gettext("All pods matter alike. A PriorityClass lets some matter more.")
+            return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
+        if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
+            text = gettext("There is room for everybody. Fill the nodes, and it gets interesting.")
+            return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+        text = gettext("Your turn: a pod that matters more than others, too large for what is free.")
+        return Hint(text, gettext("Add an urgent pod"), "urgent/")
+
+    def _own_preemption(self, picture: Picture) -> trace.Nominated | None:
+        new = takewhile(lambda each: each[0] > self._seq, reversed(picture.trace))
+        own = ((seq, event) for seq, event in new if isinstance(event, trace.Nominated))
+        self._own = next((each for each in own if fmt.pod_name(each[1].pod).startswith(URGENT)), self._own)
+        self._seq = picture.seq
+        kept = self._own is not None and bool(picture.trace) and self._own[0] >= picture.trace[0][0]
+        return self._own[1] if self._own and kept else None
+
+
 def hint(picture: Picture) -> Hint:
-    if not picture.nodes:
-        return Hint(gettext("A cluster begins with nodes."), gettext("Add nodes"), "new/node/?copies=3")
-    if not picture.pods:
-        text = gettext("The nodes stand idle: give the scheduler something to place.")
-        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
-    if found := own_preemption(picture):
-        text = gettext("%(pod)s has evicted others on %(node)s: your preemption.")
-        said = {"pod": fmt.pod_name(found.pod), "node": found.node}
-        return Hint(
-            text % said, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
-        )
-    if not any(value > 0 for value in picture.user_classes().values()):
-        text = gettext("All pods matter alike. A PriorityClass lets some matter more.")
-        return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
-    if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
-        text = gettext("There is room for everybody. Fill the nodes, and it gets interesting.")
-        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
-    text = gettext("Your turn: a pod that matters more than others, too large for what is free.")
-    return Hint(text, gettext("Add an urgent pod"), "urgent/")
-
-
-def own_preemption(picture: Picture) -> trace.Nominated | None:
-    """The last of a pod that the hint proposed."""
-    nominated = (event for _, event in reversed(picture.trace) if isinstance(event, trace.Nominated))
-    return next((event for event in nominated if fmt.pod_name(event.pod).startswith(URGENT)), None)
+    return Hints().hint(picture)
 
 
 def urgent(picture: Picture) -> dict[str, str]:

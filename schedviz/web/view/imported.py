@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from simulator.apiserver.imported import Fate, Report
+from simulator.dumps.imported import Fate, ImportReport
 
 FATES: Final[dict[Fate, str | Promise]] = {
     "private": _("may hold secrets"),
@@ -41,7 +41,7 @@ class View(msgspec.Struct, frozen=True):
     dropped: list[tuple[str, int]]
 
 
-def read(report: Report) -> View:
+def read(report: ImportReport) -> View:
     rows = [
         Row(each.kind, each.api_version, each.came, each.taken, str(FATES.get(each.fate, "")))
         for each in report.kinds
@@ -58,7 +58,7 @@ def read(report: Report) -> View:
     )
 
 
-def notes(report: Report) -> list[str]:
+def notes(report: ImportReport) -> list[str]:
     counted = (
         (
             report.orphaned,

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext
 
-from simulator.world.informer import Pipeline, Stage
+from simulator.client.informer import Pipeline, Stage
 
 from . import format as fmt
 

@@ -1,13 +1,12 @@
 """Leader election: who leads a sandbox, who else could, and how that came."""
 
-import time
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
 from schedviz.loop.leadership import living_workers
-from schedviz.loop.presence import BEAT_SECONDS, TTL_SECONDS
+from schedviz.processes.heartbeats import BEAT_SECONDS, TTL_SECONDS
 from schedviz.store import Sandbox, Store
 from simulator import trace
 
@@ -50,7 +49,7 @@ class LeaderView(msgspec.Struct, frozen=True):
 
 def leader(store: Store, sandbox: Sandbox) -> LeaderView:
     """Raises NoSandbox."""
-    lease, beats, now = sandbox.lease(), living_workers(store), time.time()
+    lease, living, now = sandbox.lease(), living_workers(store), store.wall()
     holder = lease.holder if lease else ""
     elections = [
         Election(fmt.clock(event.t), event.holder, event.epoch)
@@ -63,12 +62,12 @@ def leader(store: Store, sandbox: Sandbox) -> LeaderView:
         since=f"{datetime.fromtimestamp(lease.acquired, UTC):%H:%M:%S}" if lease else "",
         held=round(max(0.0, now - lease.acquired)) if lease else 0,
         renewed_age=round(max(0.0, now - lease.renewed), 1) if lease else 0.0,
-        alive=holder in beats,
-        workers=[worker(name, name == holder, now - beat) for name, beat in beats.items()],
+        alive=holder in living,
+        workers=[worker(name, name == holder, age) for name, age in living.items()],
         elections=elections[:ELECTIONS_AT_MOST],
     )
 
 
 def worker(name: str, leads: bool, age: float) -> WorkerView:
     left = round(100 * (1 - age / TTL_SECONDS))
-    return WorkerView(name, leads, round(max(0.0, age), 1), max(0, min(100, left)))
+    return WorkerView(name, leads, round(age, 1), max(0, min(100, left)))

@@ -4,7 +4,6 @@ Sentences are HTML with links: built by format_html, so that every name in them 
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Final, Literal
 
 import msgspec
@@ -41,36 +40,29 @@ class Line(msgspec.Struct, frozen=True):
     """Whose receipt tells more; 0 for none."""
 
 
-class MarkView(msgspec.Struct, frozen=True):
-    seq: int
-    cycle: int
-    kind: MarkKind
-    title: str
-    ahead: bool
-    """It is after the past moment on show."""
+class Log:
+    """The newest lines, kept up to date from the trace of one picture. Queue moves that only repeat what the
+    line beside them says are left out."""
 
+    def __init__(self, base: str) -> None:
+        self._words = Words(base)
+        self._seq = -1
+        """The newest event that was read."""
+        self._lines: list[Line] = []
 
-class Timeline(msgspec.Struct, frozen=True):
-    start: str
-    end: str
-    marks: list[MarkView]
-    bound: int
-    unschedulable: int
-    preempting: int
-    error: int
-
-
-def lines(picture: Picture, base: str) -> list[Line]:
-    """Newest first. Queue moves that only repeat what the line beside them says are left out."""
-    words = Words(base)
-    found: list[Line] = []
-    for seq, event in reversed(picture.trace):
-        told = words.line(seq, event)
-        if told is not None:
-            found.append(told)
-            if len(found) == LINES_AT_MOST:
+    def lines(self, picture: Picture) -> list[Line]:
+        """Newest first; the same list as long as they are the same."""
+        found: list[Line] = []
+        for seq, event in reversed(picture.trace):
+            if seq <= self._seq or len(found) == LINES_AT_MOST:
                 break
-    return found
+            line = self._words.line(seq, event)
+            if line is not None:
+                found.append(line)
+        self._seq = picture.trace[-1][0] if picture.trace else self._seq
+        if found:
+            self._lines = [*found, *self._lines][:LINES_AT_MOST]
+        return self._lines
 
 
 class Words:
@@ -225,6 +217,13 @@ class Words:
                 return "bad", format_html(
                     gettext("{} gets no further: {}"), own(event.controller), own(event.message)
                 )
+            case trace.ControllerPostponed():
+                text = gettext("{} acted {} times at one moment; it goes on at {}.")
+                return "bad", format_html(text, own(event.controller), event.runs, fmt.clock(event.until))
+            case trace.ObjectUnreadable():
+                text = gettext("{} does not fit its kind and is left out: {}")
+                name = fmt.listed([f"{event.resource.partition('.')[0]} {event.key}"])
+                return "bad", format_html(text, own(name), own(event.message))
             case _:
                 return None
 
@@ -276,54 +275,3 @@ def own(text: str) -> SafeString:
 
 def verbatim(event: Event) -> str:
     return event.message if isinstance(event, trace.Unschedulable) else ""
-
-
-def timeline(picture: Picture) -> Timeline:
-    """One mark for each attempt, oldest first. An attempt that nominates is one mark, not two. Beside a past
-    moment stands also what came after it."""
-    marks: dict[int, tuple[int, MarkKind, Event, str]] = {}
-    for seq, event in chain(picture.trace, picture.ahead):
-        match event:
-            case trace.Bound():
-                marks[event.cycle] = (
-                    seq,
-                    "bound",
-                    event,
-                    gettext("bound to %(node)s") % {"node": event.node},
-                )
-            case trace.Nominated():
-                text = gettext("preempts on %(node)s") % {"node": event.node}
-                marks[event.cycle] = (seq, "preempting", event, text)
-            case trace.Unschedulable() if event.cycle not in marks:
-                marks[event.cycle] = (seq, "unschedulable", event, gettext("unschedulable"))
-            case trace.SchedulerError() | trace.BindFailed():
-                marks[event.cycle] = (seq, "error", event, gettext("failed"))
-            case _:
-                pass
-    shown = list(marks.items())
-    after = sum(seq > picture.seq for _, (seq, *_) in shown)
-    if after:
-        shown = shown[: len(shown) - after + MARKS_AHEAD]
-    shown = shown[-MARKS_AT_MOST:]
-    kinds = [kind for _, (seq, kind, _, _) in shown if seq <= picture.seq]
-    return Timeline(
-        start=fmt.clock(shown[0][1][2].t) if shown else "",
-        end=fmt.clock(shown[-1][1][2].t) if shown else "",
-        marks=[
-            MarkView(seq, cycle, kind, mark_title(cycle, event, text), seq > picture.seq)
-            for cycle, (seq, kind, event, text) in shown
-        ],
-        bound=kinds.count("bound"),
-        unschedulable=kinds.count("unschedulable"),
-        preempting=kinds.count("preempting"),
-        error=kinds.count("error"),
-    )
-
-
-def mark_title(cycle: int, event: Event, text: str) -> str:
-    return gettext("Cycle %(cycle)s, %(time)s: %(pod)s %(text)s") % {
-        "cycle": cycle,
-        "time": fmt.clock(event.t),
-        "pod": fmt.pod_name(getattr(event, "pod", "")),
-        "text": text,
-    }

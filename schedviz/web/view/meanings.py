@@ -192,6 +192,8 @@ EVENTS: Final = {
     "Scheduled": gettext_noop("The pod is bound to its node; the kubelet there starts it."),
     "Preempted": gettext_noop("The pod has to go: one of higher priority needs its room."),
     "FailedScheduling": gettext_noop("The attempt to place the pod failed."),
+    "FailedCreate": gettext_noop("The API server refused what the controller wanted to create."),
+    "FailedSync": gettext_noop("A component failed in what it does about this object. It tries again."),
 }
 
 CAUSES: Final[Patterns] = [

@@ -1,6 +1,7 @@
 """Nodes as cards, with their pods as blocks."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, Literal
 
@@ -59,6 +60,12 @@ class Meter(msgspec.Struct, frozen=True):
     """The limits are more than there is."""
 
 
+class More(msgspec.Struct, frozen=True):
+    """How many pods of a card have no block."""
+
+    more: int
+
+
 class Card(msgspec.Struct, frozen=True):
     id: str
     name: str
@@ -71,9 +78,36 @@ class Card(msgspec.Struct, frozen=True):
     meters: list[Meter]
 
 
+class Blocks:
+    """The blocks of one card, kept for the pods that are as they were."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[PodRecord, NodeRecord, Ranks, str, Block]] = {}
+        self._made: dict[str, tuple[PodRecord, NodeRecord, Ranks, str, Block]] = {}
+
+    def turn(self) -> None:
+        """What is not asked for until the next call is forgotten then."""
+        self._known, self._made = self._made, {}
+
+    def block(self, picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:
+        preemptor = picture.victims.get(pod.key, "")
+        known = self._known.get(pod.key)
+        if known is None or known[:3] != (pod, node, ranks) or known[3] != preemptor:
+            known = (pod, node, ranks, preemptor, block(picture, ranks, node, pod))
+        self._made[pod.key] = known
+        return known[4]
+
+
+@lru_cache(maxsize=100_000)
 def node_id(name: str) -> str:
     """An element id for a node: names hold dots, ids in selectors had better not."""
     return "n" + blake2b(name.encode(), digest_size=6).hexdigest()
+
+
+@lru_cache(maxsize=100_000)
+def block_id(holder: str, key: str) -> str:
+    """An element id for a pod on a node's card or in a lane, or for a node in a table: names hold dots."""
+    return "b" + blake2b(f"{holder} {key}".encode(), digest_size=6).hexdigest()
 
 
 def summary(picture: Picture) -> str:
@@ -97,27 +131,33 @@ def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> l
     ]
 
 
-def card(picture: Picture, ranks: Ranks, name: str) -> Card:
+def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None) -> Card:
+    """``blocks``: the card's own, where it was drawn before."""
     node = picture.nodes[name]
     pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_shelf)
-    staying = sum(dominant_share(node, pod) for pod in pods if not pod.terminating)
+    kept = blocks or Blocks()
+    kept.turn()
     return Card(
         id=node_id(name),
         name=name,
         cordoned=node.unschedulable,
         conditions=node.conditions,
         taints=node.taints,
-        blocks=[block(picture, ranks, node, pod) for pod in pods[:BLOCKS_AT_MOST]],
+        blocks=[kept.block(picture, ranks, node, pod) for pod in pods[:BLOCKS_AT_MOST]],
         more=max(0, len(pods) - BLOCKS_AT_MOST),
-        ghosts=ghosts(picture, ranks, node, staying),
+        ghosts=ghosts(picture, ranks, node, pods),
         meters=meters(node, picture.loads.get(name, NO_LOAD)),
     )
 
 
-def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, staying: int) -> list[Block]:
-    """Nominated pods side by side, behind the pods that stay: over the room that they will get."""
+def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecord]) -> list[Block]:
+    """Nominated pods side by side, behind those of ``pods`` that stay: over the room that they will get."""
+    nominated = sorted(picture.nominated.get(node.name, {}).values(), key=importance)[:BLOCKS_AT_MOST]
+    if not nominated:
+        return []
     found = []
-    for pod in sorted(picture.nominated.get(node.name, {}).values(), key=importance)[:BLOCKS_AT_MOST]:
+    staying = sum(dominant_share(node, pod) for pod in pods if not pod.terminating)
+    for pod in nominated:
         ghost = block(picture, ranks, node, pod)
         found.append(replace(ghost, at=max(0, min(staying, 1000 - ghost.share))))
         staying += ghost.share
@@ -166,13 +206,17 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
     preemptor = picture.victims.get(pod.key, "")
     if state == "victim" and preemptor:
         return gettext("victim of %(pod)s, terminating") % {"pod": fmt.pod_name(preemptor)}
-    return {
-        "running": gettext("running"),
-        "starting": gettext("bound, not started yet"),
-        "victim": gettext("victim, terminating"),
-        "terminating": gettext("terminating"),
-        "ghost": gettext("nominated here, waits for room"),
-    }[state]
+    match state:
+        case "running":
+            return gettext("running")
+        case "starting":
+            return gettext("bound, not started yet")
+        case "victim":
+            return gettext("victim, terminating")
+        case "terminating":
+            return gettext("terminating")
+        case "ghost":
+            return gettext("nominated here, waits for room")
 
 
 def title(pod: PodRecord, words: str) -> str:

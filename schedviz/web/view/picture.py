@@ -4,23 +4,29 @@
 It keeps small records, not manifests: 50,000 pods must fit in a web process.
 """
 
+import logging
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 import msgspec
 
+from schedviz.store import Failure
 from simulator import trace
 from simulator.api import Manifest, Micros, WatchEvent
+from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.objects import pod_requests
+from simulator.objects.conditions import conditions_of
 from simulator.objects.node import ZONE, ZONE_BETA, Node
 from simulator.objects.pod import Pod
+from simulator.objects.status import status_of
 from simulator.trace import LaneEntry
-from simulator.world.informer import Pipeline
 
 from . import format as fmt
 from .priority import SYSTEM_PRIORITY
+
+log = logging.getLogger(__name__)
 
 TRACE_KEPT: Final = 2000
 """Trace events held for the log and the timeline: some 400 attempts, more than both show."""
@@ -101,7 +107,7 @@ NO_LOAD: Final = Load()
 def pod_record(manifest: Manifest) -> PodRecord:
     pod = Pod.parse(manifest)
     metadata = manifest["metadata"]
-    conditions = {item["type"]: item for item in status_of(manifest).get("conditions") or []}
+    conditions = {item["type"]: item for item in conditions_of(manifest)}
     target = conditions.get("DisruptionTarget", {})
     return PodRecord(
         key=pod.key,
@@ -118,7 +124,7 @@ def pod_record(manifest: Manifest) -> PodRecord:
         message=conditions.get("PodScheduled", {}).get("message", ""),
         preempted=target.get("status") == "True" and target.get("reason") == "PreemptionByScheduler",
         version=pod.resource_version,
-        limits=pod_requests.amounts(pod_requests.pod_limits(manifest)),
+        limits=pod_requests.to_amounts(pod_requests.pod_limits(manifest)),
         labels=pod.labels,
     )
 
@@ -141,14 +147,10 @@ def node_record(manifest: Manifest) -> NodeRecord:
         allocatable=dict(node.allocatable) | {"pods": node.allowed_pods},
         taints=tuple(taint_text(taint) for taint in (manifest.get("spec") or {}).get("taints") or []),
         unschedulable=node.unschedulable,
-        conditions=tuple(bad_conditions(status_of(manifest).get("conditions") or [])),
+        conditions=tuple(bad_conditions(conditions_of(manifest))),
         version=int(manifest["metadata"].get("resourceVersion", 0)),
         labels=node.labels,
     )
-
-
-def status_of(manifest: Manifest) -> Manifest:
-    return manifest.get("status") or {}
 
 
 def taint_text(taint: Manifest) -> str:
@@ -187,7 +189,7 @@ class Picture:
         self.unqueued: dict[str, PodRecord] = {}
         """Pods without a node: where they are not in a lane, the scheduler has not seen them yet."""
         self.priorities: Counter[int] = Counter()
-        self.lanes: dict[str, LaneEntry] = {}
+        self.lanes: Mapping[str, LaneEntry] = {}
         self.moves = -1
         """The number of the last change of the lanes; -1 before they were read."""
         self.decision: Decision | None = None
@@ -203,6 +205,8 @@ class Picture:
         self.victims: dict[str, str] = {}
         """Victim to preemptor, both by key."""
         self.leader = ""
+        self.failure: Failure | None = None
+        """How the loop failed."""
         self.pipeline: Pipeline | None = None
         """What came in by the leader's informer."""
         self.version = 0
@@ -216,8 +220,17 @@ class Picture:
         """The PriorityClasses without Kubernetes' own, which every cluster has and few pods use."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
 
-    def object(self, resource: str, manifest: Manifest) -> None:
-        """An object as it is now."""
+    def object(self, resource: str, manifest: Manifest) -> bool:
+        """An object as it is now; False, and it is left out, where it does not fit its kind: the components
+        leave it out, too."""
+        try:
+            self._object(resource, manifest)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+            log.warning("one of %s cannot be shown: %s: %s", resource, type(fault).__name__, fault)
+            return False
+        return True
+
+    def _object(self, resource: str, manifest: Manifest) -> None:
         if resource == PODS:
             self._pod(pod_record(manifest))
         elif resource == NODES:
@@ -230,10 +243,12 @@ class Picture:
 
     def watch_event(self, event: WatchEvent) -> None:
         self.version = max(self.version, event.version)
-        if event.type != "DELETED":
-            if self._held(event.resource, event.key) < event.version:
-                self.object(event.resource, event.object)
-        elif event.resource == PODS:
+        there = event.type != "DELETED"
+        if there and self._held(event.resource, event.key) >= event.version:
+            return
+        if there and self.object(event.resource, event.object):
+            return
+        if event.resource == PODS:
             self._forget_pod(event.key)
         elif event.resource == NODES:
             if (gone := self.nodes.pop(event.key, None)) is not None:
@@ -248,13 +263,6 @@ class Picture:
         """The version of an object that is in the picture; 0 for none."""
         held = self.pods.get(key) if resource == PODS else self.nodes.get(key) if resource == NODES else None
         return held.version if held else 0
-
-    def place(self, pod: str, entry: LaneEntry | None) -> None:
-        """A pod's place in the queue; None where it left."""
-        if entry:
-            self.lanes[pod] = entry
-        else:
-            self.lanes.pop(pod, None)
 
     def trace_event(self, seq: int, event: trace.Event) -> None:
         if seq <= self.seq:

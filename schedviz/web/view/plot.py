@@ -65,7 +65,8 @@ def plot(a: Curve, b: Curve, end: Micros) -> Plot:
         bottom=BOTTOM,
         x=[
             Tick(
-                _x(end * number // TICKS, end), durations.text(end * number // TICKS // 1_000_000 * 1_000_000)
+                _x(end * number // TICKS, end),
+                durations.format_duration(end * number // TICKS // 1_000_000 * 1_000_000),
             )
             for number in range(TICKS + 1)
         ],

@@ -57,33 +57,62 @@ class LaneView(msgspec.Struct, frozen=True):
     """Shown even when it is empty."""
 
 
+class Lanes:
+    """The lanes of one picture in one language; the chip of an entry that is as it was is kept."""
+
+    def __init__(self) -> None:
+        self._words: dict[LaneName, tuple[str, str]] = {}
+        """Title and hint."""
+        self._chips: dict[str, tuple[LaneEntry, Chip]] = {}
+        self._ranks: Ranks | None = None
+
+    def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
+        """All lanes in the order of the page."""
+        self._words = self._words or {name: (title(name), hint) for name, hint in hints().items()}
+        if ranks is not self._ranks:
+            self._ranks, self._chips = ranks, {}
+        entries: dict[str, list[LaneEntry]] = {name: [] for name in ORDER}
+        for entry in picture.lanes.values():
+            entries[entry.lane].append(entry)
+        kept, self._chips = self._chips, {}
+        views = []
+        for name in ORDER[:-1]:
+            found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
+            for entry in found:
+                known = kept.get(entry.pod)
+                same = known is not None and known[0] is entry
+                self._chips[entry.pod] = known if known and same else (entry, chip(ranks, entry))
+            chips = [self._chips[entry.pod][1] for entry in found]
+            lane_title, hint = self._words[name]
+            if name == "activeQ" and found and found[0].place:
+                hint = gettext("by arrival")
+            views.append(view(name, lane_title, hint, chips, len(entries[name])))
+        unseen = arriving(picture)
+        chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
+        return [*views, view("arriving", *self._words["arriving"], chips, len(unseen))]
+
+
 def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
     """All lanes in the order of the page; an empty one that is not always shown has ``count`` 0."""
-    entries: dict[str, list[LaneEntry]] = {name: [] for name in ORDER}
-    for entry in picture.lanes.values():
-        entries[entry.lane].append(entry)
-    views = []
-    for name in ORDER[:-1]:
-        found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
-        lane = view(name, [chip(ranks, entry) for entry in found], len(entries[name]))
-        if name == "activeQ" and found and found[0].place:
-            lane = msgspec.structs.replace(lane, hint=gettext("by arrival"))
-        views.append(lane)
-    return [*views, arriving(picture, ranks)]
+    return Lanes().read(picture, ranks)
 
 
-def arriving(picture: Picture, ranks: Ranks) -> LaneView:
+def arriving(picture: Picture) -> list[PodRecord]:
     """Pods that the API server has and the scheduler has not queued yet: mostly for a blink."""
-    unseen = [
+    return [
         pod
         for key, pod in picture.unqueued.items()
         if not pod.terminating and (key not in picture.lanes or picture.lanes[key].uid != pod.uid)
     ]
-    return view("arriving", [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]], len(unseen))
 
 
-def view(name: LaneName, chips: list[Chip], count: int) -> LaneView:
-    hint = {
+def view(name: LaneName, title: str, hint: str, chips: list[Chip], count: int) -> LaneView:
+    return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+
+
+def hints() -> dict[LaneName, str]:
+    """What each lane is for, in the active language."""
+    return {
         "inFlight": gettext("being scheduled"),
         "waiting": gettext("held by Permit"),
         "activeQ": gettext("by priority, then age"),
@@ -91,8 +120,7 @@ def view(name: LaneName, chips: list[Chip], count: int) -> LaneView:
         "unschedulable": gettext("wait for an event"),
         "gated": gettext("held by a scheduling gate"),
         "arriving": gettext("not queued yet"),
-    }[name]
-    return LaneView(name, title(name), hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+    }
 
 
 def title(name: LaneName | Literal[""]) -> str:

@@ -6,7 +6,7 @@ import msgspec
 
 from simulator import trace
 from simulator.api import SECOND, Manifest
-from simulator.scheduler.event_recorder import last_seen
+from simulator.objects.events import event_last_seen
 
 DECIDED = (
     trace.Bound
@@ -59,7 +59,7 @@ def of_event(event: Manifest, told: Sequence[trace.Event]) -> int:
             case "Preempted", trace.VictimDeleted():
                 return happened.cycle
             case "FailedScheduling", trace.Unschedulable() | trace.SchedulerError() if (
-                happened.t // SECOND <= last_seen(event) // SECOND
+                happened.t // SECOND <= event_last_seen(event) // SECOND
                 and happened.message.strip() == event.get("message", "").strip()
             ):
                 return happened.cycle

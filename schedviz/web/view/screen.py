@@ -1,19 +1,27 @@
 """The live page of one sandbox as parts, drawn anew where the picture changed."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from schedviz.store.model import Clock
+from msgspec.structs import replace
 
-from . import cycle, found, hint, informer, log, nodes, queue, transport
+from schedviz.store.model import Clock, Failure
+from simulator.client.informer import Pipeline
+
 from . import format as fmt
+from . import found, informer, nodes, timeline, transport
 from .board import Board
+from .cycle_panel import CyclePanel
 from .find import QUERY_AT_MOST
+from .hint import Hints
+from .log import Line, Log
 from .parts import Drawing, Parts
 from .picture import BudgetRecord, Picture
 from .priority import Ranks
-from .queue import LaneView
+from .queue import Lanes, LaneView
+from .timeline import MarkView, Timeline
 
 BUDGETS_AT_MOST: Final = 12
 LABEL_AT_MOST: Final = 317
@@ -23,18 +31,27 @@ FIND_SHARE: Final = 0.1
 
 
 class Look(NamedTuple):
-    """What a viewer chose for its page: what nodes are grouped by (:mod:`groups`), and the filter's text."""
+    """What a viewer chose for its page: what nodes are grouped by (:mod:`groups`), the filter's text, and
+    what is unfolded."""
 
     group: str = ""
     query: str = ""
+    informer: bool = False
+    """Whether the informer strip is unfolded."""
 
 
 DEFAULT: Final = Look()
 
 
-def look(group: str, query: str) -> Look:
+def look(group: str, query: str, informer: str = "") -> Look:
     """What a browser asked for, within bounds."""
-    return Look(group.strip()[:LABEL_AT_MOST], " ".join(query.split())[:QUERY_AT_MOST])
+    return Look(group.strip()[:LABEL_AT_MOST], " ".join(query.split())[:QUERY_AT_MOST], bool(informer))
+
+
+class FailureView(NamedTuple):
+    message: str
+    again: str
+    """The time of day, UTC: workers do not live in simulated time."""
 
 
 class Screen:
@@ -45,6 +62,16 @@ class Screen:
         self.base = base
         self.past = past
         self._drawing = Drawing(base, past=past)
+        self._cycle = CyclePanel(self._drawing)
+        self._log = Log(base)
+        self._timeline = Timeline()
+        self._lanes = Lanes()
+        self._drawn_lanes: dict[str, LaneView] = {}
+        self._drawn_marks: list[MarkView] | None = None
+        self._drawn_lines: list[Line] | None = None
+        self._hints = Hints()
+        self._informer = Drawing(base, past=past)
+        self._pipeline: Pipeline | None = None
         self._boards: dict[str, Board] = {}
         self._finds: dict[Look, Drawing] = {}
         self._known = (-1, -1, -1)
@@ -59,47 +86,96 @@ class Screen:
         meanwhile."""
         wanted = {DEFAULT, *looks}
         ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
-        if ranks.known != self._ranks.known:
+        if ranks.known == self._ranks.known:
+            ranks = self._ranks
+        else:
             dirty = set(picture.nodes)
         self._ranks = ranks
-        lanes = queue.lanes(picture, ranks)
+        self._pipeline = picture.pipeline
+        lanes = self._lanes.read(picture, ranks)
         common = self._common(picture, clock, lanes)
+        informer = self._draw_informer() if any(look.informer for look in wanted) else {}
         groups = {look.group for look in wanted}
         self._boards = {by: self._boards.get(by) or Board(self.base, by, past=self.past) for by in groups}
         boards = {by: board.draw(picture, ranks, dirty) for by, board in self._boards.items()}
         finds = self._find(picture, lanes, wanted)
-        return {look: common | boards[look.group] | finds[look] for look in wanted}
+        return {
+            look: common | boards[look.group] | finds[look] | (informer if look.informer else {})
+            for look in wanted
+        }
 
     def whole(self, look: Look = DEFAULT) -> Parts:
-        """Everything as last drawn."""
-        return self._drawing.html | self._boards[look.group].whole() | self._finds[look].html
+        """Everything as last drawn, the informer as it is."""
+        self._draw_informer()
+        common = self._drawing.all() | self._informer.all()
+        return common | self._boards[look.group].whole() | self._finds[look].all()
 
     def found(self, look: Look) -> Parts:
-        return self._finds[look].html
+        """What changes when a viewer chooses another filter, or unfolds the informer."""
+        if not look.informer:
+            return self._finds[look].all()
+        self._draw_informer()
+        return self._finds[look].all() | self._informer.all()
+
+    def _draw_informer(self) -> Parts:
+        """It changes with each object, and is drawn for those only who have unfolded it."""
+        self._informer.draw("informer", "parts/informer.html", informer.strip(self._pipeline))
+        return self._informer.changes()
 
     def _common(self, picture: Picture, clock: Clock, lanes: list[LaneView]) -> Parts:
-        ranks = self._ranks
-        views = [
-            ("lead", "parts/lead.html", picture.leader),
-            ("hint", "parts/hint.html", hint.hint(picture)),
-            ("transport", "parts/transport.html", transport.transport(picture, clock)),
-            ("until", "parts/until.html", transport.until(clock)),
-            ("proposals", "parts/proposals.html", transport.proposals(picture)),
-            ("legend", "parts/legend.html", ranks.legend(picture.classes)),
-            ("budgets", "parts/budgets.html", budgets(picture)),
-            ("pending", "parts/pending.html", sum(lane.count for lane in lanes)),
-            *((f"lane-{lane.name}", "parts/lane.html", lane) for lane in lanes),
-            ("summary", "parts/summary.html", nodes.summary(picture)),
-            ("cycle", "parts/cycle.html", cycle.cycle(picture, ranks)),
-            ("informer", "parts/informer.html", informer.strip(picture.pipeline)),
-            ("timeline", "parts/timeline.html", log.timeline(picture)),
-            ("log", "parts/log.html", log.lines(picture, self.base)),
-        ]
-        return {
-            name: self._drawing.html[name]
-            for name, template, view in views
-            if self._drawing.draw(name, template, view)
-        }
+        draw = self._drawing.draw
+        draw("lead", "parts/lead.html", picture.leader)
+        draw("failure", "parts/failure.html", failure(picture.failure))
+        draw("hint", "parts/hint.html", self._hints.hint(picture))
+        draw("transport", "parts/transport.html", transport.transport(picture, clock))
+        draw("until", "parts/until.html", transport.until(clock))
+        draw("proposals", "parts/proposals.html", transport.proposals(picture))
+        draw("legend", "parts/legend.html", self._ranks.legend(picture.classes))
+        draw("budgets", "parts/budgets.html", budgets(picture))
+        draw("pending", "parts/pending.html", sum(lane.count for lane in lanes))
+        for lane in lanes:
+            self._draw_lane(lane)
+        draw("summary", "parts/summary.html", nodes.summary(picture))
+        self._cycle.draw(picture, self._ranks)
+        self._draw_timeline(self._timeline.marks(picture))
+        self._draw_log(self._log.lines(picture))
+        return self._drawing.changes()
+
+    def _draw_log(self, lines: list[Line]) -> None:
+        if lines is self._drawn_lines:
+            return
+        self._drawn_lines = lines
+        self._drawing.draw("log", "parts/log.html", None)
+        views = {f"l{line.seq}": line for line in lines}
+        self._drawing.draw_list("log", "log", "parts/line.html", views or {"l0": None})
+
+    def _draw_lane(self, lane: LaneView) -> None:
+        if self._drawn_lanes.get(lane.name) == lane:
+            return
+        self._drawn_lanes[lane.name] = lane
+        name, place = f"lane-{lane.name}", f"pods-{lane.name}"
+        self._drawing.draw(name, "parts/lane.html", replace(lane, chips=[], count=0, more=0))
+        self._drawing.draw(f"{name}/count", "parts/count.html", lane.count, f"count-{lane.name}")
+        self._drawing.draw(f"{name}/pods", "parts/chips.html", lane.name)
+        chips: dict[str, Any] = {nodes.block_id(lane.name, chip.key): chip for chip in lane.chips}
+        if lane.more:
+            chips[f"more-{lane.name}"] = nodes.More(lane.more)
+        self._drawing.draw_list(f"{name}/pods", place, "parts/chip.html", chips)
+
+    def _draw_timeline(self, marks: list[MarkView]) -> None:
+        if marks is self._drawn_marks:
+            return
+        self._drawn_marks = marks
+        draw = self._drawing.draw
+        draw("timeline", "parts/timeline.html", bool(marks))
+        for end, time in zip(("start", "end"), timeline.ends(marks), strict=True):
+            draw(f"timeline/{end}", "parts/text.html", time, f"timeline-{end}")
+        draw("timeline/marks", "parts/marks.html", None)
+        views = {f"m{mark.cycle}": mark for mark in marks}
+        self._drawing.draw_list("timeline/marks", "marks", "parts/mark.html", views)
+        draw("timeline/counts", "parts/counts.html", None)
+        counts = {f"marks-{count.kind}": count for count in timeline.counts(marks)}
+        self._drawing.draw_list("timeline/counts", "counts", "parts/mark_count.html", counts)
 
     def _find(self, picture: Picture, lanes: list[LaneView], wanted: set[Look]) -> dict[Look, Parts]:
         """The filters' findings, by look. Each takes a look at all objects, so they are looked for anew
@@ -111,15 +187,20 @@ class Screen:
         changed: dict[Look, Parts] = {}
         for look in wanted:
             drawing = self._finds[look] = kept.get(look) or Drawing(self.base)
-            changed[look] = {}
             if due or look not in kept:
                 view = found.found(picture, look.query, self._boards[look.group].overview, lanes)
-                if drawing.draw("found", "parts/found.html", view):
-                    changed[look] = drawing.html.copy()
+                drawing.draw("found", "parts/found.html", view)
+            changed[look] = drawing.changes()
         if due:
             self._known = now
             self._find_again = began + (monotonic() - began) / FIND_SHARE
         return changed
+
+
+def failure(known: Failure | None) -> FailureView | None:
+    if known is None:
+        return None
+    return FailureView(known.message, f"{datetime.fromtimestamp(known.again, UTC):%H:%M:%S}")
 
 
 def budgets(picture: Picture) -> list[tuple[str, BudgetRecord]]:

@@ -10,7 +10,7 @@ from schedviz.store import Sandbox
 from simulator.api import Micros
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.table import table
+from simulator.apiserver.table import build_table
 
 OBJECTS_AT_ONCE: Final = 50
 """A screen or two; the next page is one click away."""
@@ -69,7 +69,7 @@ def objects(sandbox: Sandbox, resource: Resource, part: str, after: str, now: Mi
     rest = (key for key in matching if key > after)
     shown = [*islice(rest, OBJECTS_AT_ONCE)]
     items = [item for item in (sandbox.get(resource.id, key) for key in shown) if item is not None]
-    printed = table(resource, items, {}, now)
+    printed = build_table(resource, items, {}, now)
     always = [at for at, column in enumerate(printed["columnDefinitions"]) if not column["priority"]]
     names = [printed["columnDefinitions"][at]["name"] for at in always]
     rows = []

@@ -49,6 +49,7 @@ def at(past: Past) -> Travel:
 
 
 def first(history: History) -> int:
-    """Before the first event there is nothing to see, unless the archive begins later than the sandbox."""
+    """The oldest moment: the first event, also where it is yet to come, unless the archive begins later."""
     reach = history.reach()
-    return min(reach.first.seq + 1, history.head.seq) if reach else history.head.seq
+    oldest = reach.first.seq + 1 if reach else history.head.seq
+    return max(1, min(oldest, history.head.seq))

@@ -1,5 +1,7 @@
 """What the cycle on show said of each node, short enough for a badge."""
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Final, Literal
 
 import msgspec
@@ -50,15 +52,14 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
             reason = failure.reasons[0] if failure.reasons else ""
             text = short_reason(reason) or failure.plugin
             found[name] = Verdict("fail", text, meanings.reason(reason))
-    for place, index in enumerate(decision.feasible):
-        found[decision.nodes[index]] = Verdict("feasible", feasible_text(decision, place))
+    if decision.totals:
+        text = gettext("score %(total)s")
+        texts: Iterable[str] = (text % {"total": total} for total in decision.totals)
+    else:
+        texts = repeat(gettext("fits"))
+    for index, text in zip(decision.feasible, texts, strict=False):
+        found[decision.nodes[index]] = Verdict("feasible", text)
     return found
-
-
-def feasible_text(decision: Decision, place: int) -> str:
-    if not decision.totals:
-        return gettext("fits")
-    return gettext("score %(total)s") % {"total": decision.totals[place]}
 
 
 def victims_text(victims: int, pdb_violations: int) -> str:

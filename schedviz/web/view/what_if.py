@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from schedviz.questions.question import Question, State
-from simulator.what_if.answer import Lack, Outcome, Suggestion
+from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 
 from . import format as fmt
 from . import meanings
@@ -133,7 +133,7 @@ def sentence(said: Suggestion) -> str:
     return gettext(text).format(what=what, before=said.before, after=said.after, target=target)
 
 
-def outcome(said: Outcome, base: str) -> SafeString:
+def outcome(said: AttemptOutcome, base: str) -> SafeString:
     """What the model then did, with links."""
     node = format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, said.node, said.node)
     if said.kind == "bound":
@@ -160,7 +160,7 @@ def pods(keys: Sequence[str], base: str) -> SafeString:
     return format_html("{}{}", links, ", …" if len(keys) > VICTIMS_AT_MOST else "")
 
 
-def missing(lacks: Sequence[Lack]) -> list[Missing]:
+def missing(lacks: Sequence[NodeObstacles]) -> list[Missing]:
     return [
         Missing(
             lack.node,

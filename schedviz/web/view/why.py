@@ -9,8 +9,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from schedviz.questions.question import Question, State
 from simulator.decision import Decision
-from simulator.what_if.comparison import Comparison, Difference, compare, ranking
-from simulator.what_if.eviction import Eviction, Saving, eviction
+from simulator.what_if.comparison import NodeComparison, ScoreDifference, compare_nodes, rank_nodes
+from simulator.what_if.eviction import Eviction, Prevention, explain_eviction
 
 from . import format as fmt
 from . import meanings, preemption
@@ -63,12 +63,12 @@ class Saved(msgspec.Struct, frozen=True):
 def why(decision: Decision, other: str) -> Why:
     """``other``: the node to compare with; the next best one without it, or where it is not among them.
     Raises LookupError for a decision without a chosen node."""
-    passed = [node for node in ranking(decision) if node != decision.selected]
+    passed = [node for node in rank_nodes(decision) if node != decision.selected]
     among = {*passed}
     refused = [node for node in decision.nodes if node != decision.selected and node not in among]
     if other not in decision.nodes or other == decision.selected:
         other = next(iter([*passed, *refused]), "")
-    found = compare(decision, other) if other else None
+    found = compare_nodes(decision, other) if other else None
     return Why(
         cycle=decision.cycle,
         node=decision.selected,
@@ -82,7 +82,7 @@ def why(decision: Decision, other: str) -> Why:
     )
 
 
-def side(found: Difference) -> Side:
+def side(found: ScoreDifference) -> Side:
     return Side(
         found.plugin,
         found.weight,
@@ -93,7 +93,7 @@ def side(found: Difference) -> Side:
     )
 
 
-def sentence(found: Comparison) -> str:
+def sentence(found: NodeComparison) -> str:
     said = {"node": found.node, "other": found.other}
     if found.how == "refused" and found.failure:
         return gettext("%(other)s was filtered out by %(plugin)s.") % {**said, "plugin": found.failure.plugin}
@@ -117,7 +117,7 @@ def sentence(found: Comparison) -> str:
     return text % {**said, "plugin": found.differences[0].plugin}
 
 
-def detail(found: Comparison) -> str:
+def detail(found: NodeComparison) -> str:
     if found.failure is None:
         return ""
     said = [f"{reason}: {meanings.reason(reason)}".removesuffix(": ") for reason in found.failure.reasons]
@@ -130,7 +130,7 @@ def detail(found: Comparison) -> str:
 def evicted(decision: Decision, victim: str, base: str) -> Evicted | None:
     """None where that cycle evicted no such pod."""
     try:
-        found = eviction(decision, victim)
+        found = explain_eviction(decision, victim)
     except LookupError:
         return None
     return Evicted(
@@ -184,11 +184,11 @@ def saved(question: Question, base: str) -> Saved:
     )
 
 
-def saving_text(said: Saving) -> str:
+def saving_text(said: Prevention) -> str:
     return gettext(SAVINGS[said.kind]).format(what=said.what, before=said.before, after=said.after)
 
 
-def after(said: Saving, base: str) -> SafeString:
+def after(said: Prevention, base: str) -> SafeString:
     if said.outcome.kind in ("bound", "nominated"):
         return outcome(said.outcome, base)
     return SafeString(gettext("Then the preemptor stays pending."))

@@ -1,4 +1,4 @@
-"""Compare: the form, how far it is, and the result at an address of its own."""
+"""The pages of comparisons: the form, and for each comparison its progress and its result."""
 
 from http import HTTPStatus
 from typing import Any
@@ -8,7 +8,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from kombu.exceptions import OperationalError
 
 from schedviz.comparisons.order import Order, Orders, TooManyComparisons
 from schedviz.store.default import default_store
@@ -20,26 +19,25 @@ from schedviz.web.views.page import is_htmx
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest) -> HttpResponse:
-    """The form, filled in from the address where that says something; see :func:`schedviz.web.compare.read`
-    for its fields."""
+    """The form, filled in from the address where that says something; see
+    :func:`schedviz.web.compare.parse_comparison` for its fields."""
     if request.method != "POST":
         return _form(request, {})
     posted = {name: str(value) for name, value in request.POST.items()}
     try:
-        wish = wishes.read(default_store(), posted)
+        wish = wishes.parse_comparison(default_store(), posted)
         order = Orders(default_store()).ask(wish)
-    except wishes.Unclear as unclear:
-        return _form(request, {unclear.field: str(unclear)})
+    except wishes.InvalidField as invalid:
+        return _form(request, {invalid.field: str(invalid)})
     except TooManyComparisons:
         return _form(request, {"": gettext("Others are comparing just now. Try again in a minute.")})
-    except OperationalError:
-        return _form(request, {"": gettext("Redis does not answer. Try again.")})
     return redirect("comparison", order.id)
 
 
 @require_safe
 def show(request: HttpRequest, number: str) -> HttpResponse:
-    """The result, or how far it is; to htmx only that, until there is a result to go to."""
+    """The result or the progress of a comparison. A request of htmx gets the progress only, and a header that
+    reloads the page when the comparison is finished."""
     order = _find(number)
     if is_htmx(request):
         if order.finished:

@@ -1,5 +1,5 @@
-"""What can be taken away from a sandbox: its objects, as they are or to be applied, and a picture of its
-nodes. The recording and the trace have paths of their own (:mod:`schedviz.api.views`)."""
+"""The downloads of a sandbox: its objects, as stored or to be applied, and a picture of its nodes. The
+recording and the trace are in :mod:`schedviz.api.views`."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,38 +10,39 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from schedviz.store import Sandbox
-from schedviz.web.scenarios import told
-from schedviz.web.stage import WARM
+from schedviz.web.scenarios import translated_meta
+from schedviz.web.stage import warm_stage
 from schedviz.web.view import drawing
 from schedviz.web.view.load import load
 from schedviz.web.view.nodes import summary
 from schedviz.web.view.picture import WATCHED
 from schedviz.web.view.priority import SYSTEM_RANK
 from schedviz.web.view.yaml import to_yaml
-from schedviz.web.views.page import find, panel
+from schedviz.web.views.page import find_present, find_sandbox, panel
 from simulator.api import Manifest, bare
-from simulator.apiserver.exported import to_apply
-from simulator.apiserver.imported import TAKEN
+from simulator.dumps.exported import manifests_to_apply
+from simulator.dumps.imported import IMPORTED_RESOURCES
 
 WRITTEN_AS_YAML = 1_000
-"""Objects; more are written as JSON, a hundred times as fast, which kubectl takes as well."""
+"""Maximum number of objects that are written as YAML. More are written as JSON, which kubectl also reads, and
+which is written a hundred times as fast."""
 
 
 @require_safe
 def choice(request: HttpRequest, name: str) -> HttpResponse:
-    return panel(request, find(name), "panels/download.html", {"subject": gettext("Download")})
+    return panel(request, find_sandbox(name), "panels/download.html", {"subject": gettext("Download")})
 
 
 @require_safe
 def objects(request: HttpRequest, name: str) -> HttpResponse:
-    """All objects as they are, as ``kubectl get -A -o json`` prints them: to be brought to another server."""
-    return _file(name, "objects.json", _list(_objects(find(name))))
+    """All objects as stored, in the format of ``kubectl get -A -o json``, for import into another server."""
+    return _file(name, "objects.json", _list(_objects(find_sandbox(name))))
 
 
 @require_safe
 def manifests(request: HttpRequest, name: str) -> HttpResponse:
-    """What is to be applied to have such a cluster: without what servers and controllers fill in."""
-    found = [*to_apply(_objects(find(name)))]
+    """Manifests that create the same cluster: without the fields that the API server and controllers set."""
+    found = [*manifests_to_apply(_objects(find_sandbox(name)))]
     if len(found) > WRITTEN_AS_YAML:
         return _file(name, "manifests.json", _list(found))
     return _file(name, "manifests.yaml", to_yaml(found).encode(), "application/yaml")
@@ -49,18 +50,18 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponse:
-    """The nodes as an SVG."""
-    sandbox = find(name)
-    stage = WARM.get(name)
+    """A picture of the nodes, as SVG."""
+    sandbox = find_sandbox(name)
+    stage = warm_stage(name)
     if stage is not None:
         with stage.lock:
             drawn, words = drawing.draw(stage.picture), summary(stage.picture)
     else:
-        seen = load(sandbox, WATCHED)
+        seen = load(find_present(name), WATCHED)
         drawn, words = drawing.draw(seen), summary(seen)
     meta = sandbox.meta()
     ranks = [(rank, drawing.colours()[f"r{rank}"]) for rank in range(SYSTEM_RANK + 1)]
-    title = told(meta).title or name
+    title = translated_meta(meta).title or name
     named = gettext("Nodes of %(name)s") % {"name": title}
     context = {"drawing": drawn, "ranks": ranks, "named": named, "title": title, "summary": words}
     response = render(request, "downloads/nodes.svg", context, content_type="image/svg+xml")
@@ -69,9 +70,9 @@ def picture(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _objects(sandbox: Sandbox) -> Iterator[Manifest]:
-    """Owners before what they own, kinds that nobody knows at the end."""
+    """All objects; owners before their dependents, unknown kinds last."""
     stored, _ = sandbox.list_all()
-    for resource in (*TAKEN, *sorted(stored.keys() - {*TAKEN})):
+    for resource in (*IMPORTED_RESOURCES, *sorted(stored.keys() - {*IMPORTED_RESOURCES})):
         yield from (bare(manifest) for manifest in stored.get(resource, {}).values())
 
 

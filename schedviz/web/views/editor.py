@@ -1,4 +1,4 @@
-"""A form with its YAML beside it, as a dialog, as a page, or as the parts of it that changed."""
+"""Responds with a form and its YAML: as a dialog, as a page, or only the parts that changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,18 +9,20 @@ from django.shortcuts import render
 
 from schedviz.store import Sandbox
 from schedviz.web.forms.conflict import Difference, differences, merged
-from schedviz.web.forms.in_step import InStep
+from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.page import form_page
 from simulator.api import Manifest
 
 
 class Editor(msgspec.Struct):
-    """``word``: on its button. ``original``, ``version``: of an object that exists, as the form began with
-    it. ``changes``: what others did to it meanwhile. ``add``: on a button that adds a profile.
-    ``shell``: the kubectl line that does the same."""
+    """The context of the form's template.
 
-    both: InStep
+    word: the label of the submit button. original: the YAML of the stored object with which the form began.
+    changes: changes of other clients since then. add: the label of the button that adds a profile. shell: the
+    kubectl command that does the same."""
+
+    both: FormAndYaml
     title: Any
     word: str
     action: str
@@ -40,12 +42,12 @@ class Editor(msgspec.Struct):
 def rebased(
     request: HttpRequest, sandbox: Sandbox, editor: Editor, start: Manifest, theirs: Manifest
 ) -> HttpResponse:
-    """The same form on the object as it is now, with both changes in it."""
+    """Show the form again after a conflict, with the changes of the user and of the other client merged."""
     mine = editor.both.manifest
     assert mine is not None
     form = editor.both.form
     text = to_yaml([merged(start, mine, theirs)])
-    editor.both = InStep(type(form), sandbox, theirs, {"yaml": text}, exists=form.exists)
+    editor.both = FormAndYaml(type(form), sandbox, theirs, {"yaml": text}, exists=form.exists)
     editor.changes = [*differences(start, mine, theirs)]
     editor.original = to_yaml([theirs])
     return editor.respond(request, sandbox)

@@ -1,4 +1,4 @@
-"""The front page: all sandboxes, and new ones, empty or from a bundled scenario."""
+"""The home page: the list of sandboxes, and the creation and deletion of sandboxes."""
 
 from contextlib import suppress
 from http import HTTPStatus
@@ -23,8 +23,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def create(request: HttpRequest) -> HttpResponse:
-    """``scenario``: which, or empty for an empty sandbox; ``name``: its name, proposed where it is empty;
-    ``queue``: the scheduling queue's version, the scenario's own where none of that version is known."""
+    """Create a sandbox. Fields: ``scenario``, "" = an empty sandbox; ``name``, "" = a generated one;
+    ``queue``: the version of the scheduling queue, the scenario's if it is unknown."""
     scenario, name = request.POST.get("scenario", ""), request.POST.get("name", "").strip()
     chosen = request.POST.get("queue", "")
     queue = next((each.version for each in QUEUES if each.version == chosen), None)
@@ -43,14 +43,16 @@ def create(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    with suppress(NoSandbox):  # somebody else was faster, and the wish is fulfilled
+    with suppress(NoSandbox):  # another user has deleted it
         default_store().delete(name)
     return redirect("home")
 
 
 def show(request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK) -> HttpResponse:
+    found, unreadable = cards(default_store())
     context = {
-        "sandboxes": cards(default_store()),
+        "sandboxes": found,
+        "unreadable": unreadable,
         "scenarios": scenarios.offered(),
         "queues": QUEUES,
         "today": TODAY,

@@ -1,4 +1,4 @@
-"""The pages of the ideas, and the examples on them."""
+"""The pages of the ideas, and the examples in them."""
 
 import secrets
 from typing import Final
@@ -13,33 +13,35 @@ from schedviz.web import ideas
 from simulator.apiserver.status import StatusError
 
 COOKIE: Final = "visitor"
-"""Goes with the browser's session."""
+"""A session cookie with the visitor's identifier."""
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     return render(
-        request, "ideas/index.html", {"ideas": [ideas.told(idea) for idea in ideas.ideas().values()]}
+        request,
+        "ideas/index.html",
+        {"ideas": [ideas.translated_idea(idea) for idea in ideas.ideas().values()]},
     )
 
 
 @require_safe
 def page(request: HttpRequest, name: str) -> HttpResponse:
-    return show(request, find(name))
+    return show(request, find_idea(name))
 
 
 @require_POST
 def start(request: HttpRequest, name: str) -> HttpResponse:
-    """The visitor's example, new or once more from its beginning."""
-    idea = find(name)
-    who = visitor(request) or secrets.token_hex(6)
+    """Create the visitor's example, or start it again from its beginning."""
+    idea = find_idea(name)
+    visitor_id = visitor(request) or secrets.token_hex(6)
     try:
-        ideas.start(default_store(), name, who)
+        ideas.start_example(default_store(), name, visitor_id)
     except StatusError as refused:
         return show(request, idea, refused.message, refused.code)
     response = redirect("idea", name)
     response["Location"] += "#example"
-    response.set_cookie(COOKIE, who, httponly=True, samesite="Lax")
+    response.set_cookie(COOKIE, visitor_id, httponly=True, samesite="Lax")
     return response
 
 
@@ -47,17 +49,17 @@ def show(request: HttpRequest, idea: ideas.Idea, error: str = "", status: int = 
     everyone = list(ideas.ideas().values())
     place = everyone.index(idea)
     context = {
-        "idea": ideas.told(idea),
+        "idea": ideas.translated_idea(idea),
         "example": running(idea.name, visitor(request)),
         "embed": ",".join(idea.shows),
         "error": error,
-        "before": ideas.told(everyone[place - 1]) if place else None,
-        "after": ideas.told(everyone[place + 1]) if place + 1 < len(everyone) else None,
+        "before": ideas.translated_idea(everyone[place - 1]) if place else None,
+        "after": ideas.translated_idea(everyone[place + 1]) if place + 1 < len(everyone) else None,
     }
     return render(request, "ideas/page.html", context, status=status)
 
 
-def find(name: str) -> ideas.Idea:
+def find_idea(name: str) -> ideas.Idea:
     try:
         return ideas.ideas()[name]
     except KeyError:
@@ -65,14 +67,14 @@ def find(name: str) -> ideas.Idea:
 
 
 def visitor(request: HttpRequest) -> str:
-    """ "" for one who has had no example yet."""
+    """The visitor's identifier; "" if the visitor has had no example."""
     given = request.COOKIES.get(COOKIE, "")
     return given if ideas.VISITOR.fullmatch(given) else ""
 
 
-def running(idea: str, who: str) -> str:
-    """The sandbox of the visitor's example, "" where there is none (any more)."""
+def running(idea: str, visitor_id: str) -> str:
+    """The name of the sandbox of the visitor's example; "" if there is none."""
     try:
-        return default_store().sandbox(ideas.sandbox_of(idea, who)).name if who else ""
+        return default_store().sandbox(ideas.sandbox_of(idea, visitor_id)).name if visitor_id else ""
     except NoSandbox:
         return ""

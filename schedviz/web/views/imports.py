@@ -1,4 +1,4 @@
-"""Bring your cluster: a dump or a recording, looked at or made a sandbox of."""
+"""Imports a dump of a cluster or a recording: shows a report, or creates a sandbox."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,23 +16,23 @@ from django.views.decorators.http import require_http_methods, require_safe
 from schedviz.store.default import default_store
 from schedviz.web import imports
 from schedviz.web.view import imported as view
-from schedviz.web.views.page import find, is_htmx, panel
-from simulator.apiserver.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES
+from schedviz.web.views.page import find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
+from simulator.dumps.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def bring(request: HttpRequest) -> HttpResponse:
-    """``dump``: a file, or ``text``: what somebody pasted; ``name``: of the sandbox. ``do`` "look" stores
-    nothing and says what would become of it."""
+    """The import page. Fields: ``dump``, a file, or ``text``, the pasted dump; ``name`` of the new sandbox.
+    ``do`` = "look" only shows the report."""
     if request.method != "POST":
         return _page(request)
     look = request.POST.get("do") == "look"
     try:
-        with _file(request) as dump, imports.reading(dump) as cluster:
+        with _file(request) as dump, imports.read_dump(dump) as cluster:
             if look:
                 return _page(request, report=view.read(cluster.report))
-            sandbox = imports.create(default_store(), cluster, request.POST.get("name", "").strip())
+            sandbox = imports.create_from_dump(default_store(), cluster, request.POST.get("name", "").strip())
     except imports.ImportFailed as failed:
         return _page(request, error=str(failed))
     except StatusError as refused:
@@ -46,17 +46,17 @@ def bring(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def report(request: HttpRequest, name: str) -> HttpResponse:
-    sandbox = find(name)
-    told = sandbox.meta().imported
-    if told is None:
+    sandbox = find_sandbox(name)
+    imported = sandbox.meta().imported
+    if imported is None:
         raise Http404(gettext("“%(name)s” was not made of a cluster that somebody brought.") % {"name": name})
-    context = {"report": view.read(told), "subject": gettext("What was taken over")}
+    context = {"report": view.read(imported), "subject": gettext("What was taken over")}
     return panel(request, sandbox, "panels/imported.html", context)
 
 
 @contextmanager
 def _file(request: HttpRequest) -> Iterator[Path]:
-    """The dump as a file, which is gone afterwards. Raises ImportFailed."""
+    """Context manager: write the posted dump to a temporary file. Raises ImportFailed."""
     uploaded, text = request.FILES.get("dump"), request.POST.get("text", "")
     if not isinstance(uploaded, UploadedFile) and not text.strip():
         raise imports.ImportFailed(gettext("Choose a file, or paste a text."))
@@ -84,6 +84,6 @@ def _page(request: HttpRequest, report: view.View | None = None, error: str = ""
         "yaml_mib": MAX_YAML_BYTES >> 20,
     }
     if is_htmx(request):
-        # Browsers log every status from 400 on as an error, and a text to mend is none.
+        # Status 200, because browsers log every status from 400 on as an error.
         return render(request, "imports/outcome.html", context)
     return render(request, "imports/page.html", context, status=status)

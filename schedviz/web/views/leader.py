@@ -1,32 +1,32 @@
-"""Leader election: the panel, and the buttons that end the leader's hold or break its watch."""
+"""The panel of the leader election, with the buttons that end the leader's lease or break its watch."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.loop.leadership import break_watch, end_hold
+from schedviz.loop.leadership import break_watch, end_lease
 from schedviz.store import Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.view import leader as leader_view
-from schedviz.web.views.page import done, find, panel
+from schedviz.web.views.page import done, find_sandbox, panel
 
 
 @require_safe
 def show(request: HttpRequest, name: str) -> HttpResponse:
-    return show_leader(request, find(name))
+    return show_leader(request, find_sandbox(name))
 
 
 @require_POST
 def kill(request: HttpRequest, name: str) -> HttpResponse:
-    sandbox = find(name)
-    end_hold(default_store(), sandbox)
+    sandbox = find_sandbox(name)
+    end_lease(default_store(), sandbox)
     return show_leader(request, sandbox)
 
 
 @require_POST
 def relist(request: HttpRequest, name: str) -> HttpResponse:
-    """Break the leader's watch. It is no fault where nobody leads: the next one lists anyway."""
-    sandbox = find(name)
+    """Break the leader's watch. Without a leader this does nothing: the next leader lists anyway."""
+    sandbox = find_sandbox(name)
     break_watch(sandbox)
     return done(request, sandbox)
 

@@ -1,4 +1,4 @@
-"""One pod or node: all about it, and what can be done to it."""
+"""The panels of a pod and of a node, and the actions in them."""
 
 from contextlib import suppress
 
@@ -8,20 +8,18 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.api import write
-from schedviz.store import Sandbox
-from schedviz.store.past import Past
-from schedviz.web import acts
+from schedviz.web import object_actions
 from schedviz.web.drain import Drained, drain
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
 from schedviz.web.stage import address
 from schedviz.web.view import details
 from schedviz.web.view.picture import NODES, PODS
-from schedviz.web.views.page import done, find, find_at, is_htmx, panel
+from schedviz.web.views.page import Source, done, find_at, find_sandbox, is_htmx, panel
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.objects.node_conditions import FAILED, PRESSURE
-from simulator.scheduler.permit_word import ANNOTATION, APPROVE, REJECT, written
+from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT, annotation_value
 
 ANNOTATED = {
     "break": f"{FAILED}=true",
@@ -29,7 +27,7 @@ ANNOTATED = {
     "press": f"{PRESSURE}=memory",
     "relieve": f"{PRESSURE}-",
 }
-"""What is done to a node by an annotation, as kubectl annotate has it."""
+"""Action on a node -> the annotation that it sets or removes, in the notation of kubectl annotate."""
 
 
 @require_safe
@@ -39,35 +37,36 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str, seq: int | No
 
 @require_POST
 def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """As kubectl delete pod: a bound pod gets its grace period, one without a node goes at once."""
-    sandbox, key = find(name), f"{namespace}/{pod}"
+    """Delete a pod as kubectl does: a bound pod after its grace period, a pod without a node at once."""
+    sandbox, key = find_sandbox(name), f"{namespace}/{pod}"
     try:
         write.delete(sandbox, PODS, key)
     except StatusError as error:
         return show_pod(request, sandbox, key, error.message)
-    return show_pod(request, sandbox, key, acted=lines.on("delete", resources.PODS, key))
+    return show_pod(request, sandbox, key, acted=lines.object_command("delete", resources.PODS, key))
 
 
 @require_POST
 def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """``word``: approve or reject, of a pod that waits on Permit. It is no fault to be too late for that."""
-    sandbox, key, word = find(name), f"{namespace}/{pod}", request.POST.get("word")
+    """Approve or reject (field ``word``) a pod that waits on Permit. If it does not wait any more, nothing
+    happens."""
+    sandbox, key, word = find_sandbox(name), f"{namespace}/{pod}", request.POST.get("word")
     if word not in (APPROVE, REJECT):
         return HttpResponseBadRequest("word must be approve or reject", content_type="text/plain")
     entry = sandbox.lane(key)
     if entry is not None and entry.lane == "waiting":
-        said = {ANNOTATION: written(word, entry.attempts)}
-        with suppress(StatusError):  # gone meanwhile
-            write.patch(sandbox, PODS, key, {"metadata": {"annotations": said}})
-            line = lines.on(
-                "annotate", resources.PODS, key, f"{ANNOTATION}={said[ANNOTATION]}", "--overwrite"
+        value = annotation_value(word, entry.attempts)
+        with suppress(StatusError):  # the pod was deleted meanwhile
+            write.patch(sandbox, PODS, key, {"metadata": {"annotations": {ANNOTATION: value}}})
+            line = lines.object_command(
+                "annotate", resources.PODS, key, f"{ANNOTATION}={value}", "--overwrite"
             )
             return done(request, sandbox, "schedviz:permit", line)
     return done(request, sandbox, "schedviz:permit")
 
 
 def show_pod(
-    request: HttpRequest, sandbox: Sandbox | Past, key: str, error: str = "", acted: str = ""
+    request: HttpRequest, sandbox: Source, key: str, error: str = "", acted: str = ""
 ) -> HttpResponse:
     view = details.pod_detail(sandbox, key, address(sandbox))
     if view is None:
@@ -76,8 +75,8 @@ def show_pod(
     return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
 
 
-def show_gone(request: HttpRequest, sandbox: Sandbox | Past, key: str, acted: str) -> HttpResponse:
-    """The address of a pod outlives it, as long as the trace remembers it."""
+def show_gone(request: HttpRequest, sandbox: Source, key: str, acted: str) -> HttpResponse:
+    """The panel of a deleted pod, as long as the trace has events of it."""
     view = details.gone_pod(sandbox, key, address(sandbox))
     if view is None:
         return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
@@ -92,32 +91,34 @@ def node(request: HttpRequest, name: str, node: str, seq: int | None = None) -> 
 
 @require_POST
 def change_node(request: HttpRequest, name: str, node: str, action: str) -> HttpResponse:
-    """``action``: cordon, uncordon, drain, taint (field ``taint``: key=value:Effect, or with a "-" at its end
-    to take it away, as kubectl taint does), label (field ``label``: key=value, or key-), one of ANNOTATED,
+    """Change a node. action: cordon, uncordon, drain, taint (field ``taint``: key=value:Effect, or with "-"
+    at its end to remove the taint), label (field ``label``: key=value, or key-), a key of ANNOTATED, or
     delete."""
-    sandbox, error, acted, drained = find(name), "", "", None
+    sandbox, error, acted, drained = find_sandbox(name), "", "", None
     try:
         match action:
             case "cordon" | "uncordon":
-                acts.cordon(sandbox, node, action == "cordon")
+                object_actions.cordon(sandbox, node, action == "cordon")
                 acted = lines.kubectl(action, node)
             case "drain":
                 drained = drain(sandbox, node)
                 acted = lines.drain(node)
             case "label":
                 wanted = items(request.POST.get("label", ""))
-                acts.mark(sandbox, resources.NODES, node, "labels", wanted)
-                acted = lines.on("label", resources.NODES, node, *wanted)
+                object_actions.set_metadata(sandbox, resources.NODES, node, "labels", wanted)
+                acted = lines.object_command("label", resources.NODES, node, *wanted)
             case "taint":
                 taint = request.POST.get("taint", "").strip()
-                acts.taint(sandbox, node, taint)
+                object_actions.taint(sandbox, node, taint)
                 acted = lines.kubectl("taint", "nodes", node, taint)
             case _ if action in ANNOTATED:
-                acts.mark(sandbox, resources.NODES, node, "annotations", [ANNOTATED[action]])
-                acted = lines.on("annotate", resources.NODES, node, ANNOTATED[action])
+                object_actions.set_metadata(
+                    sandbox, resources.NODES, node, "annotations", [ANNOTATED[action]]
+                )
+                acted = lines.object_command("annotate", resources.NODES, node, ANNOTATED[action])
             case "delete":
                 write.delete(sandbox, NODES, node)
-                line = lines.on("delete", resources.NODES, node)
+                line = lines.object_command("delete", resources.NODES, node)
                 return done(request, sandbox, "schedviz:gone", line)
             case _:
                 raise Http404
@@ -130,7 +131,7 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
 
 def show_node(
     request: HttpRequest,
-    sandbox: Sandbox | Past,
+    sandbox: Source,
     node: str,
     error: str = "",
     *,
@@ -145,7 +146,7 @@ def show_node(
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
 
 
-def missing(request: HttpRequest, sandbox: Sandbox | Past, message: str) -> HttpResponse:
+def missing(request: HttpRequest, sandbox: Source, message: str) -> HttpResponse:
     if is_htmx(request):
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     raise Http404(message)

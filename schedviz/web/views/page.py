@@ -1,7 +1,6 @@
-"""What all pages of a sandbox share: the sandbox itself, and how a panel shows inside the live page or
-alone."""
+"""Functions that all pages of a sandbox use: they find the sandbox, and render a panel alone or inside the
+live page."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -11,14 +10,15 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, gettext
 
-from schedviz.store import NoSandbox, Sandbox
+from schedviz.cache import Present, default_caches
+from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
-from schedviz.web.queues import older
-from schedviz.web.scenarios import told
-from schedviz.web.stage import Stage, address
+from schedviz.web.queues import older_queue
+from schedviz.web.scenarios import translated_meta
+from schedviz.web.stage import Stage, address, stage_of
 from schedviz.web.view import travel
 from schedviz.web.view.find import IS
 from schedviz.web.view.parts import Parts
@@ -26,16 +26,19 @@ from schedviz.web.view.picture import NODES, PODS, WATCHED
 from schedviz.web.view.screen import Look
 from schedviz.web.view.screen import look as asked_look
 
+Source = Present | Past | Sandbox
+"""What a page is drawn from."""
+
 DRAWN_AT_ONCE = 6_000
-"""Objects of which a page is drawn within its request; half a second of work."""
+"""Maximum number of objects that are drawn within a request, in half a second."""
 
 
 def is_htmx(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
-def find(name: str) -> Sandbox:
-    """Raises Http404 where there is none."""
+def find_sandbox(name: str) -> Sandbox:
+    """The sandbox with this name. Raises Http404."""
     try:
         return default_store().sandbox(name)
     except NoSandbox:
@@ -43,30 +46,51 @@ def find(name: str) -> Sandbox:
 
 
 def find_past(name: str, seq: int) -> Past:
-    """Raises Http404 where there is no such sandbox, Gone where the moment is not kept."""
-    return Past(find(name), seq)
+    """A past moment of a sandbox. Raises Http404 for an unknown sandbox; Gone if the moment is not stored any
+    more, or was never reached."""
+    sandbox = find_sandbox(name)
+    if seq < 1:
+        raise Gone(seq)
+    return Past(sandbox, seq)
 
 
-def find_at(name: str, seq: int | None) -> Sandbox | Past:
-    """The sandbox, or a past moment of it. Raises as both do."""
-    return find(name) if seq is None else find_past(name, seq)
+def find_present(name: str) -> Present | Sandbox:
+    """The sandbox from its cache, or from the store if it has too many objects to read all of them within a
+    request. Raises Http404."""
+    caches = default_caches()
+    try:
+        if present := caches.held(name):
+            return present
+        sandbox = default_store().sandbox(name)
+        return sandbox if sandbox.size() > DRAWN_AT_ONCE else caches.read(name)
+    except NoSandbox:
+        raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
+
+
+def find_at(name: str, seq: int | None) -> Source:
+    """The sandbox, or its past moment ``seq``. Raises Http404, Gone."""
+    return find_present(name) if seq is None else find_past(name, seq)
 
 
 def live_page(
-    request: HttpRequest, source: Sandbox | Past, detail: str = "", status: int = 200, subject: str = ""
+    request: HttpRequest, source: Source, detail: str = "", status: int = 200, subject: str = ""
 ) -> HttpResponse:
-    """The whole page as it is now, or was; ``detail`` stands open in the inspector, and ``subject`` says of
-    what. ``embed`` in the address names the parts that are to be seen in a frame (:mod:`schedviz.web.ideas`).
+    """The whole page of a sandbox, or of a past moment.
+
+    detail: HTML of a panel that is open in the inspector. subject: its title. The query parameter ``embed``
+    names the parts that a page of an idea shows in a frame (:mod:`schedviz.web.ideas`).
     """
     past = isinstance(source, Past)
-    sandbox = source.sandbox if isinstance(source, Past) else source
+    if isinstance(source, Sandbox):
+        source = find_present(source.name)
+    sandbox = source if isinstance(source, Sandbox) else source.sandbox
     look = asked_look(request.GET.get("group", ""), request.GET.get("q", ""))
     embed = chosen_parts(request.GET.get("embed", ""))
-    parts = drawn(source, look)
-    meta = told(sandbox.meta())
+    parts = draw_parts(source, look)
+    meta = translated_meta(source.meta() if isinstance(source, Present) else sandbox.meta())
     context = {
         "meta": meta,
-        "older": older(meta.queue),
+        "older": older_queue(meta.queue),
         "embed": embed,
         "base": address(sandbox),
         "here": address(source),
@@ -79,7 +103,7 @@ def live_page(
         "lanes": [html for name, html in parts.items() if name.startswith("lane-")],
         "detail": detail,
         "subject": subject,
-        "wall": time.time(),
+        "wall": source.wall.now() if isinstance(source, Present) else sandbox.wall(),
         "kinds": [
             ("pod", gettext("+ Pod"), "p"),
             ("priorityclass", gettext("+ PriorityClass"), "c"),
@@ -91,11 +115,18 @@ def live_page(
     return embeddable(response) if embed else response
 
 
-def drawn(source: Sandbox | Past, look: Look) -> Parts:
-    """The page's parts as they are now, or were. What a large sandbox has now of nodes and pods comes by the
-    socket: its hub has mostly read them already."""
-    stage, language = Stage(source), get_language() or "en"
-    by_socket = isinstance(source, Sandbox) and large(source)
+def draw_parts(source: Source, look: Look) -> Parts:
+    """The parts of the page. The nodes and pods of a large sandbox are left out: the socket sends them, as
+    its hub has usually read them already."""
+    language = get_language() or "en"
+    by_socket = not isinstance(source, Past) and is_large(source)
+    cache = default_caches().held_cache(source.name) if isinstance(source, Present) else None
+    if cache is not None and not by_socket:
+        stage = stage_of(cache)
+        with stage.lock:
+            stage.go_on(cache)
+            return stage.page(language, look)
+    stage = Stage(source)
     stage.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
     stage.draw({language: [look]})
     parts = stage.whole(language, look)
@@ -104,59 +135,59 @@ def drawn(source: Sandbox | Past, look: Look) -> Parts:
     return parts
 
 
-def large(sandbox: Sandbox) -> bool:
-    """Whether it takes too long to read all of it within a request."""
+def is_large(sandbox: Sandbox | Present) -> bool:
+    """Whether the sandbox has too many objects to parse all of them within a request."""
     return sandbox.count(PODS) + sandbox.count(NODES) > DRAWN_AT_ONCE
 
 
 def panel(
     request: HttpRequest,
-    sandbox: Sandbox | Past,
+    sandbox: Source,
     template: str,
     context: Mapping[str, Any],
     status: int = 200,
 ) -> HttpResponse:
-    """A panel: by itself for htmx, else in the inspector of the whole page, whose title begins with the
-    context's ``subject``. ``acted`` in the context is the kubectl line of what was just done."""
+    """Render a panel: alone for htmx, otherwise in the inspector of the whole page, whose title begins with
+    the context's ``subject``. ``acted`` in the context: the kubectl command of the action just made."""
     full = {**context, "base": address(sandbox), "sandbox": sandbox.name}
     full["past"] = isinstance(sandbox, Past)
     if is_htmx(request):
         response = render(request, template, full)
         if context.get("acted"):
-            response.write(acted(context["acted"]))
+            response.write(acted_html(context["acted"]))
         return response
     detail = render_to_string(template, full, request)
     return live_page(request, sandbox, detail, status, str(context.get("subject", "")))
 
 
-def acted(line: str) -> str:
-    """What stands above the log after an act: the kubectl line that does the same."""
+def acted_html(line: str) -> str:
+    """The line above the log after an action: the kubectl command that does the same."""
     return render_to_string("parts/acted.html", {"line": line, "oob": True})
 
 
 def done(
     request: HttpRequest, sandbox: Sandbox, event: str = "schedviz:done", kubectl: str = ""
 ) -> HttpResponse:
-    """A write went through: the live page hears it from its socket, a page without scripts is sent back to
-    it."""
+    """The response after a successful write. The live page gets the change by its socket; a page without
+    scripts is redirected to the sandbox's page. event: triggered in the browser."""
     if not is_htmx(request):
         return redirect("sandbox", sandbox.name)
     if not kubectl:
         return HttpResponse(status=204, headers={"HX-Trigger": event})
-    # The event may take away what sent the request, and with it the page that the line is to be put into.
-    return HttpResponse(acted(kubectl), headers={"HX-Trigger-After-Swap": event, "HX-Reswap": "none"})
+    # After the swap: the event may remove the element that sent the request, and htmx swaps nothing then.
+    return HttpResponse(acted_html(kubectl), headers={"HX-Trigger-After-Swap": event, "HX-Reswap": "none"})
 
 
 def form_page(
     request: HttpRequest,
-    sandbox: Sandbox | Past,
+    sandbox: Source,
     template: str,
     context: Mapping[str, Any],
     status: int = 200,
 ) -> HttpResponse:
-    """A form: by itself for htmx, which puts it into the dialog, else as a page of its own."""
+    """Render a form: alone for htmx, which puts it into the dialog, otherwise as a page."""
     full = {**context, "base": address(sandbox), "sandbox": sandbox.name}
     if is_htmx(request):
-        # Fields to mend are an answer like any other here: browsers log every status from 400 on as an error.
+        # Status 200 also for invalid fields, because browsers log every status from 400 on as an error.
         return render(request, template, {**full, "layout": "forms/bare.html"})
     return render(request, template, {**full, "layout": "forms/page.html"}, status=status)

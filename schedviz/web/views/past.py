@@ -1,36 +1,36 @@
-"""Past moments of a sandbox: each has an address, and may become a sandbox of its own."""
+"""The pages of past moments of a sandbox, and the form that branches a sandbox from one."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
 
-from schedviz.api.branch import branch
+from schedviz.api.branch import branch_of_moment
+from schedviz.api.new_sandbox import numbered
 from schedviz.store.default import default_store
 from schedviz.store.store import NAME_AT_MOST
-from schedviz.web.scenarios import free_name
 from schedviz.web.stage import address
 from schedviz.web.view import format as fmt
 from schedviz.web.view import travel
 from schedviz.web.view.screen import look
-from schedviz.web.views.page import drawn, find_past, form_page, is_htmx, live_page
+from schedviz.web.views.page import draw_parts, find_past, form_page, is_htmx, live_page
 from simulator.apiserver.status import StatusError
 
 
 @require_safe
 def page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
-    """The whole page, or for htmx its parts, as a frame has them."""
+    """The whole page, or for htmx its parts, as in a frame of the socket."""
     past = find_past(name, seq)
     if not is_htmx(request):
         return live_page(request, past)
-    parts = drawn(past, look(request.GET.get("group", ""), request.GET.get("q", "")))
+    parts = draw_parts(past, look(request.GET.get("group", ""), request.GET.get("q", "")))
     banner = render_to_string("parts/past.html", {"travel": travel.at(past), "base": address(past)})
     return HttpResponse("".join([banner, *parts.values()]))
 
 
 @require_safe
 def jump(request: HttpRequest, name: str) -> HttpResponse:
-    """``seq``: to which moment, for a page without scripts."""
+    """Redirect to the moment ``seq``, for a page without scripts."""
     seq = request.GET.get("seq", "")
     if not (seq.isdecimal() and len(seq) < 16):
         return HttpResponseBadRequest("seq must be a number", content_type="text/plain")
@@ -39,10 +39,10 @@ def jump(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:
-    """``name``: of the new sandbox."""
+    """Create a branch. Field: ``name`` of the new sandbox."""
     past = find_past(name, seq)
-    wish = f"-at-{seq}"
-    proposed = free_name(default_store(), f"{name[: NAME_AT_MOST - len(wish) - 4]}{wish}")
+    suffix = f"-at-{seq}"
+    proposed = next(numbered(default_store(), f"{name[: NAME_AT_MOST - len(suffix) - 4]}{suffix}"))
     context = {
         "name": request.POST.get("name", "").strip() or proposed,
         "origin": name,
@@ -54,7 +54,7 @@ def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     if request.method != "POST":
         return form_page(request, past, "forms/branch.html", context)
     try:
-        made = branch(default_store(), past, str(context["name"]))
+        made = branch_of_moment(default_store(), past, str(context["name"]))
     except StatusError as refused:
         context["error"] = refused.message
     except ValueError as wrong:

@@ -1,4 +1,4 @@
-"""Predict, then reveal: a panel that asks before each decision, and takes the step that decides."""
+"""The panel of the prediction mode: asks before each decision, and takes the deciding step after a guess."""
 
 from typing import cast, get_args
 
@@ -13,20 +13,20 @@ from schedviz.loop.clock import pause, step
 from schedviz.store import Clock, Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.predict import viewer
-from schedviz.web.predict.grade import Grade, World, grade
-from schedviz.web.predict.question import Kind, Question, answer, asked
+from schedviz.web.predict.grade import ClusterState, Grade, grade
+from schedviz.web.predict.question import Kind, Question, answer, next_question
 from schedviz.web.predict.room import Room
-from schedviz.web.predict.viewer import Guess, Mine
+from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.stage import address
 from schedviz.web.view.load import load
 from schedviz.web.view.picture import Picture
 from schedviz.web.view.prediction import AnswerView, PredictView, answer_view, picked, question_view
-from schedviz.web.views.page import find, is_htmx, large, panel
+from schedviz.web.views.page import find_present, find_sandbox, is_htmx, is_large, panel
 from simulator.decision import Decision
 
 
-class Stand(msgspec.Struct):
-    """Where a sandbox and its room stand."""
+class PredictState(msgspec.Struct):
+    """The state of a sandbox and its room that a request needs."""
 
     sandbox: Sandbox
     room: Room
@@ -34,193 +34,202 @@ class Stand(msgspec.Struct):
     picture: Picture
     last_cycle: int
     held: str
-    """The presenter's token."""
+    """The token of the presenter; "" = there is none."""
     asked: str
-    """The id of the question asked last."""
+    """The id of the last question."""
 
     @property
     def question(self) -> Question | None:
-        """What is to be asked now."""
-        return asked(self.picture, self.last_cycle) if self.clock.paused and not self.clock.steps else None
+        """The current question; None if nothing is to be asked."""
+        return (
+            next_question(self.picture, self.last_cycle)
+            if self.clock.paused and not self.clock.steps
+            else None
+        )
 
 
 def room_of(sandbox: Sandbox) -> Room:
     return Room(default_store().redis, sandbox.name, sandbox.meta().created)
 
 
-def kept_back_from(request: HttpRequest, sandbox: Sandbox) -> bool:
-    """Whether a presenter holds the answers back, and this is somebody else: who may not move time."""
+def is_locked_by_presenter(request: HttpRequest, sandbox: Sandbox) -> bool:
+    """Whether a presenter hides the answers, and the viewer is not the presenter and may not change the
+    clock."""
     held, _ = room_of(sandbox).state()
-    return bool(held) and viewer.read(request).token != held
+    return bool(held) and viewer.read_cookie(request).token != held
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def predict(request: HttpRequest, name: str) -> HttpResponse:
-    """The panel; with ``seen``, nothing where that is still so. POST ``do``: begin, guess (with ``question``
-    and ``pick``), go (take the step that decides; it reveals), hold and release the answers, reset the
-    score."""
-    sandbox = find(name)
-    if large(sandbox):
+    """The panel. GET with ``seen``: 204 if the panel has not changed since. POST ``do``: begin; guess (with
+    ``question`` and ``pick``); go (take the deciding step, which reveals the answer); hold and release the
+    answers; reset the score."""
+    sandbox = find_sandbox(name)
+    if is_large(sandbox):
         message = gettext("This sandbox is too large to predict: try one of some dozen nodes.")
         return panel(request, sandbox, "panels/missing.html", {"message": message})
-    mine, room = viewer.read(request), room_of(sandbox)
-    before = mine
+    viewer_state, room = viewer.read_cookie(request), room_of(sandbox)
+    before = viewer_state
     if request.method == "POST":
-        was = stand(sandbox, room)
-        moved = act(request, was, settled(was, mine))
-        if moved is None:
+        earlier = predict_state(sandbox, room)
+        changed = act(request, earlier, with_last_grade(earlier, viewer_state))
+        if changed is None:
             return HttpResponseBadRequest(gettext("That cannot be chosen."), content_type="text/plain")
-        mine = moved
+        viewer_state = changed
         if not is_htmx(request):
             response: HttpResponse = redirect("predict", name)
-            viewer.write(response, mine, address(sandbox))
+            viewer.write_cookie(response, viewer_state, address(sandbox))
             return response
-    seen = fingerprint(sandbox, room, mine)
+    seen = fingerprint(sandbox, room, viewer_state)
     if request.method != "POST" and request.GET.get("seen") == seen:
         return HttpResponse(status=204)
-    now = stand(sandbox, room)
-    mine = settled(now, mine)
-    context = {"view": view(now, mine, seen), "subject": gettext("Predict")}
+    state = predict_state(sandbox, room)
+    viewer_state = with_last_grade(state, viewer_state)
+    context = {"view": view(state, viewer_state, seen), "subject": gettext("Predict")}
     response = panel(request, sandbox, "panels/predict.html", context)
-    # An answer that was under way longer must not bring back an older cookie.
-    if mine != before:
-        viewer.write(response, mine, address(sandbox))
+    # Not in every response: responses may arrive in another order and would restore an older cookie.
+    if viewer_state != before:
+        viewer.write_cookie(response, viewer_state, address(sandbox))
     return response
 
 
-def stand(sandbox: Sandbox, room: Room) -> Stand:
+def predict_state(sandbox: Sandbox, room: Room) -> PredictState:
     held, last = room.state()
     clock = sandbox.clock()
     _, _, cycle = sandbox.progress()
-    return Stand(sandbox, room, clock, load(sandbox), cycle, held, last)
+    return PredictState(sandbox, room, clock, load(find_present(sandbox.name)), cycle, held, last)
 
 
-def fingerprint(sandbox: Sandbox, room: Room, mine: Mine) -> str:
-    """Of all that the panel shows, at the cost of a few reads."""
+def fingerprint(sandbox: Sandbox, room: Room, viewer_state: ViewerState) -> str:
+    """A text that changes when the panel changes. It needs only a few reads."""
     clock, under_way = sandbox.clock(), sandbox.under_way()
     held, last = room.state()
     if not clock.paused:
         return f"runs.{held[:4]}"
     _, _, cycle = sandbox.progress()
     where = f"{under_way.cycle}{under_way.point}" if under_way else ""
-    # Who still chooses is not disturbed by others' guesses.
-    waits = held and (mine.token == held or (mine.guess and mine.guess.question == last))
+    # The number of guesses does not count for a viewer who has not guessed yet: the panel is not replaced
+    # while the viewer chooses.
+    last_guess = viewer_state.guess
+    waits = held and (viewer_state.token == held or (last_guess and last_guess.question == last))
     parts = (sandbox.version(), sandbox.trace_head(), cycle, where, clock.paused, bool(clock.steps), held[:4])
     return ".".join(
         str(part) for part in (*parts, last if waits else "", room.guesses(last) if waits else "")
     )
 
 
-def act(request: HttpRequest, now: Stand, mine: Mine) -> Mine | None:
-    """What the viewer did; None for a guess that is none."""
-    presenter = bool(now.held) and mine.token == now.held
+def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) -> ViewerState | None:
+    """Do the posted action, and return the new state of the viewer; None for an invalid guess."""
+    presenter = bool(state.held) and viewer_state.token == state.held
     match request.POST.get("do"):
         case "begin":
-            if not now.held:
-                pause(now.sandbox)
+            if not state.held:
+                pause(state.sandbox)
         case "guess":
-            return guess(request, now, mine)
-        case "go" if (presenter or not now.held) and not now.clock.steps:
-            if now.question:
-                now.room.ask(now.question.id)
-            step(now.sandbox, "decision")
+            return guess(request, state, viewer_state)
+        case "go" if (presenter or not state.held) and not state.clock.steps:
+            if state.question:
+                state.room.ask(state.question.id)
+            step(state.sandbox, "decision")
         case "hold":
-            token = now.room.hold()
+            token = state.room.hold()
             if token:
-                pause(now.sandbox)
-                return replace(mine, token=token)
+                pause(state.sandbox)
+                return replace(viewer_state, token=token)
         case "release" if presenter:
-            now.room.let_go()
+            state.room.release()
         case "reset":
-            return Mine(guess=mine.guess, graded=True, token=mine.token)
-    return mine
+            return ViewerState(guess=viewer_state.guess, graded=True, token=viewer_state.token)
+    return viewer_state
 
 
-def guess(request: HttpRequest, now: Stand, mine: Mine) -> Mine | None:
-    """None for a choice that is none. Too late, or the second time, it does nothing."""
-    question, picks = now.question, frozenset(request.POST.getlist("pick"))
+def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) -> ViewerState | None:
+    """Store a guess; None for an invalid choice. A guess that is late or repeated changes nothing."""
+    question, picks = state.question, frozenset(request.POST.getlist("pick"))
     if question is None or request.POST.get("question") != question.id:
-        return mine
-    if mine.guess and mine.guess.question == question.id:
-        return mine
+        return viewer_state
+    if viewer_state.guess and viewer_state.guess.question == question.id:
+        return viewer_state
     if not picks <= {*question.choices} or (not question.many and len(picks) != 1):
         return None
-    now.room.count(question.id, picks)
-    if not now.held:
-        step(now.sandbox, "decision")
-    return replace(mine, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
+    state.room.count(question.id, picks)
+    if not state.held:
+        step(state.sandbox, "decision")
+    return replace(viewer_state, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
 
 
-def decided(now: Stand, question_id: str) -> tuple[Kind, Decision, str] | None:
-    """The kind, the Decision and where its cycle stands; None while it is open, or not kept any more."""
+def decision_of(state: PredictState, question_id: str) -> tuple[Kind, Decision, str] | None:
+    """The kind of a question, its Decision, and the next extension point of the cycle ("" = it has ended);
+    None if it is not decided yet, or the decision is not stored any more."""
     number, _, kind = question_id.partition("-")
     if kind not in get_args(Kind):
         return None
-    under_way = now.picture.under_way
+    under_way = state.picture.under_way
     if under_way and under_way.decision and under_way.cycle == int(number):
         decision, point = under_way.decision, under_way.point
     else:
-        known = now.sandbox.decision(int(number))
+        known = state.sandbox.decision(int(number))
         if known is None:
             return None
         decision, point = known, ""
-    told = cast(Kind, kind)
-    open_still = answer(told, decision, point) is None and not decision.outcome
-    return None if open_still else (told, decision, point)
+    asked_kind = cast(Kind, kind)
+    undecided = answer(asked_kind, decision, point) is None and not decision.outcome
+    return None if undecided else (asked_kind, decision, point)
 
 
-def graded(now: Stand, mine: Mine) -> Grade | None:
-    found = decided(now, mine.guess.question) if mine.guess else None
-    if not mine.guess or not found:
+def grade_of(state: PredictState, viewer_state: ViewerState) -> Grade | None:
+    found = decision_of(state, viewer_state.guess.question) if viewer_state.guess else None
+    if not viewer_state.guess or not found:
         return None
-    picture = now.picture
-    world = World(picture.lanes, picture.pods, picture.nodes, picture.by_node)
-    return grade(found[0], frozenset(mine.guess.picks), found[1], world)
+    picture = state.picture
+    world = ClusterState(picture.lanes, picture.pods, picture.nodes, picture.by_node)
+    return grade(found[0], frozenset(viewer_state.guess.picks), found[1], world)
 
 
-def settled(now: Stand, mine: Mine) -> Mine:
-    """With the last guess in the score, once it can be told."""
-    if mine.guess is None or mine.graded:
-        return mine
-    told = graded(now, mine)
-    return mine if told is None else mine.graded_as(told.right)
+def with_last_grade(state: PredictState, viewer_state: ViewerState) -> ViewerState:
+    """The viewer's state, with the last guess added to the score once it is decided."""
+    if viewer_state.guess is None or viewer_state.graded:
+        return viewer_state
+    result = grade_of(state, viewer_state)
+    return viewer_state if result is None else viewer_state.graded_as(result.right)
 
 
-def view(now: Stand, mine: Mine, seen: str) -> PredictView:
-    question = now.question
-    waiting = bool(question and mine.guess and mine.guess.question == question.id)
-    presenter = bool(now.held) and mine.token == now.held
+def view(state: PredictState, viewer_state: ViewerState, seen: str) -> PredictView:
+    question = state.question
+    waiting = bool(question and viewer_state.guess and viewer_state.guess.question == question.id)
+    presenter = bool(state.held) and viewer_state.token == state.held
     return PredictView(
-        running=not now.clock.paused,
-        busy=bool(now.clock.steps),
-        score=mine.score,
-        answer=None if waiting else told(now, mine),
-        question=question_view(question, now.picture) if question else None,
-        guessed=picked(mine.guess.picks) if waiting and mine.guess else "",
-        guesses=now.room.guesses(question.id) if question and presenter else 0,
-        held=bool(now.held),
+        running=not state.clock.paused,
+        busy=bool(state.clock.steps),
+        score=viewer_state.score,
+        answer=None if waiting else last_answer(state, viewer_state),
+        question=question_view(question, state.picture) if question else None,
+        guessed=picked(viewer_state.guess.picks) if waiting and viewer_state.guess else "",
+        guesses=state.room.guesses(question.id) if question and presenter else 0,
+        held=bool(state.held),
         presenter=presenter,
-        idle="" if question else idle(now),
+        idle="" if question else idle(state),
         seen=seen,
     )
 
 
-def told(now: Stand, mine: Mine) -> AnswerView | None:
-    """The answer to what was asked last, where it is known."""
-    found = decided(now, now.asked)
+def last_answer(state: PredictState, viewer_state: ViewerState) -> AnswerView | None:
+    """The answer to the last question; None if it is not decided yet."""
+    found = decision_of(state, state.asked)
     if found is None:
         return None
     kind, decision, point = found
-    worth = graded(now, mine) if mine.guess and mine.guess.question == now.asked else None
-    own = (mine.guess.picks, worth) if mine.guess and worth else None
-    return answer_view(kind, decision, point, now.room.tally(now.asked), own)
+    last_guess = viewer_state.guess
+    result = grade_of(state, viewer_state) if last_guess and last_guess.question == state.asked else None
+    own = (last_guess.picks, result) if last_guess and result else None
+    return answer_view(kind, decision, point, state.room.tally(state.asked), own)
 
 
-def idle(now: Stand) -> str:
-    under_way = now.picture.under_way
+def idle(state: PredictState) -> str:
+    under_way = state.picture.under_way
     if under_way is not None:
         return gettext("Nothing is to be chosen here: %(point)s is next.") % {"point": under_way.point}
-    waiting = {entry.lane for entry in now.picture.lanes.values()}
+    waiting = {entry.lane for entry in state.picture.lanes.values()}
     if waiting & {"activeQ", "backoffQ"}:
         return gettext("There is nothing to choose between.")
     return gettext("No pod waits in activeQ. Create one, or let time run.")

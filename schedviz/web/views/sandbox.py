@@ -1,4 +1,4 @@
-"""The live page, its clock, and the receipts of single cycles."""
+"""The live page of a sandbox, the controls of its clock, and the panels of scheduling cycles."""
 
 from urllib.parse import quote
 
@@ -12,31 +12,31 @@ from schedviz.web.explain import arithmetic
 from schedviz.web.view import cycle as cycle_view
 from schedviz.web.view import play
 from schedviz.web.view.load import ranks
-from schedviz.web.views.page import done, find, find_at, live_page, panel
-from schedviz.web.views.predict import kept_back_from
+from schedviz.web.views.page import done, find_at, find_present, find_sandbox, live_page, panel
+from schedviz.web.views.predict import is_locked_by_presenter
 
 
 @require_safe
 def page(request: HttpRequest, name: str) -> HttpResponse:
-    return live_page(request, find(name))
+    return live_page(request, find_present(name))
 
 
 @require_POST
 def clock(request: HttpRequest, name: str) -> HttpResponse:
-    """``do`` is pause, resume, point or cycle (a step), or until (with ``until``, and ``pod`` for "bound");
-    without any of these ``speed`` is a factor."""
-    sandbox = find(name)
-    if kept_back_from(request, sandbox):
+    """Change the clock. Fields: ``do`` = pause, resume, point or cycle (a step), or until (with ``until``,
+    and ``pod`` for "bound"); otherwise ``speed``, a factor."""
+    sandbox = find_sandbox(name)
+    if is_locked_by_presenter(request, sandbox):
         text = gettext("A presenter hides the answers here, and moves time.")
         return HttpResponse(text, "text/plain", status=423, headers={"X-Trouble": quote(text)})
     try:
-        command(sandbox, request.POST)
+        change_clock(sandbox, request.POST)
     except ValueError as error:
         return HttpResponseBadRequest(str(error), content_type="text/plain")
     return done(request, sandbox, "schedviz:clock")
 
 
-def command(sandbox: Sandbox, data: QueryDict) -> None:
+def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
     """Raises ValueError."""
     match data.get("do"):
         case "pause":
@@ -54,8 +54,8 @@ def command(sandbox: Sandbox, data: QueryDict) -> None:
 
 
 def condition(data: QueryDict) -> str:
-    """As :class:`simulator.scheduler.stepping.Until` reads it; a pod without a namespace is of the default
-    one."""
+    """The condition for :class:`simulator.scheduler.stepping.Until`. A pod without a namespace is in the
+    default namespace."""
     kind, pod = data.get("until", ""), data.get("pod", "").strip()
     if kind != "bound":
         return kind
@@ -63,21 +63,24 @@ def condition(data: QueryDict) -> str:
 
 
 @require_safe
-def cycle(request: HttpRequest, name: str, number: int, seq: int | None = None) -> HttpResponse:
-    """The receipt of one attempt: what it decided, as it was. ``plugin`` and ``node``, if given, name a score
-    whose arithmetic is written out."""
+def cycle(request: HttpRequest, name: str, number: int | None = None, seq: int | None = None) -> HttpResponse:
+    """The panel of one scheduling cycle, with its decision; without ``number``, of the last one. The query
+    parameters ``plugin`` and ``node`` choose a score whose arithmetic is shown; ``place``, the column of the
+    live page, may stand for ``node``."""
     sandbox = find_at(name, seq)
-    decision = sandbox.decision(number)
+    decision = sandbox.last_decision() if number is None else sandbox.decision(number)
     if decision is None:
-        message = gettext("Cycle %(number)s is not kept any more, or has not been yet.") % {"number": number}
+        text = gettext("Cycle %(number)s is not kept any more, or has not been yet.")
+        message = text % {"number": number or 1}
         if request.headers.get("HX-Request") != "true":
             raise Http404(message)
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     view = cycle_view.read(decision, ranks(sandbox), entry=sandbox.lane(decision.pod))
-    shown = arithmetic(decision, request.GET.get("plugin", ""), request.GET.get("node", ""))
+    node = request.GET.get("node") or cycle_view.node_at(decision, request.GET.get("place", ""))
+    shown = arithmetic(decision, request.GET.get("plugin", ""), node)
     context = {
         "view": view,
-        "subject": gettext("Scheduling cycle %(n)s") % {"n": number},
+        "subject": gettext("Scheduling cycle %(n)s") % {"n": decision.cycle},
         "pinned": True,
         "arithmetic": shown,
         "scenes": play.scenes(decision),

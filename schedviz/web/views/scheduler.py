@@ -1,4 +1,4 @@
-"""The configuration of a sandbox's scheduler."""
+"""The form of the scheduler's configuration."""
 
 from itertools import islice
 
@@ -10,26 +10,26 @@ from django.views.decorators.http import require_http_methods
 from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms.conflict import differences
-from schedviz.web.forms.in_step import InStep, read
+from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import done, find
+from schedviz.web.views.page import done, find_sandbox
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
 
 FIELDS_AT_MOST = 20
-"""Paths that the trace names of a change; more is another configuration altogether."""
+"""Changed fields that the trace event of a new configuration contains."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, name: str) -> HttpResponse:
-    """``do`` "step" only says what the scheduler would say, "add-profile" puts one more into the form. A
-    configuration that is applied makes the scheduler start anew."""
-    sandbox, posted = find(name), posted_by(request)
+    """The form of the configuration. POST applies it, and the scheduler starts again with it; with ``do`` =
+    "step" it is only validated, with "add-profile" the form gets one more profile."""
+    sandbox, posted = find_sandbox(name), posted_by(request)
     theirs = configuration(sandbox)
-    start = read((posted or {}).get("original", "")) or theirs
-    both = InStep(SchedulerForm, sandbox, start, posted)
+    start = parse_or_none((posted or {}).get("original", "")) or theirs
+    both = FormAndYaml(SchedulerForm, sandbox, start, posted)
     editor = Editor(
         both,
         SchedulerForm.title,
@@ -45,16 +45,16 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
         return editor.respond(request, sandbox)
     if posted.get("do") == "add-profile":
         text = to_yaml([with_profile(both.manifest)])
-        editor.both = InStep(SchedulerForm, sandbox, start, {"yaml": text})
+        editor.both = FormAndYaml(SchedulerForm, sandbox, start, {"yaml": text})
         return editor.respond(request, sandbox)
-    if not is_step(request) and both.fine and theirs != start:
+    if not is_step(request) and both.valid and theirs != start:
         return rebased(request, sandbox, editor, start, theirs)
-    if is_step(request) or both.fine:
+    if is_step(request) or both.valid:
         fields = [each.field for each in islice(differences(start, None, both.manifest), FIELDS_AT_MOST)]
         try:
             write.configure(sandbox, both.manifest, fields, dry_run=is_step(request) or not fields)
         except StatusError as error:
-            both.take(error.causes, error.message)
+            both.add_causes(error.causes, error.message)
         else:
             if not is_step(request):
                 return done(request, sandbox)
@@ -62,5 +62,5 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def configuration(sandbox: Sandbox) -> Manifest:
-    """As stored, with what a form starts with where nothing is said."""
+    """The stored configuration, with the form's initial values for missing fields."""
     return SchedulerForm.start(sandbox) | (sandbox.meta().config or {})

@@ -1,4 +1,4 @@
-"""Everything that is stored, of whatever kind: which kinds, which objects, one of them; edit and delete."""
+"""The panels of all stored objects: the list of kinds, the list of a kind, one object; edit and delete."""
 
 import copy
 
@@ -11,14 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms import form_for
-from schedviz.web.forms.in_step import InStep, read
-from schedviz.web.forms.places import mapping
+from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
+from schedviz.web.forms.manifest_paths import mapping
 from schedviz.web.kubectl import lines
 from schedviz.web.view import stored as view
-from schedviz.web.view.picture import NODES, PODS
 from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import done, find, is_htmx, panel
+from schedviz.web.views.page import done, find_sandbox, is_htmx, panel
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource
@@ -27,13 +26,13 @@ from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Conflict, StatusError
 
 SAVES_AT_MOST = 5
-"""Tries to save while a component keeps writing the object's status: each time its write got through."""
+"""Maximum number of attempts to save an object whose status a component writes at the same time."""
 
 
 @require_safe
 def kinds(request: HttpRequest, name: str) -> HttpResponse:
-    """``name``: a part of the names to look for, in all kinds."""
-    sandbox = find(name)
+    """The list of kinds. Query: ``name``, a part of an object's name."""
+    sandbox = find_sandbox(name)
     part = name_part(request)
     context = {"kinds": view.kinds(sandbox, part), "part": part, "subject": gettext("All objects")}
     return panel(request, sandbox, "panels/kinds.html", context)
@@ -41,11 +40,12 @@ def kinds(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def objects(request: HttpRequest, name: str, resource: str) -> HttpResponse:
-    """``name``: a part of the names to list; ``after``: the key that the page before ended with."""
-    sandbox = find(name)
-    kind = known(sandbox, resource)
+    """The list of a kind. Query: ``name``, a part of an object's name; ``after``, the last key of the
+    previous page."""
+    sandbox = find_sandbox(name)
+    kind = find_kind(sandbox, resource)
     after = request.GET.get("after", "")
-    shown = view.objects(sandbox, kind, name_part(request), after, write.simulated_time(sandbox))
+    shown = view.objects(sandbox, kind, name_part(request), after, sandbox.now())
     return panel(request, sandbox, "panels/objects.html", {"view": shown, "subject": kind.kind})
 
 
@@ -55,12 +55,13 @@ def name_part(request: HttpRequest) -> str:
 
 @require_safe
 def show(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
-    sandbox = find(name)
-    if resource == PODS and key.count("/") == 1:
-        return redirect("pod", name, *key.split("/"))
-    if resource == NODES:
-        return redirect("node", name, key)
-    return show_object(request, sandbox, known(sandbox, resource), key)
+    sandbox = find_sandbox(name)
+    match resource, key.split("/"):
+        case "pods", [namespace, pod] if namespace and pod:
+            return redirect("pod", name, namespace, pod)
+        case "nodes", [node]:
+            return redirect("node", name, node)
+    return show_object(request, sandbox, find_kind(sandbox, resource), key)
 
 
 def show_object(
@@ -84,28 +85,28 @@ def missing(request: HttpRequest, sandbox: Sandbox, kind: Resource, key: str) ->
 
 @require_POST
 def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
-    """As kubectl delete."""
-    sandbox = find(name)
-    kind = known(sandbox, resource)
+    """Delete an object, as kubectl delete."""
+    sandbox = find_sandbox(name)
+    kind = find_kind(sandbox, resource)
     try:
         write.delete(sandbox, kind.id, key)
     except StatusError as error:
         return show_object(request, sandbox, kind, key, error.message)
-    return done(request, sandbox, "schedviz:gone", lines.on("delete", kind, key))
+    return done(request, sandbox, "schedviz:gone", lines.object_command("delete", kind, key))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
-    """As kubectl edit, with fields for the kinds that have a form. What others changed meanwhile is taken in
-    and shown, and nothing is saved before the reader has seen it."""
-    sandbox = find(name)
-    kind = known(sandbox, resource)
+    """Edit an object, as kubectl edit, with fields for the kinds that have a form. If another client changed
+    it meanwhile, both changes are merged and shown, and the user must save again."""
+    sandbox = find_sandbox(name)
+    kind = find_kind(sandbox, resource)
     stored = sandbox.get(kind.id, key)
     posted = posted_by(request)
     if stored is None and posted is None:
         raise Http404(gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key})
-    start = read((posted or {}).get("original", "")) or editable(kind, stored or {})
-    both = InStep(form_for(kind.kind), sandbox, start, posted, exists=True)
+    start = parse_or_none((posted or {}).get("original", "")) or editable(kind, stored or {})
+    both = FormAndYaml(form_for(kind.kind), sandbox, start, posted, exists=True)
     title = gettext("Edit %(kind)s %(key)s") % {"kind": kind.kind, "key": key.removeprefix("default/")}
     editor = Editor(
         both, title, gettext("Save"), reverse("edit", args=[name, kind.id, key]), original=to_yaml([start])
@@ -118,21 +119,23 @@ def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpRespon
         try:
             save(sandbox, kind, key, both.manifest, dry_run=True)
         except StatusError as error:
-            both.take(error.causes, error.message)
+            both.add_causes(error.causes, error.message)
         return editor.respond(request, sandbox)
-    if not both.fine:
+    if not both.valid:
         return editor.respond(request, sandbox)
     try:
         save_unless_changed(sandbox, kind, key, start, both.manifest)
     except ChangedMeanwhile as error:
         return rebased(request, sandbox, editor, start, error.theirs)
     except StatusError as error:
-        both.take(error.causes, error.message)
+        both.add_causes(error.causes, error.message)
         return editor.respond(request, sandbox)
     return done(request, sandbox, kubectl=editor.shell)
 
 
 class ChangedMeanwhile(Exception):
+    """Another client changed the object. ``theirs``: the object as it is now."""
+
     def __init__(self, theirs: Manifest) -> None:
         super().__init__()
         self.theirs = theirs
@@ -141,8 +144,9 @@ class ChangedMeanwhile(Exception):
 def save_unless_changed(
     sandbox: Sandbox, kind: Resource, key: str, start: Manifest, manifest: Manifest
 ) -> None:
-    """Save what was made of ``start``. Raises ChangedMeanwhile where that is no more what is stored, and
-    StatusError. That a component wrote its own part of the object meanwhile is no change."""
+    """Save the manifest that was made from ``start``. Raises ChangedMeanwhile if the editable part of the
+    object differs from ``start`` by now, and StatusError. Writes of components to the other fields, such as
+    the status, do not count."""
     for attempt in range(SAVES_AT_MOST):
         now = sandbox.get(kind.id, key)
         if now is not None and editable(kind, now) != start:
@@ -157,8 +161,8 @@ def save_unless_changed(
 
 
 def editable(kind: Resource, manifest: Manifest) -> Manifest:
-    """What of an object its users write: not what the server and the controllers keep there. A Node's status
-    is its machine, though."""
+    """The part of an object that users write: without the fields of the server and the controllers. For a
+    Node this includes the capacity and allocatable of its status."""
     shown = copy.deepcopy(manifest)
     for field in (*SERVER_FIELDS, "generateName"):
         shown.get("metadata", {}).pop(field, None)
@@ -179,7 +183,7 @@ def save(
     version: str = "",
     dry_run: bool = False,
 ) -> None:
-    """Put it in the object's place, if that still has the version."""
+    """Replace the object, if it has this resourceVersion ("" = any)."""
 
     def whole(_: Resource, old: Manifest) -> Manifest:
         wanted = {**manifest, "metadata": {**mapping(manifest.get("metadata")), "resourceVersion": version}}
@@ -190,8 +194,8 @@ def save(
     write.edit(sandbox, kind.id, key, whole, dry_run=dry_run, whole=kind == NODES_RESOURCE)
 
 
-def known(sandbox: Sandbox, resource: str) -> Resource:
-    """Raises Http404."""
+def find_kind(sandbox: Sandbox, resource: str) -> Resource:
+    """The resource ``<plural>.<group>``. Raises Http404."""
     plural, _, group = resource.partition(".")
     found = find_resource(sandbox, group, plural)
     if found is None:

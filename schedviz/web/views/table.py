@@ -1,20 +1,20 @@
-"""The table behind the drawing of nodes."""
+"""The table of all nodes."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from schedviz.store import Sandbox
-from schedviz.web.stage import WARM
+from schedviz.web.stage import warm_stage
 from schedviz.web.view import table
 from schedviz.web.view.load import load
 from schedviz.web.view.screen import look
-from schedviz.web.views.page import find, form_page, large
+from schedviz.web.views.page import find_present, find_sandbox, form_page, is_large
 
 
 @require_safe
 def nodes(request: HttpRequest, name: str) -> HttpResponse:
     """``sort``, ``page``, ``q``: see :func:`schedviz.web.view.table.table`."""
-    sandbox = find(name)
+    sandbox = find_sandbox(name)
     number = request.GET.get("page", "")
     view = rows(
         sandbox,
@@ -26,9 +26,10 @@ def nodes(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def rows(sandbox: Sandbox, sort: str, query: str, page: int) -> table.Table:
-    """Of a large sandbox as somebody's live page has it just now, else as the store has it."""
-    stage = WARM.get(sandbox.name) if large(sandbox) else None
+    """The table, from the sandbox's cache or the store; for a large sandbox from the picture of an open live
+    page, if there is one."""
+    stage = warm_stage(sandbox.name) if is_large(sandbox) else None
     if stage is None:
-        return table.table(load(sandbox), sort, query, page)
+        return table.table(load(find_present(sandbox.name)), sort, query, page)
     with stage.lock:
         return table.table(stage.picture, sort, query, page)

@@ -1,6 +1,7 @@
-"""Why, and what if: parts of a pod's panel that load by themselves, and pages of their own without scripts.
+"""Explanations and what-if questions: parts of a pod's panel that are loaded separately, or pages without
+scripts.
 
-The searches run in a process of their own (schedviz/questions); here they are asked for, stopped and read.
+The searches run in other processes (schedviz/questions); these views start, stop and read them.
 """
 
 from typing import Any
@@ -11,25 +12,25 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
-from kombu.exceptions import OperationalError
 
 from schedviz.api import edits
+from schedviz.api.branch import branch_of_now
 from schedviz.questions.question import Kind, Question, Questions, TooManyQuestions
-from schedviz.store import Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.view import details, receipts, what_if
 from schedviz.web.view import why as why_view
 from schedviz.web.view.picture import PODS
-from schedviz.web.views.page import find, is_htmx, panel
+from schedviz.web.views.page import Source, find_present, find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
 from simulator.what_if.answer import Suggestion
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """What would let this pod run? ``do``: ask, stop, apply or branch; the latter two with the ``number``
-    of a suggestion of the question ``id``. ``part``: only what is found, while the search goes on."""
-    sandbox, key = find(name), f"{namespace}/{pod}"
+    """The question which changes would let the pod be scheduled. POST ``do``: ask, stop, apply or branch; the
+    last two with the ``number`` of a suggestion and the ``id`` of its question. Query ``part``: respond only
+    with the suggestions while the search runs."""
+    sandbox, key = find_sandbox(name), f"{namespace}/{pod}"
     manifest = sandbox.get(PODS, key)
     if manifest is None:
         return redirect("pod", name, namespace, pod) if not is_htmx(request) else HttpResponse(status=204)
@@ -41,67 +42,67 @@ def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
         case None:
             pass
         case "ask":
-            question, context["error"] = asked(questions, "what-if", name, key, uid=uid)
+            question, context["error"] = ask_question(questions, "what-if", name, key, uid=uid)
         case "stop":
             if question is not None:
                 questions.stop(question)
         case "apply" | "branch" as act:
-            said = offered(question, request)
-            if question is None or said is None:
+            suggestion = chosen_suggestion(question, request)
+            if question is None or suggestion is None:
                 context["error"] = gettext("That answer is out of date. Ask again.")
             else:
                 try:
                     if act == "branch":
                         title = gettext("%(origin)s, what if: %(change)s") % {
                             "origin": name,
-                            "change": what_if.sentence(said),
+                            "change": what_if.sentence(suggestion),
                         }
-                        made = edits.branch(default_store(), sandbox, said.edits, title)
+                        made = branch_of_now(default_store(), sandbox, suggestion.edits, title)
                         return redirect("pod", made.name, namespace, pod)
-                    edits.apply(sandbox, said.edits)
+                    edits.apply_edits(sandbox, suggestion.edits)
                 except StatusError as refused:
                     context["error"] = refused.message
                 else:
                     questions.forget(question)
                     question = None
-                    context["applied"] = what_if.sentence(said)
+                    context["applied"] = what_if.sentence(suggestion)
         case _:
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
     context["view"] = what_if.view(question, base) if question else None
     if "part" not in request.GET:
         return part(request, sandbox, "panels/what_if.html", context)
-    # While it goes on, only what is found is drawn anew: a button that is replaced between press and release
-    # of the mouse is never clicked.
+    # While the search runs, only the suggestions are replaced: a button that is replaced between press and
+    # release of the mouse is not clicked.
     if question is not None and not question.finished:
         return part(request, sandbox, "panels/found.html", context)
     response = part(request, sandbox, "panels/what_if.html", context)
     return reswap(retarget(response, "closest section"), "outerHTML")
 
 
-def offered(question: Question | None, request: HttpRequest) -> Suggestion | None:
-    """The suggestion that a button names; None where the answer on the screen is not the one that is kept."""
-    number = request.POST.get("number", "")
-    if question is None or question.id != request.POST.get("id") or not number.isdecimal():
+def chosen_suggestion(question: Question | None, request: HttpRequest) -> Suggestion | None:
+    """The suggestion that the posted fields name; None if the page shows another question than the stored
+    one."""
+    if question is None or question.id != request.POST.get("id"):
         return None
-    return question.suggestions[int(number)] if int(number) < len(question.suggestions) else None
+    named = request.POST.get("number")
+    return next((each for number, each in enumerate(question.suggestions) if str(number) == named), None)
 
 
-def asked(
+def ask_question(
     questions: Questions, kind: Kind, name: str, key: str, *, uid: str = "", cycle: int = 0
 ) -> tuple[Question | None, str]:
+    """Start a question; (question, "") or (None, error message)."""
     try:
         return questions.ask(kind, name, key, uid, cycle), ""
     except TooManyQuestions:
         return None, gettext("Too many questions are in line just now. Try again in a minute.")
-    except OperationalError:
-        return None, gettext("Redis does not answer. Try again.")
 
 
 @require_safe
 def why(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """Why this node, and not ``other``?"""
-    sandbox, key = find(name), f"{namespace}/{pod}"
-    found = receipts.of_pod(details.told_of(sandbox, key, details.TRACE_READ))
+    """Why the pod was bound to its node, and not to ``other``."""
+    sandbox, key = find_present(name), f"{namespace}/{pod}"
+    found = receipts.of_pod(details.told_of(sandbox, key))
     decision = sandbox.decision(found.bound) if found.bound else None
     view = why_view.why(decision, request.GET.get("other", "")) if decision and decision.selected else None
     return part(request, sandbox, "panels/why.html", {"key": key, "view": view})
@@ -109,10 +110,10 @@ def why(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def evicted(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """Who evicted it, by which rule, and (``do=ask``) what would have saved it."""
-    sandbox, key = find(name), f"{namespace}/{pod}"
+    """Which pod preempted this one, by which rule, and (``do`` = ask) what would have prevented it."""
+    sandbox, key = find_present(name), f"{namespace}/{pod}"
     base = reverse("sandbox", args=[name])
-    found = receipts.of_pod(details.told_of(sandbox, key, details.TRACE_READ))
+    found = receipts.of_pod(details.told_of(sandbox, key))
     decision = sandbox.decision(found.evicted) if found.evicted else None
     view = why_view.evicted(decision, key, base) if decision else None
     questions = Questions(default_store())
@@ -121,13 +122,13 @@ def evicted(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
         question = None
     context: dict[str, Any] = {"key": key, "view": view}
     if request.method == "POST" and view:
-        question, context["error"] = asked(questions, "saved", name, key, cycle=found.evicted)
+        question, context["error"] = ask_question(questions, "saved", name, key, cycle=found.evicted)
     context["saved"] = why_view.saved(question, base) if question else None
     return part(request, sandbox, "panels/evicted.html", context)
 
 
-def part(request: HttpRequest, sandbox: Sandbox, template: str, context: dict[str, Any]) -> HttpResponse:
-    """A part of a panel: by itself for htmx, else in the inspector of the whole page."""
+def part(request: HttpRequest, sandbox: Source, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Render a part of a panel: alone for htmx, otherwise in the inspector of the whole page."""
     if not is_htmx(request) and context.get("view") is None and template != "panels/what_if.html":
         raise Http404
     subject = f"Pod {context['key'].removeprefix('default/')}"

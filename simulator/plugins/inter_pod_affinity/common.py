@@ -1,33 +1,35 @@
-"""What filter and score share: terms of the incoming pod, and the namespaces they speak of
+"""Functions for filtering and scoring: the namespaces of affinity terms and the pods that match them
 (interpodaffinity/plugin.go, v1.34)."""
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.pod_counts import Description, PodCounts, PodTerm
-from simulator.cluster.row_counts import Column
+from simulator.cluster.other_objects import OtherObjects
+from simulator.cluster.pod_counts import PodCounts, PodQuery, PodTerm
+from simulator.cluster.row_counts import CountColumn
 from simulator.objects.labels import Labels, Selector
+from simulator.objects.metadata import labels_of
 from simulator.objects.pod import AffinityTerm
 
-MAX_SELECTIONS = 512
-"""Namespace selectors whose namespaces are remembered; beyond, all are forgotten and looked for again."""
+MAX_CACHED_SELECTORS = 512
+"""The number of namespace selectors whose result is cached. If there are more, the cache is cleared."""
 
 
 class Namespaces:
-    """The labels of all namespaces, and which of them a selector selects."""
+    """The labels of all namespaces, and the namespaces that a selector matches."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, objects: OtherObjects) -> None:
         self.labels: dict[str, Labels] = {
-            name: manifest["metadata"].get("labels") or {}
-            for name, manifest in cluster.objects("namespaces").items()
+            name: labels_of(manifest) for name, manifest in objects.objects("namespaces").items()
         }
-        self._selected: dict[Selector, frozenset[str]] = {}
+        self._matched: dict[Selector, frozenset[str]] = {}
 
-    def selected(self, selector: Selector) -> frozenset[str]:
-        names = self._selected.get(selector)
+    def match(self, selector: Selector) -> frozenset[str]:
+        """Return the names of the namespaces that the selector matches."""
+        names = self._matched.get(selector)
         if names is None:
-            if len(self._selected) >= MAX_SELECTIONS:
-                self._selected.clear()
+            if len(self._matched) >= MAX_CACHED_SELECTORS:
+                self._matched.clear()
             names = frozenset(name for name, labels in self.labels.items() if selector.matches(labels))
-            self._selected[selector] = names
+            self._matched[selector] = names
         return names
 
 
@@ -36,25 +38,25 @@ def namespaces(cluster: Cluster) -> Namespaces:
 
 
 def namespace_labels(cluster: Cluster, namespace: str) -> Labels:
-    """GetNamespaceLabelsSnapshot: no labels where there is no such Namespace."""
+    """GetNamespaceLabelsSnapshot: return the labels of a namespace, none if it does not exist."""
     return namespaces(cluster).labels.get(namespace, {})
 
 
-def resolved(term: AffinityTerm, cluster: Cluster) -> PodTerm:
-    """mergeAffinityTermNamespacesIfNotEmpty: a term of the incoming pod with the namespaces that its selector
-    names now.
+def resolve_namespaces(term: AffinityTerm, cluster: Cluster) -> PodTerm:
+    """mergeAffinityTermNamespacesIfNotEmpty: return a term of the incoming pod with the names of the
+    namespaces that its namespaceSelector matches.
 
-    Upstream goes on matching the selector, against no labels at all: one that these satisfy (an empty one,
-    NotIn, DoesNotExist) means every namespace.
+    Upstream also matches the selector against an empty set of labels. A selector that matches it (an empty
+    selector, NotIn, DoesNotExist) therefore matches all namespaces.
     """
     selector = term.namespace_selector
     if selector is None:
         return PodTerm(term.namespaces, term.selector)
     if selector.matches({}):
         return PodTerm(None, term.selector)
-    return PodTerm(term.namespaces | namespaces(cluster).selected(selector), term.selector)
+    return PodTerm(term.namespaces | namespaces(cluster).match(selector), term.selector)
 
 
-def matching_pods(cluster: Cluster, *terms: PodTerm) -> Column:
-    """The pods that match all terms; terminating ones count."""
-    return cluster.index(PodCounts).count(Description(terms, terminating=True))
+def count_matching_pods(cluster: Cluster, *terms: PodTerm) -> CountColumn:
+    """Return the number of pods on each node that match all terms, including terminating pods."""
+    return cluster.index(PodCounts).count(PodQuery(terms, terminating=True))

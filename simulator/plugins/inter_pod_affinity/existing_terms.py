@@ -1,21 +1,22 @@
-"""The (anti-)affinity terms of the pods that are on nodes: by term, as thousands of pods share a few."""
+"""ExistingTerms: the affinity and anti-affinity terms of the pods on nodes, grouped by term, because many
+pods have the same terms."""
 
 from typing import Literal
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.row_counts import Column, Columns, RowCounts
-from simulator.cluster.selector_table import SelectorTable
+from simulator.cluster.row_counts import CountColumn, CountColumnCache, RowCounts
+from simulator.cluster.selector_index import SelectorIndex
 from simulator.objects.labels import Labels
 from simulator.objects.pod import NO_AFFINITY, AffinityTerm, Pod
 
 Role = Literal["required", "required anti", "preferred"]
-"""Preferred anti-affinity is preferred affinity of negative weight."""
+"""Preferred anti-affinity is stored as "preferred" with a negative weight."""
 
 Key = tuple[Role, AffinityTerm, int]
 
 
-class Holders(RowCounts):
-    """How many pods of each row have a term; one that has it twice counts twice."""
+class TermCounts(RowCounts):
+    """The number of pods on each node that have a term. A pod that has the term twice counts twice."""
 
     def __init__(self, term: AffinityTerm, weight: int) -> None:
         super().__init__()
@@ -24,26 +25,25 @@ class Holders(RowCounts):
 
 
 class ExistingTerms:
-    """The index of terms by role. What it keeps grows with the pods; a question costs as much as there are
-    terms that match."""
+    """An index of the cluster (see PodIndex): the distinct terms of the pods on nodes, by role."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._holders: dict[Key, Holders] = {}
-        self._tables: dict[Role, SelectorTable[Holders]] = {
-            "required": SelectorTable(),
-            "required anti": SelectorTable(),
-            "preferred": SelectorTable(),
+        self._counts: dict[Key, TermCounts] = {}
+        self._by_selector: dict[Role, SelectorIndex[TermCounts]] = {
+            "required": SelectorIndex(),
+            "required anti": SelectorIndex(),
+            "preferred": SelectorIndex(),
         }
-        self._columns: Columns[Holders] = Columns(cluster.capacity)
+        self._columns: CountColumnCache[TermCounts] = CountColumnCache(cluster.capacity)
 
-    def matching(self, role: Role, pod: Pod, namespace_labels: Labels) -> list[Holders]:
-        """The terms that match a pod whose namespace has these labels."""
-        candidates = self._tables[role].candidates(pod.labels)
-        return [holders for holders in candidates if holders.term.matches(pod, namespace_labels)]
+    def matching(self, role: Role, pod: Pod, namespace_labels: Labels) -> list[TermCounts]:
+        """Return the terms of a role that match a pod. ``namespace_labels`` are those of its namespace."""
+        candidates = self._by_selector[role].candidates(pod.labels)
+        return [counts for counts in candidates if counts.term.matches(pod, namespace_labels)]
 
-    def count(self, holders: Holders) -> Column:
-        """How many pods of each row have the term."""
-        return self._columns.get(holders, lambda: (holders,))
+    def count(self, counts: TermCounts) -> CountColumn:
+        """Return the column of a term's counts."""
+        return self._columns.get(counts, lambda: (counts,))
 
     def pod_added(self, row: int, pod: Pod) -> None:
         self._change(row, pod, 1)
@@ -69,14 +69,14 @@ class ExistingTerms:
 
     def _count(self, role: Role, term: AffinityTerm, weight: int, row: int, by: int) -> None:
         if term.selector is None:
-            return  # it matches nothing
+            return  # a term without selector matches no pod
         key = (role, term, weight)
-        holders = self._holders.get(key)
-        if holders is None:
-            holders = self._holders[key] = Holders(term, weight)
-            self._tables[role].add(term.selector, holders)
-        holders.change(row, by)
-        if not holders.rows:
-            del self._holders[key]
-            self._tables[role].remove(term.selector, holders)
-            self._columns.drop(holders)
+        counts = self._counts.get(key)
+        if counts is None:
+            counts = self._counts[key] = TermCounts(term, weight)
+            self._by_selector[role].add(term.selector, counts)
+        counts.add(row, by)
+        if not counts.rows:
+            del self._counts[key]
+            self._by_selector[role].remove(term.selector, counts)
+            self._columns.drop(counts)

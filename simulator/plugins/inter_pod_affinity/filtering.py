@@ -1,4 +1,4 @@
-"""Required affinity and anti-affinity: interpodaffinity/filtering.go, v1.34."""
+"""Filtering by required affinity and anti-affinity (interpodaffinity/filtering.go, v1.34)."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -7,14 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Bools, Ints
-from simulator.cluster.row_counts import Column
-from simulator.cluster.topology import domains
-from simulator.framework.interface import Verdicts, unresolvable, unschedulable
+from simulator.cluster.columns import Bools, Ints, Rows
+from simulator.cluster.row_counts import CountColumn
+from simulator.cluster.topology import topology_domains
+from simulator.framework.count_changes import CountChanges
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.status import Verdicts, unresolvable, unschedulable
 from simulator.objects.labels import Labels
 from simulator.objects.pod import Pod
-from simulator.plugins.inter_pod_affinity.common import matching_pods, namespace_labels, resolved
+from simulator.plugins.inter_pod_affinity.common import (
+    count_matching_pods,
+    namespace_labels,
+    resolve_namespaces,
+)
 from simulator.plugins.inter_pod_affinity.existing_terms import ExistingTerms
 
 AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY = 1, 2, 3
@@ -26,40 +31,46 @@ STATUSES = (
 
 
 class DomainCounts:
-    """Pods per domain of one topology key (the entries of topologyToMatchedTermCount with this key).
+    """The number of matching pods in each domain of one topology key: the entries of
+    topologyToMatchedTermCount with this key.
 
-    Supposed changes concern one node, hence one domain: that of every node that is asked about afterwards.
-    The arrays are shared by all clones.
+    A change on a node affects the result for this node only. Clones share all arrays except the changes.
     """
 
     def __init__(self, cluster: Cluster, topology_key: str, counts: Ints) -> None:
-        of = domains(cluster, topology_key)
+        of = topology_domains(cluster, topology_key)
         self.numbers = of.numbers
-        self._sums = of.sums(counts)
+        self._sums = of.sum_by_domain(counts)
         self._sums[0] = 0
-        self._supposed = 0
+        self.total = int(self._sums.sum())
+        self._changes = CountChanges(len(self.numbers))
 
     def clone(self) -> "DomainCounts":
-        return copy(self)
+        clone = copy(self)
+        clone._changes = self._changes.clone()
+        return clone
 
-    def suppose(self, row: int, by: int) -> None:
-        if self.numbers[row]:
-            self._supposed += by
+    def change(self, rows: Rows, by: int) -> None:
+        """Add ``by`` matching pods (negative = remove pods) on each of these rows."""
+        self._changes.add(rows[self.numbers[rows] > 0], by)
 
-    def anywhere(self) -> bool:
-        return int(self._sums.sum()) + self._supposed > 0
+    def any_domain_has_pods(self, nodes: NodeBatch) -> Bools | bool:
+        """Return whether any domain has matching pods, with the changes on each node: bool[n], or one bool if
+        there are no changes."""
+        return self.total + self._changes.for_nodes(nodes) > 0
 
-    def among(self, nodes: NodeBatch) -> Bools:
-        """bool[n]: the nodes in whose domain there are such pods."""
-        found: Bools = self._sums[nodes.take(self.numbers)] + self._supposed > 0
+    def domain_has_pods(self, nodes: NodeBatch) -> Bools:
+        """Return bool[n]: the nodes whose domain has matching pods."""
+        found: Bools = self._sums[nodes.take(self.numbers)] + self._changes.for_nodes(nodes) > 0
         return found
 
 
-ByKey = dict[str, DomainCounts]
+CountsByKey = dict[str, DomainCounts]
 
 
-def by_key(cluster: Cluster, counted: Iterable[tuple[str, Column]]) -> ByKey:
-    """Columns of pods by topology key, those of one key added up; without those that count nothing."""
+def counts_by_key(cluster: Cluster, counted: Iterable[tuple[str, CountColumn]]) -> CountsByKey:
+    """Return DomainCounts by topology key. The columns of the same key are added; columns without pods are
+    ignored."""
     sums: dict[str, Ints] = {}
     for key, column in counted:
         if column.total:
@@ -68,96 +79,97 @@ def by_key(cluster: Cluster, counted: Iterable[tuple[str, Column]]) -> ByKey:
     return {key: DomainCounts(cluster, key, counts) for key, counts in sums.items()}
 
 
-def _cloned(counts: ByKey) -> ByKey:
+def _clone_counts(counts: CountsByKey) -> CountsByKey:
     return {key: found.clone() for key, found in counts.items()}
 
 
-class PreFilterState:
-    """Pods that matter to the incoming pod, by topology key and domain. Made once per cycle, cloned per
-    supposition."""
+class AffinityPreFilterState:
+    """preFilterState: the pods that match terms of the incoming pod, or whose terms it matches, counted by
+    topology key and domain."""
 
     def __init__(self, cluster: Cluster, pod: Pod) -> None:
         self.cluster = cluster
         self.pod = pod
         self.namespace_labels: Labels = namespace_labels(cluster, pod.namespace)
-        self.terms = [resolved(term, cluster) for term in pod.affinity.required]
-        self.anti_terms = [resolved(term, cluster) for term in pod.affinity.required_anti]
+        self.terms = [resolve_namespaces(term, cluster) for term in pod.affinity.required]
+        self.anti_terms = [resolve_namespaces(term, cluster) for term in pod.affinity.required_anti]
         self.keys = {term.topology_key for term in pod.affinity.required}
         self.anti_keys = [term.topology_key for term in pod.affinity.required_anti]
-        self.own = self._matches_own_terms(pod)
+        self.matches_itself = self._matches_all_affinity_terms(pod)
 
         existing = cluster.index(ExistingTerms)
         conflicting = existing.matching("required anti", pod, self.namespace_labels)
-        self.existing_anti = by_key(cluster, ((h.term.topology_key, existing.count(h)) for h in conflicting))
-        """Holders of anti-affinity terms that match the incoming pod."""
-        together = matching_pods(cluster, *self.terms) if self.terms else None
-        self.affinity = by_key(cluster, ((key, together) for key in self.keys if together))
-        """Pods that match all affinity terms of the incoming pod."""
-        apart = (matching_pods(cluster, term) for term in self.anti_terms)
-        self.anti = by_key(cluster, zip(self.anti_keys, apart, strict=True))
-        """Pods that match an anti-affinity term of the incoming pod."""
+        self.existing_anti = counts_by_key(
+            cluster, ((found.term.topology_key, existing.count(found)) for found in conflicting)
+        )
+        """Pods with an anti-affinity term that matches the incoming pod (existingAntiAffinityCounts)."""
+        affine = count_matching_pods(cluster, *self.terms) if self.terms else None
+        self.affinity = counts_by_key(cluster, ((key, affine) for key in self.keys if affine))
+        """Pods that match all affinity terms of the incoming pod (affinityCounts)."""
+        anti_affine = (count_matching_pods(cluster, term) for term in self.anti_terms)
+        self.anti = counts_by_key(cluster, zip(self.anti_keys, anti_affine, strict=True))
+        """Pods that match an anti-affinity term of the incoming pod (antiAffinityCounts)."""
 
-    def clone(self) -> "PreFilterState":
+    def clone(self) -> "AffinityPreFilterState":
         clone = copy(self)
-        clone.existing_anti = _cloned(self.existing_anti)
-        clone.affinity = _cloned(self.affinity)
-        clone.anti = _cloned(self.anti)
+        clone.existing_anti = _clone_counts(self.existing_anti)
+        clone.affinity = _clone_counts(self.affinity)
+        clone.anti = _clone_counts(self.anti)
         return clone
 
-    @property
     def nothing_to_filter(self) -> bool:
-        conflicts = any(counts.anywhere() for counts in self.existing_anti.values())
+        """Whether no term of the incoming pod or of an existing pod can reject a node. It does not include
+        changes; it is called in PreFilter only."""
+        conflicts = any(counts.total for counts in self.existing_anti.values())
         return not (conflicts or self.terms or self.anti_terms)
 
-    def suppose(self, changed: Pod, row: int, by: int) -> None:
-        """updateWithPod."""
+    def update_with_pod(self, changed: Pod, rows: Rows, by: int) -> None:
+        """updateWithPod: add a pod like ``changed`` on each of these rows (``by`` 1), or remove it (-1)."""
         for own in changed.affinity.required_anti:
             if own.matches(self.pod, self.namespace_labels):
-                self._suppose(self.existing_anti, own.topology_key, row, by)
-        if self._matches_own_terms(changed):
+                self._change(self.existing_anti, own.topology_key, rows, by)
+        if self._matches_all_affinity_terms(changed):
             for key in self.keys:
-                self._suppose(self.affinity, key, row, by)
+                self._change(self.affinity, key, rows, by)
         for key, term in zip(self.anti_keys, self.anti_terms, strict=True):
             if term.matches(changed.namespace, changed.labels):
-                self._suppose(self.anti, key, row, by)
+                self._change(self.anti, key, rows, by)
 
-    def _suppose(self, counts: ByKey, key: str, row: int, by: int) -> None:
+    def _change(self, counts: CountsByKey, key: str, rows: Rows, by: int) -> None:
         if key not in counts:
-            nobody = np.zeros(self.cluster.width, dtype=np.int64)
-            counts[key] = DomainCounts(self.cluster, key, nobody)
-        counts[key].suppose(row, by)
+            no_pods = np.zeros(self.cluster.width, dtype=np.int64)
+            counts[key] = DomainCounts(self.cluster, key, no_pods)
+        counts[key].change(rows, by)
 
-    def _matches_own_terms(self, pod: Pod) -> bool:
-        """Whether a pod meets all affinity terms (podMatchesAllAffinityTerms)."""
+    def _matches_all_affinity_terms(self, pod: Pod) -> bool:
+        """podMatchesAllAffinityTerms: whether a pod matches all affinity terms of the incoming pod."""
         return bool(self.terms) and all(term.matches(pod.namespace, pod.labels) for term in self.terms)
 
     def verdicts(self, nodes: NodeBatch) -> Verdicts:
         codes: NDArray[np.uint8] = np.zeros(len(nodes), dtype=np.uint8)
         for counts in self.existing_anti.values():
-            np.putmask(codes, counts.among(nodes), EXISTING_ANTI_AFFINITY)
+            np.putmask(codes, counts.domain_has_pods(nodes), EXISTING_ANTI_AFFINITY)
         for counts in self.anti.values():
-            np.putmask(codes, counts.among(nodes), ANTI_AFFINITY)
+            np.putmask(codes, counts.domain_has_pods(nodes), ANTI_AFFINITY)
         if self.terms:
-            np.putmask(codes, ~self._affine(nodes), AFFINITY)
+            np.putmask(codes, ~self._satisfy_pod_affinity(nodes), AFFINITY)
         return Verdicts(codes, STATUSES)
 
-    def _affine(self, nodes: NodeBatch) -> Bools:
-        """satisfyPodAffinity, bool[n]: nodes that have all keys, with such pods in every one of their
-        domains. Where no such pod is in any domain at all, the first of a group that belongs together may
-        start anywhere."""
-        first = self.own and not any(counts.anywhere() for counts in self.affinity.values())
-        found: Bools = np.ones(len(nodes), dtype=np.bool_)
+    def _satisfy_pod_affinity(self, nodes: NodeBatch) -> Bools:
+        """satisfyPodAffinity: return bool[n], the nodes that have all topology keys and whose domains all
+        have matching pods. If no domain has matching pods and the incoming pod matches its own terms, these
+        are all nodes that have all topology keys."""
+        is_first_pod = np.full(len(nodes), self.matches_itself)
+        for counts in self.affinity.values():
+            is_first_pod &= ~np.asarray(counts.any_domain_has_pods(nodes))
+        satisfied: Bools = np.ones(len(nodes), dtype=np.bool_)
         for key in self.keys:
-            if first:
-                found &= nodes.take(self.cluster.label(key).ids) >= 0
-            elif key in self.affinity:
-                found &= self.affinity[key].among(nodes)
-            else:
-                found[:] = False
-        return found
+            has_pods = self.affinity[key].domain_has_pods(nodes) if key in self.affinity else False
+            satisfied &= np.where(is_first_pod, nodes.take(self.cluster.label(key).ids) >= 0, has_pods)
+        return satisfied
 
 
-def pre_filter_state(cluster: Cluster, pod: Pod) -> PreFilterState | None:
-    """None where nothing in the cluster, and nothing that the pod asks for, can turn it away."""
-    state = PreFilterState(cluster, pod)
-    return None if state.nothing_to_filter else state
+def pre_filter_state(cluster: Cluster, pod: Pod) -> AffinityPreFilterState | None:
+    """Return None if no term of the pod or of an existing pod can reject a node."""
+    state = AffinityPreFilterState(cluster, pod)
+    return None if state.nothing_to_filter() else state

@@ -1,4 +1,4 @@
-"""Topology spread constraints as filter and score need them: podtopologyspread/common.go, v1.34."""
+"""Topology spread constraints, for filtering and scoring (podtopologyspread/common.go, v1.34)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -8,8 +8,8 @@ import numpy as np
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints, Rows
-from simulator.cluster.pod_counts import Description, PodCounts, PodTerm
-from simulator.cluster.topology import Domains
+from simulator.cluster.pod_counts import PodCounts, PodQuery, PodTerm
+from simulator.cluster.topology import TopologyDomains
 from simulator.objects.labels import Labels, Requirement, Selector, label_selector
 from simulator.objects.node import Taint
 from simulator.objects.pod import Pod
@@ -36,8 +36,8 @@ class TopologySpreadConstraint(NamedTuple):
 def constraints_of(
     manifests: Iterable[Manifest], labels: Labels, action: Action
 ) -> list[TopologySpreadConstraint]:
-    """filterTopologySpreadConstraints: the constraints with this ``whenUnsatisfiable``, for a pod with these
-    labels, absent fields defaulted."""
+    """filterTopologySpreadConstraints: return the constraints whose ``whenUnsatisfiable`` is ``action``, with
+    defaults. ``labels`` are those of the pod, for matchLabelKeys."""
     return [
         _constraint(manifest, labels) for manifest in manifests if manifest["whenUnsatisfiable"] == action
     ]
@@ -61,37 +61,39 @@ def _constraint(manifest: Manifest, labels: Labels) -> TopologySpreadConstraint:
     )
 
 
-def pod_counts(cluster: Cluster, namespace: str, selector: Selector | None) -> Ints:
-    """countPodsMatchSelector, int64[width]: pods of the namespace that the selector matches and that are not
-    terminating; none where the selector is empty."""
+def count_pods_match_selector(cluster: Cluster, namespace: str, selector: Selector | None) -> Ints:
+    """countPodsMatchSelector: return int64[width], the number of pods on each node that are in the namespace,
+    match the selector and are not terminating; 0 if the selector is nil or empty."""
     if selector is None or selector.empty:
         return np.zeros(cluster.width, dtype=np.int64)
-    description = Description((PodTerm(frozenset((namespace,)), selector),), terminating=False)
-    return cluster.index(PodCounts).count(description).counts[: cluster.width]
+    query = PodQuery((PodTerm(frozenset((namespace,)), selector),), terminating=False)
+    return cluster.index(PodCounts).count(query).counts[: cluster.width]
 
 
-def with_all_keys(domains: Sequence[Domains]) -> Bools:
-    """bool[width]: the nodes that have the topology keys of all constraints."""
-    found = domains[0].known
+def nodes_with_all_keys(domains: Sequence[TopologyDomains]) -> Bools:
+    """Return bool[width]: the nodes that have the topology keys of all domains."""
+    found = domains[0].has_key
     for others in domains[1:]:
-        found &= others.known
+        found &= others.has_key
     return found
 
 
-def included(constraint: TopologySpreadConstraint, pod: Pod, cluster: Cluster, nodes: Bools) -> Bools:
-    """matchNodeInclusionPolicies, bool[width]: those of ``nodes`` that the constraint's policies let
-    count."""
+def match_node_inclusion_policies(
+    constraint: TopologySpreadConstraint, pod: Pod, cluster: Cluster, nodes: Bools
+) -> Bools:
+    """matchNodeInclusionPolicies: return bool[width], the subset of ``nodes`` that the constraint's
+    nodeAffinityPolicy and nodeTaintsPolicy include."""
     if constraint.honor_node_affinity:
-        selected = required_node_affinity(pod, cluster)
-        if selected is not None:
-            nodes = nodes & selected
+        matched = required_node_affinity(pod, cluster)
+        if matched is not None:
+            nodes = nodes & matched
     if constraint.honor_node_taints:
-        nodes = nodes & _tolerable(pod, cluster)
+        nodes = nodes & _tolerated_nodes(pod, cluster)
     return nodes
 
 
-def _tolerable(pod: Pod, cluster: Cluster) -> Bools:
-    """bool[width]: nodes without a taint (NoSchedule or NoExecute) that the pod does not tolerate."""
+def _tolerated_nodes(pod: Pod, cluster: Cluster) -> Bools:
+    """Return bool[width]: the nodes whose NoSchedule and NoExecute taints the pod tolerates."""
 
     def tolerable(taints: tuple[Taint, ...]) -> bool:
         return all(t.effect == "PreferNoSchedule" or tolerated(t, pod.tolerations) for t in taints)

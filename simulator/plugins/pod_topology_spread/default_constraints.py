@@ -1,14 +1,16 @@
-"""Constraints for pods that state none: buildDefaultConstraints in podtopologyspread/common.go, and
-pkg/scheduler/framework/plugins/helper/spread.go, v1.34."""
+"""Default constraints, for pods without constraints of their own (buildDefaultConstraints in
+podtopologyspread/common.go, and pkg/scheduler/framework/plugins/helper/spread.go, v1.34)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.selector_table import SelectorTable
+from simulator.cluster.other_objects import OtherObjects
+from simulator.cluster.selector_index import SelectorIndex
 from simulator.objects.labels import Selector, label_selector, set_selector
 from simulator.objects.node import ZONE
+from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (
     HOSTNAME,
@@ -22,19 +24,19 @@ SYSTEM_DEFAULTS: Sequence[Manifest] = (
     {"topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 5},
 )
 
-SELECTED_BY = {
+RESOURCES_WITH_SELECTOR = {
     ("apps/v1", "ReplicaSet"): "replicasets.apps",
     ("apps/v1", "StatefulSet"): "statefulsets.apps",
 }
-"""Controllers whose spec.selector is a label selector."""
+"""The resources of the controllers whose spec.selector is a label selector, by apiVersion and kind."""
 
-Services = Mapping[str, SelectorTable[Selector]]
+Services = Mapping[str, SelectorIndex[Selector]]
 
 
 def default_constraints(
     defaults: Sequence[Manifest], pod: Pod, cluster: Cluster, action: Action
 ) -> list[TopologySpreadConstraint]:
-    """The defaults with the selector that fits the pod; none where there is no selector."""
+    """Return the default constraints with the pod's default selector, none if this selector is empty."""
     constraints = constraints_of(defaults, pod.labels, action)
     if not constraints:
         return []
@@ -43,22 +45,22 @@ def default_constraints(
 
 
 def default_selector(pod: Pod, cluster: Cluster) -> Selector:
-    """DefaultSelector: what the Services that select the pod, and the controller that owns it, select by."""
-    wanted: dict[str, str] = {}
+    """DefaultSelector: combine the selectors of the Services that match the pod and of its controller."""
+    required: dict[str, str] = {}
     services = cluster.derived(_services, "services").get(pod.namespace)
     if services is not None:
         for selector in services.candidates(pod.labels):
             if selector.matches(pod.labels):
-                wanted.update((r.key, r.values[0]) for r in selector.requirements)
-    owner = _controller(pod)
+                required.update((r.key, r.values[0]) for r in selector.requirements)
+    owner = controller_of(pod.manifest)
     if owner is None:
-        return set_selector(wanted)
+        return set_selector(required)
     kind = (owner["apiVersion"], owner["kind"])
     key = f"{pod.namespace}/{owner['name']}"
     if kind == ("v1", "ReplicationController"):
-        wanted.update(_selector(cluster.objects("replicationcontrollers").get(key)) or {})
-    selector = set_selector(wanted)
-    resource = SELECTED_BY.get(kind)
+        required.update(_selector(cluster.objects("replicationcontrollers").get(key)) or {})
+    selector = set_selector(required)
+    resource = RESOURCES_WITH_SELECTOR.get(kind)
     if resource is not None:
         owned = label_selector(_selector(cluster.objects(resource).get(key)))
         if owned is not None:
@@ -66,27 +68,17 @@ def default_selector(pod: Pod, cluster: Cluster) -> Selector:
     return selector
 
 
-def _controller(pod: Pod) -> Mapping[str, Any] | None:
-    """metav1.GetControllerOf."""
-    for owner in pod.manifest["metadata"].get("ownerReferences") or ():
-        if owner.get("controller"):
-            found: Mapping[str, Any] = owner
-            return found
-    return None
-
-
 def _selector(manifest: Manifest | None) -> dict[str, Any] | None:
     found: dict[str, Any] | None = ((manifest or {}).get("spec") or {}).get("selector")
     return found
 
 
-def _services(cluster: Cluster) -> Services:
-    """The selectors of all Services by namespace. One without selector selects nothing, and an empty one adds
-    nothing: neither is there."""
-    tables: dict[str, SelectorTable[Selector]] = {}
-    for key, manifest in cluster.objects("services").items():
+def _services(objects: OtherObjects) -> Services:
+    """Return the selectors of all Services by namespace, without those that are nil or empty."""
+    by_namespace: dict[str, SelectorIndex[Selector]] = {}
+    for key, manifest in objects.objects("services").items():
         labels = _selector(manifest)
         if labels:
             selector = set_selector(labels)
-            tables.setdefault(key.partition("/")[0], SelectorTable()).add(selector, selector)
-    return tables
+            by_namespace.setdefault(key.partition("/")[0], SelectorIndex()).add(selector, selector)
+    return by_namespace

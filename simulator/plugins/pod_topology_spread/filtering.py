@@ -1,4 +1,4 @@
-"""Hard constraints (DoNotSchedule): podtopologyspread/filtering.go, v1.34."""
+"""Filtering by constraints with DoNotSchedule (podtopologyspread/filtering.go, v1.34)."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -7,20 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Bools, Ints
-from simulator.cluster.topology import Domains, domains
-from simulator.framework.interface import Verdicts, unresolvable, unschedulable
+from simulator.cluster.columns import Bools, Ints, Rows
+from simulator.cluster.topology import TopologyDomains, topology_domains
+from simulator.framework.count_changes import CountChanges
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.status import Verdicts, unresolvable, unschedulable
 from simulator.objects.pod import Pod
 from simulator.plugins.pod_topology_spread.common import (
     TopologySpreadConstraint,
-    included,
-    pod_counts,
-    with_all_keys,
+    count_pods_match_selector,
+    match_node_inclusion_policies,
+    nodes_with_all_keys,
 )
 
-NO_LIMIT = np.iinfo(np.int64).max
-"""The least of no numbers."""
+NO_SECOND_DOMAIN = np.iinfo(np.int64).max
+"""Used as the second lowest number of pods if there is only one domain."""
 
 SKEWED, NO_KEY = 1, 2
 STATUSES = (
@@ -29,109 +30,116 @@ STATUSES = (
 )
 
 
-class Spread:
-    """How matching pods are spread for one constraint: the part of preFilterState that belongs to it.
+class HardSpread:
+    """The number of matching pods in each domain of one constraint: the part of preFilterState for it.
 
-    Supposed changes concern one node, hence one domain: ``_supposed`` pods more (or fewer) are in domain
-    ``_domain``. The arrays are shared by all clones.
+    A change on a node affects the result for this node only. Clones share all arrays except the changes.
     """
 
     def __init__(
-        self, constraint: TopologySpreadConstraint, of: Domains, counting: Bools, counts: Ints, own: int
+        self,
+        constraint: TopologySpreadConstraint,
+        domains: TopologyDomains,
+        counted_nodes: Bools,
+        counts: Ints,
+        self_match: int,
     ) -> None:
         self.constraint = constraint
-        self.numbers = of.numbers
-        self.own = own
-        """1 where the pod matches its own constraint, else 0."""
-        self._counting = counting
-        """bool[width]: nodes that count for the constraint."""
-        self._sums = of.sums(np.where(counting, counts, 0))
-        self._least = _two_least(self._sums[of.sums(counting) > 0])
-        self._supposed = 0
-        self._domain = 0
+        self.numbers = domains.numbers
+        self.self_match = self_match
+        """1 if the incoming pod matches its own constraint (selfMatchNum), else 0."""
+        self._counted_nodes = counted_nodes
+        """bool[width]: the nodes whose pods count for the constraint."""
+        self._sums = domains.sum_by_domain(np.where(counted_nodes, counts, 0))
+        self._critical_paths = _critical_paths(self._sums[domains.sum_by_domain(counted_nodes) > 0])
+        self._changes = CountChanges(len(counted_nodes))
 
-    def clone(self) -> "Spread":
-        return copy(self)
+    def clone(self) -> "HardSpread":
+        clone = copy(self)
+        clone._changes = self._changes.clone()
+        return clone
 
-    def suppose(self, row: int, by: int) -> None:
-        """A matching pod more, or fewer, on a node."""
-        if self._counting[row]:
-            self._domain = int(self.numbers[row])
-            self._supposed += by
+    def change(self, rows: Rows, by: int) -> None:
+        """Add a matching pod on each of these rows (``by`` 1), or remove one (-1)."""
+        self._changes.add(rows[self._counted_nodes[rows]], by)
 
-    def skewed(self, nodes: NodeBatch) -> Bools:
-        """bool[n]: the nodes that would come to hold too many."""
-        found = self._sums[nodes.take(self.numbers)] + self._supposed
-        too_many: Bools = found + self.own - self._lowest() > self.constraint.max_skew
-        return too_many
+    def exceeds_max_skew(self, nodes: NodeBatch) -> Bools:
+        """Return bool[n]: the nodes on which the incoming pod would make the skew larger than maxSkew."""
+        original = self._sums[nodes.take(self.numbers)]
+        changed = original + self._changes.for_nodes(nodes)
+        skew = changed + self.self_match - self._min_match_num(original, changed)
+        exceeding: Bools = skew > self.constraint.max_skew
+        return exceeding
 
-    def _lowest(self) -> int:
-        """minMatchNum: the number of pods in the emptiest domain, 0 where there are fewer domains than
-        wanted."""
-        count, least, second = self._least
+    def _min_match_num(self, original: Ints, changed: Ints) -> Ints | int:
+        """minMatchNum: return for each node the lowest number of pods in a domain, 0 if there are fewer
+        domains than minDomains. ``original`` and ``changed`` (int64[n]) are the numbers of pods in the domain
+        of the node without and with the changes on this node."""
+        count, lowest, second = self._critical_paths
         if count < self.constraint.min_domains:
             return 0
-        if not self._supposed:
-            return least
-        changed = int(self._sums[self._domain])
-        return min(changed + self._supposed, second if changed == least else least)
+        if not self._changes:
+            return lowest
+        with_change: Ints = np.minimum(changed, np.where(original == lowest, second, lowest))
+        return np.where(original == changed, lowest, with_change)
 
 
-def _two_least(sums: Ints) -> tuple[int, int, int]:
-    """How many domains there are, and the least two of their numbers of pods: one domain's number may be
-    supposed to be another (criticalPaths)."""
+def _critical_paths(sums: Ints) -> tuple[int, int, int]:
+    """criticalPaths: return the number of domains, and the two lowest numbers of pods in a domain. The second
+    is needed because changes affect one domain."""
     if not len(sums):
         return 0, 0, 0
     if len(sums) == 1:
-        return 1, int(sums[0]), NO_LIMIT
-    least, second = np.partition(sums, 1)[:2].tolist()
-    return len(sums), least, second
+        return 1, int(sums[0]), NO_SECOND_DOMAIN
+    lowest, second = np.partition(sums, 1)[:2].tolist()
+    return len(sums), lowest, second
 
 
-class PreFilterState:
-    """Made once per cycle, cloned per supposition."""
+class SpreadPreFilterState:
+    """preFilterState: the spread of matching pods for each constraint of the incoming pod."""
 
-    def __init__(self, pod: Pod, spreads: Sequence[Spread]) -> None:
+    def __init__(self, pod: Pod, spreads: Sequence[HardSpread]) -> None:
         self.pod = pod
         self.spreads = spreads
 
-    def clone(self) -> "PreFilterState":
-        return PreFilterState(self.pod, [spread.clone() for spread in self.spreads])
+    def clone(self) -> "SpreadPreFilterState":
+        return SpreadPreFilterState(self.pod, [spread.clone() for spread in self.spreads])
 
-    def suppose(self, changed: Pod, row: int, by: int) -> None:
-        """updateWithPod. Unlike the pods that PreFilter counts, a terminating one counts here, and an empty
-        selector matches."""
+    def update_with_pod(self, changed: Pod, rows: Rows, by: int) -> None:
+        """updateWithPod: add a pod like ``changed`` on each of these rows (``by`` 1), or remove it (-1). As
+        upstream, terminating pods count here and an empty selector matches, unlike in PreFilter."""
         if changed.namespace != self.pod.namespace:
             return
         for spread in self.spreads:
             if spread.constraint.matches(changed.labels):
-                spread.suppose(row, by)
+                spread.change(rows, by)
 
     def verdicts(self, nodes: NodeBatch) -> Verdicts:
-        """Of a node the first constraint that it fails."""
+        """Return for each node the status for the first constraint that it does not satisfy."""
         codes: NDArray[np.uint8] = np.zeros(len(nodes), dtype=np.uint8)
         for spread in reversed(self.spreads):
-            np.putmask(codes, spread.skewed(nodes), SKEWED)
+            np.putmask(codes, spread.exceeds_max_skew(nodes), SKEWED)
             np.putmask(codes, nodes.take(spread.numbers) == 0, NO_KEY)
         return Verdicts(codes, STATUSES)
 
 
 def pre_filter_state(
     cluster: Cluster, pod: Pod, constraints: Sequence[TopologySpreadConstraint]
-) -> PreFilterState:
-    """calPreFilterState: a node counts where it has all the keys and the constraint's policies include it."""
-    of = [domains(cluster, constraint.topology_key) for constraint in constraints]
-    nodes = with_all_keys(of)
-    return PreFilterState(
+) -> SpreadPreFilterState:
+    """calPreFilterState: count the pods on the nodes that have the topology keys of all constraints and that
+    the constraint's inclusion policies include."""
+    domains = [topology_domains(cluster, constraint.topology_key) for constraint in constraints]
+    nodes = nodes_with_all_keys(domains)
+    return SpreadPreFilterState(
         pod,
         [
-            Spread(
+            HardSpread(
                 constraint,
                 own_domains,
-                included(constraint, pod, cluster, nodes),
-                pod_counts(cluster, pod.namespace, constraint.selector),
+                match_node_inclusion_policies(constraint, pod, cluster, nodes),
+                count_pods_match_selector(cluster, pod.namespace, constraint.selector),
                 int(constraint.matches(pod.labels)),
             )
-            for constraint, own_domains in zip(constraints, of, strict=True)
+            for constraint, own_domains in zip(constraints, domains, strict=True)
         ],
     )

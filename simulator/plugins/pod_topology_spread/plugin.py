@@ -1,26 +1,29 @@
-"""podtopologyspread/plugin.go, v1.34."""
+"""The extension points of PodTopologySpread (podtopologyspread/plugin.go, v1.34)."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
+from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Ints
-from simulator.config.args import PodTopologySpreadArgs
+from simulator.cluster.columns import Ints, Rows
+from simulator.config.args import Args, Cause
+from simulator.framework.cluster_event import NODE, POD, ActionType
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.handle import Handle
 from simulator.framework.interface import (
-    SKIP,
-    CycleState,
-    Explained,
+    ColumnExtensions,
+    EnqueueExtensions,
     FilterPlugin,
-    PluginError,
-    PreFilterExtensions,
-    PreFilterResult,
     PreScorePlugin,
+    ScoreExplanation,
     ScorePlugin,
-    Status,
-    Verdicts,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.queueing_hint import ClusterEventWithHint, register
+from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts
+from simulator.objects.node import Node
 from simulator.objects.pod import Pod
-from simulator.plugins.pod_topology_spread import filtering, scoring
+from simulator.plugins.pod_topology_spread import filtering, queueing_hints, scoring
 from simulator.plugins.pod_topology_spread.common import Action, TopologySpreadConstraint, constraints_of
 from simulator.plugins.pod_topology_spread.default_constraints import SYSTEM_DEFAULTS, default_constraints
 
@@ -28,22 +31,76 @@ PRE_FILTER_STATE = "PreFilterPodTopologySpread"
 PRE_SCORE_STATE = "PreScorePodTopologySpread"
 
 
-class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """Spreads pods evenly over topology domains."""
+class PodTopologySpreadArgs(Args):
+    default_constraints: list[Manifest] = []
+    defaulting_type: Literal["", "System", "List"] = ""
+
+    def validate(self) -> Iterator[Cause]:
+        self.defaulting_type = self.defaulting_type or "System"
+        if self.defaulting_type == "System" and self.default_constraints:
+            yield "defaultingType", "when .defaultingType is System, .defaultConstraints must be empty"
+        seen: set[tuple[Any, Any]] = set()
+        for i, constraint in enumerate(self.default_constraints):
+            path = f"defaultConstraints[{i}]"
+            skew = constraint.get("maxSkew")
+            if not isinstance(skew, int) or skew <= 0:
+                yield f"{path}.maxSkew", "not in valid range (0, inf)"
+            if not constraint.get("topologyKey"):
+                yield f"{path}.topologyKey", "can not be empty"
+            if constraint.get("whenUnsatisfiable") not in ("DoNotSchedule", "ScheduleAnyway"):
+                yield f"{path}.whenUnsatisfiable", 'supported values: "DoNotSchedule", "ScheduleAnyway"'
+            if constraint.get("labelSelector") is not None:
+                yield (
+                    f"{path}.labelSelector",
+                    "constraint must not define a selector, as they deduced for each pod",
+                )
+            pair = (constraint.get("topologyKey"), constraint.get("whenUnsatisfiable"))
+            if pair in seen:
+                yield f"{path}", "duplicate topologyKey and whenUnsatisfiable"
+            seen.add(pair)
+
+
+class PodTopologySpread(EnqueueExtensions, ColumnExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Filters and scores nodes so that matching pods are evenly spread over topology domains."""
 
     name = "PodTopologySpread"
+    args_type = PodTopologySpreadArgs
     args: PodTopologySpreadArgs
 
-    def __init__(self, args: PodTopologySpreadArgs, framework: Any) -> None:
-        super().__init__(args, framework)
+    def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
         self.system_defaulted = args.defaulting_type != "List"
         self.defaults = SYSTEM_DEFAULTS if self.system_defaulted else args.default_constraints
 
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        pods = (
+            ActionType.ADD
+            | ActionType.DELETE
+            | ActionType.UPDATE_POD_LABEL
+            | ActionType.UPDATE_POD_TOLERATION
+        )
+        nodes = (
+            ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
+        )
+        return [register(POD, pods, self.pod_changed), register(NODE, nodes, self.node_changed)]
+
+    def pod_changed(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+        """Queueing hint: see :func:`queueing_hints.pod_changed`."""
+        constraints = self.constraints(pod, self.handle.cluster, "DoNotSchedule")
+        return queueing_hints.pod_changed(constraints, pod, old, new)
+
+    def node_changed(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
+        """Queueing hint: see :func:`queueing_hints.node_changed`."""
+        return queueing_hints.node_changed(
+            self.constraints(pod, self.handle.cluster, "DoNotSchedule"), old, new
+        )
+
     def constraints(self, pod: Pod, cluster: Cluster, action: Action) -> list[TopologySpreadConstraint]:
-        """The pod's own constraints, or the profile's where it states none at all."""
-        stated = pod.spec.get("topologySpreadConstraints")
-        if stated:
-            return constraints_of(stated, pod.labels, action)
+        """Return the pod's constraints with this ``whenUnsatisfiable``; if the pod has no constraints at all,
+        the default constraints."""
+        manifests = pod.spec.get("topologySpreadConstraints")
+        if manifests:
+            return constraints_of(manifests, pod.labels, action)
         return default_constraints(self.defaults, pod, cluster, action)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
@@ -53,44 +110,42 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
         state.write(PRE_FILTER_STATE, filtering.pre_filter_state(state.cluster, pod, constraints))
         return None
 
-    def add_pod(self, state: CycleState, pod: Pod, added: Pod, row: int) -> Status | None:
-        self._filtering(state).suppose(added, row, 1)
-        return None
+    def add_pods(self, state: CycleState, pod: Pod, added: Pod, rows: Rows) -> None:
+        self._pre_filter_state(state).update_with_pod(added, rows, 1)
 
-    def remove_pod(self, state: CycleState, pod: Pod, removed: Pod, row: int) -> Status | None:
-        self._filtering(state).suppose(removed, row, -1)
-        return None
+    def remove_pods(self, state: CycleState, pod: Pod, removed: Pod, rows: Rows) -> None:
+        self._pre_filter_state(state).update_with_pod(removed, rows, -1)
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
-        return self._filtering(state).verdicts(nodes)
+        return self._pre_filter_state(state).verdicts(nodes)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
         constraints = self.constraints(pod, state.cluster, "ScheduleAnyway")
         if not constraints:
             return SKIP
-        # With the system's defaults a node without a zone still takes part in spreading by hostname.
+        # requireAllTopologies: with the system defaults, a node without a zone is still scored by hostname.
         require_all = bool(pod.spec.get("topologySpreadConstraints")) or not self.system_defaulted
         found = scoring.pre_score_state(nodes, pod, constraints, require_all=require_all)
         state.write(PRE_SCORE_STATE, found)
         return None
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        return scoring.score(self._scoring(state), nodes)
+        return scoring.score(self._pre_score_state(state), nodes)
 
-    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Explained:
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         found: scoring.PreScoreState | None = state.find(PRE_SCORE_STATE)
-        return Explained(terms=scoring.terms(found, nodes) if found else [])
+        return ScoreExplanation(terms=scoring.explain_terms(found, nodes) if found else [])
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
-        return scoring.normalize(self._scoring(state), nodes, scores)
+        return scoring.normalize(self._pre_score_state(state), nodes, scores)
 
-    def _filtering(self, state: CycleState) -> filtering.PreFilterState:
-        found: filtering.PreFilterState | None = state.find(PRE_FILTER_STATE)
+    def _pre_filter_state(self, state: CycleState) -> filtering.SpreadPreFilterState:
+        found: filtering.SpreadPreFilterState | None = state.find(PRE_FILTER_STATE)
         if found is None:
             raise PluginError(f'reading "{PRE_FILTER_STATE}" from cycleState: not found')
         return found
 
-    def _scoring(self, state: CycleState) -> scoring.PreScoreState:
+    def _pre_score_state(self, state: CycleState) -> scoring.PreScoreState:
         found: scoring.PreScoreState | None = state.find(PRE_SCORE_STATE)
         if found is None:
             raise PluginError(f'error reading "{PRE_SCORE_STATE}" from cycleState: not found')

@@ -1,5 +1,5 @@
-"""Which nodes can serve a pod's claims: FindPodVolumes in volumebinding/binder.go, v1.34, over all nodes at
-once."""
+"""The nodes that can serve a pod's claims: FindPodVolumes in volumebinding/binder.go, v1.34, over all nodes
+at once."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,14 @@ import numpy as np
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
+from simulator.cluster.node_selectors import match_node_selector
+from simulator.cluster.volume_objects import migration_column
 from simulator.framework.node_batch import NodeBatch
 from simulator.objects import quantity
 from simulator.objects.csi_migration import (
-    IN_TREE,
+    IN_TREE_VOLUME_PLUGINS,
     TranslationError,
     in_tree_source,
-    migration_column,
     translated_node_affinity,
 )
 from simulator.objects.labels import label_selector
@@ -25,8 +26,8 @@ from simulator.objects.volumes import (
     NO_PROVISIONER,
     PVS,
     STORAGE_CLASSES,
-    class_name,
     requested_storage,
+    storage_class_name,
     volume_node_affinity,
 )
 from simulator.plugins.volume_binding.claims import DelayedClaim, PodVolumeClaims
@@ -44,12 +45,12 @@ class Binding(NamedTuple):
     picks: Ints
 
 
-class PodVolumes:
-    """What was found, per node of the batch.
+class VolumesByNode:
+    """The result for each node of the batch.
 
     ``conflicts`` is uint8[n], the sum of the constants above (0 = the node can serve all claims); ``faults``
-    are errors and the nodes where they happened; ``bindings`` and ``provisions`` say what would be done with
-    each delayed claim, and count only where there is neither conflict nor fault.
+    are errors and the nodes where they happened; ``bindings`` and ``provisions`` are what would be done with
+    each delayed claim, on the nodes that have neither conflict nor fault.
     """
 
     def __init__(self, nodes: NodeBatch) -> None:
@@ -59,8 +60,8 @@ class PodVolumes:
         self.provisions: list[tuple[Manifest, Bools]] = []
 
 
-def find_pod_volumes(nodes: NodeBatch, claims: PodVolumeClaims) -> PodVolumes:
-    found = PodVolumes(nodes)
+def find_pod_volumes(nodes: NodeBatch, claims: PodVolumeClaims) -> VolumesByNode:
+    found = VolumesByNode(nodes)
     alive = _check_bound_claims(nodes, claims, found)
     for delayed in claims.delayed:
         if delayed.selected_node is not None:
@@ -75,8 +76,9 @@ def find_pod_volumes(nodes: NodeBatch, claims: PodVolumeClaims) -> PodVolumes:
     return found
 
 
-def _check_bound_claims(nodes: NodeBatch, claims: PodVolumeClaims, found: PodVolumes) -> Bools:
-    """The first claim whose volume is missing or out of reach decides. Returns the nodes without fault."""
+def _check_bound_claims(nodes: NodeBatch, claims: PodVolumeClaims, found: VolumesByNode) -> Bools:
+    """Check the volumes of bound claims; the first claim whose volume is missing or not reached decides.
+    Return the nodes without fault."""
     alive = np.ones(len(nodes), dtype=np.bool_)
     undecided = alive.copy()
     for claim in claims.bound:
@@ -86,8 +88,10 @@ def _check_bound_claims(nodes: NodeBatch, claims: PodVolumeClaims, found: PodVol
             break
         reached = _reaching(nodes, volume_node_affinity(volume))
         source = in_tree_source(volume["spec"])
-        if source is not None and IN_TREE[source].bit:
-            migrated: Bools = (nodes.take(migration_column(nodes.cluster)) & IN_TREE[source].bit) > 0
+        if source is not None and IN_TREE_VOLUME_PLUGINS[source].bit:
+            migrated: Bools = (
+                nodes.take(migration_column(nodes.cluster)) & IN_TREE_VOLUME_PLUGINS[source].bit
+            ) > 0
             try:
                 translated = _reaching(nodes, translated_node_affinity(volume, source))
                 reached = (migrated & translated) | (~migrated & reached)
@@ -101,9 +105,10 @@ def _check_bound_claims(nodes: NodeBatch, claims: PodVolumeClaims, found: PodVol
 
 
 def _find_matching_volumes(
-    nodes: NodeBatch, claims: PodVolumeClaims, alive: Bools, found: PodVolumes
+    nodes: NodeBatch, claims: PodVolumeClaims, alive: Bools, found: VolumesByNode
 ) -> list[tuple[Manifest, Bools]]:
-    """The smallest claim chooses first. Returns the claims that found no volume, and where."""
+    """Choose volumes for claims, the smallest claim first. Return the claims for which there is no volume,
+    and on which nodes."""
     to_match = sorted(
         (d for d in claims.delayed if d.selected_node is None), key=lambda d: requested_storage(d.claim) or 0
     )
@@ -128,16 +133,17 @@ def _find_matching_volumes(
 
 
 def _check_volume_provisions(
-    nodes: NodeBatch, wanted: list[tuple[Manifest, Bools]], alive: Bools, found: PodVolumes
+    nodes: NodeBatch, wanted: list[tuple[Manifest, Bools]], alive: Bools, found: VolumesByNode
 ) -> None:
-    """Whether new volumes can be made for these claims; a node's first claim that cannot decides."""
+    """Check whether volumes can be provisioned for these claims; the first claim for which that is impossible
+    decides for a node."""
     for claim, where in wanted:
         here = alive & where
         if not here.any():
             continue
         found.provisions.append((claim, here))
-        # It waits for its first consumer because its class says so: there is one.
-        storage_class = nodes.cluster.objects(STORAGE_CLASSES)[class_name(claim)]
+        # The claim waits for its first consumer, so it has a class.
+        storage_class = nodes.cluster.objects(STORAGE_CLASSES)[storage_class_name(claim)]
         if storage_class.get("provisioner", "") in ("", NO_PROVISIONER):
             found.conflicts[here] |= BIND_CONFLICT
             alive = alive & ~here
@@ -150,7 +156,7 @@ def _check_volume_provisions(
 
 
 def _in_topology(nodes: NodeBatch, storage_class: Manifest) -> Bools:
-    """The nodes for which the class may make volumes (MatchTopologySelectorTerms)."""
+    """The nodes for which the class may provision volumes (MatchTopologySelectorTerms)."""
     terms = storage_class.get("allowedTopologies")
     if not terms:
         return np.ones(len(nodes), dtype=np.bool_)
@@ -171,8 +177,8 @@ def _in_topology(nodes: NodeBatch, storage_class: Manifest) -> Bools:
 
 
 def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -> Bools:
-    """The nodes that some storage with room enough serves (hasEnoughCapacity). Only drivers that say so
-    report their capacity."""
+    """The nodes that reach a storage with enough capacity (hasEnoughCapacity). Drivers without
+    storageCapacity are not checked."""
     size = requested_storage(claim)
     driver = nodes.cluster.objects(CSI_DRIVERS).get(storage_class["provisioner"])
     if size is None or driver is None or not driver["spec"].get("storageCapacity"):
@@ -185,7 +191,7 @@ def _with_capacity(nodes: NodeBatch, claim: Manifest, storage_class: Manifest) -
         if (
             storage.get("storageClassName") == storage_class["metadata"]["name"]
             and limit is not None
-            and quantity.value(quantity.parse(limit)) >= quantity.value(size)
+            and quantity.value(quantity.parse_quantity(limit)) >= quantity.value(size)
             and topology is not None
         ):
             selector = None if topology.empty else (NodeSelectorTerm(topology.requirements, ()),)
@@ -201,7 +207,7 @@ def _reaching(nodes: NodeBatch, selector: NodeSelector | None) -> Bools:
     if len(selector) == 1 and len(selector[0].expressions) == 1 and not selector[0].fields:
         key, operator, values = selector[0].expressions[0]
         if operator == "In":
-            # Local volumes name their host, each another: too many selectors to keep a column for each.
+            # Local volumes name their hosts: there are too many selectors to keep a column for each.
             column = cluster.label(key)
             ids = nodes.take(column.ids)
             found = np.zeros(len(nodes), dtype=np.bool_)
@@ -209,5 +215,5 @@ def _reaching(nodes: NodeBatch, selector: NodeSelector | None) -> Bools:
                 if number >= 0:
                     found |= ids == number
             return found
-    selected: Bools = nodes.take(cluster.selected(selector))
+    selected: Bools = nodes.take(match_node_selector(cluster, selector))
     return selected

@@ -1,7 +1,7 @@
-"""A pod's claims by what is still to be done for them: GetPodVolumeClaims in volumebinding/binder.go, and
-FindMatchingVolume in staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, v1.34.
+"""A pod's claims by their state: GetPodVolumeClaims in volumebinding/binder.go, and FindMatchingVolume in
+staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, v1.34.
 
-All that does not depend on a node is settled here, once per attempt.
+This is the part that does not depend on a node; it is done once for each attempt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,34 +9,35 @@ from typing import NamedTuple
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.framework.interface import PluginError
+from simulator.cluster.volume_objects import find_claim
+from simulator.framework.status import PluginError
 from simulator.objects.labels import label_selector
+from simulator.objects.metadata import annotations_of, labels_of
 from simulator.objects.node_selector import NodeSelector
 from simulator.objects.pod import Pod
+from simulator.objects.status import phase_of
 from simulator.objects.volumes import (
     PVS,
     SELECTED_NODE,
     STORAGE_CLASSES,
     WAIT_FOR_FIRST_CONSUMER,
-    annotations,
-    capacity,
     claim_references,
-    class_name,
-    find_claim,
-    fully_bound,
+    is_fully_bound,
+    is_volume_bound_to_claim,
     requested_storage,
-    reserved_for,
+    storage_class_name,
+    volume_capacity,
     volume_node_affinity,
 )
 
 
-class Candidate(NamedTuple):
-    """A volume that would do for a claim, on the nodes of ``affinity`` (None = on all)."""
+class CandidateVolume(NamedTuple):
+    """A volume that a claim can be bound to, on the nodes of ``affinity`` (None = on all)."""
 
     name: str
     affinity: NodeSelector | None
     reserved: bool
-    """Bound to this very claim beforehand: then it is this volume or none."""
+    """Whether a user bound it to this claim beforehand; then no other volume is taken."""
 
 
 class DelayedClaim(NamedTuple):
@@ -44,9 +45,9 @@ class DelayedClaim(NamedTuple):
 
     claim: Manifest
     selected_node: str | None
-    """The only node that will do, chosen in an earlier attempt; provisioning has begun there."""
-    candidates: Sequence[Candidate]
-    """In the order in which they are taken: reserved ones, then the smallest first. Of volumes of one size
+    """The node that was chosen in an earlier attempt, where provisioning has begun; no other node passes."""
+    candidates: Sequence[CandidateVolume]
+    """In the order in which they are tried: reserved ones, then the smallest first. Of volumes of one size
     upstream takes any; here it is the first by name."""
 
 
@@ -54,7 +55,7 @@ class PodVolumeClaims(NamedTuple):
     bound: Sequence[Manifest]
     delayed: Sequence[DelayedClaim]
     unbound_immediate: bool
-    """Some claim waits for the volume controller, which does not wait for the scheduler."""
+    """Whether a claim is still to be bound by the volume controller, without the scheduler."""
 
 
 def pod_volume_claims(cluster: Cluster, pod: Pod) -> PodVolumeClaims:
@@ -63,7 +64,7 @@ def pod_volume_claims(cluster: Cluster, pod: Pod) -> PodVolumeClaims:
     for reference in claim_references(pod):
         claim = find_claim(cluster, pod, reference.name)
         assert claim is not None, "checked before"
-        if fully_bound(claim):
+        if is_fully_bound(claim):
             bound.append(claim)
         elif waits_for_first_consumer(cluster, claim) and not claim["spec"].get("volumeName"):
             delayed.append(claim)
@@ -74,7 +75,7 @@ def pod_volume_claims(cluster: Cluster, pod: Pod) -> PodVolumeClaims:
 
 def waits_for_first_consumer(cluster: Cluster, claim: Manifest) -> bool:
     """IsDelayBindingMode. Raises PluginError for a storage class without binding mode."""
-    name = class_name(claim)
+    name = storage_class_name(claim)
     storage_class = cluster.objects(STORAGE_CLASSES).get(name)
     if storage_class is None:
         return False
@@ -85,17 +86,20 @@ def waits_for_first_consumer(cluster: Cluster, claim: Manifest) -> bool:
 
 
 def _delayed(cluster: Cluster, claim: Manifest) -> DelayedClaim:
-    selected = annotations(claim).get(SELECTED_NODE)
+    selected = annotations_of(claim).get(SELECTED_NODE)
     if selected is not None:
         return DelayedClaim(claim, selected, ())
     found = sorted(
         matching_volumes(cluster.objects(PVS).values(), claim),
-        key=lambda v: (not reserved_for(v, claim), capacity(v), _name(v)),
+        key=lambda v: (not is_volume_bound_to_claim(v, claim), volume_capacity(v), _name(v)),
     )
     return DelayedClaim(
         claim,
         None,
-        [Candidate(_name(v), volume_node_affinity(v), reserved_for(v, claim)) for v in found],
+        [
+            CandidateVolume(_name(v), volume_node_affinity(v), is_volume_bound_to_claim(v, claim))
+            for v in found
+        ],
     )
 
 
@@ -105,9 +109,9 @@ def _name(volume: Manifest) -> str:
 
 
 def matching_volumes(volumes: Iterable[Manifest], claim: Manifest) -> Iterator[Manifest]:
-    """Those of the volumes that would do for a claim, leaving nodes aside."""
+    """The volumes that a claim can be bound to, on whatever node."""
     spec = claim["spec"]
-    name = class_name(claim)
+    name = storage_class_name(claim)
     size = requested_storage(claim) or 0
     mode = spec.get("volumeMode") or "Filesystem"
     attributes = spec.get("volumeAttributesClassName") or ""
@@ -115,21 +119,21 @@ def matching_volumes(volumes: Iterable[Manifest], claim: Manifest) -> Iterator[M
     access = set(spec.get("accessModes") or ())
     for volume in volumes:
         own = volume["spec"]
-        if class_name(volume) != name:
+        if storage_class_name(volume) != name:
             continue
-        reserved = reserved_for(volume, claim)
+        reserved = is_volume_bound_to_claim(volume, claim)
         if own.get("claimRef") is not None and not reserved:
             continue
         if (
-            capacity(volume) < size
+            volume_capacity(volume) < size
             or (own.get("volumeMode") or "Filesystem") != mode
             or (own.get("volumeAttributesClassName") or "") != attributes
             or volume["metadata"].get("deletionTimestamp")
         ):
             continue
         if reserved or (
-            (volume.get("status") or {}).get("phase") == "Available"
-            and (selector is None or selector.matches(volume["metadata"].get("labels") or {}))
+            phase_of(volume) == "Available"
+            and (selector is None or selector.matches(labels_of(volume)))
             and access.issubset(own.get("accessModes") or ())
         ):
             yield volume

@@ -1,44 +1,42 @@
 """pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, v1.34."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
-from simulator.api import Manifest
+from simulator.api import SECOND
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
+from simulator.cluster.volume_objects import find_claim
+from simulator.config.args import Args, Cause
+from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import (
-    SKIP,
-    CycleState,
+    EnqueueExtensions,
     FilterPlugin,
     PreBindPlugin,
     PreFilterPlugin,
-    PreFilterResult,
     PreScorePlugin,
     ReservePlugin,
     ScorePlugin,
-    Status,
-    Verdicts,
-    error,
-    unresolvable,
 )
 from simulator.framework.node_batch import NodeBatch
+from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, error, unresolvable
+from simulator.kernel.requests import Steps
 from simulator.objects.pod import Pod
+from simulator.objects.status import phase_of
 from simulator.objects.volumes import (
-    BOUND_BY_CONTROLLER,
-    PVCS,
     PVS,
-    SELECTED_NODE,
-    claim_reference_to,
     claim_references,
-    disowned,
-    find_claim,
-    not_found,
-    reserved_for,
-    with_annotations,
+    ephemeral_claim_problem,
+    not_found_message,
 )
+from simulator.plugins.node_resources.resource_allocation import UtilizationShapePoint
+from simulator.plugins.volume_binding import queueing_hints
+from simulator.plugins.volume_binding.bind_pod_volumes import bind_pod_volumes
 from simulator.plugins.volume_binding.binder import find_pod_volumes
 from simulator.plugins.volume_binding.claims import PodVolumeClaims, pod_volume_claims
+from simulator.plugins.volume_binding.pod_volumes import PodVolumes, bound_to, placed
 
 STATE = "VolumeBinding"
 RESERVED = "ReserveVolumeBinding"
@@ -58,36 +56,38 @@ CONFLICTS = tuple(
 UNBOUND_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 
 
-class Assumed(NamedTuple):
-    """A volume or a claim as it is, and as PreBind will write it. The same twice: there is nothing to
-    write."""
-
-    resource: str
-    key: str
-    before: Manifest
-    after: Manifest
+BIND_TIMEOUT_SECONDS = 600
 
 
-class PodVolumes(NamedTuple):
-    """What a pod's claims come to on the node that was chosen."""
+class VolumeBindingArgs(Args):
+    bind_timeout_seconds: int = BIND_TIMEOUT_SECONDS
+    shape: list[UtilizationShapePoint] = []
 
-    bindings: tuple[tuple[Manifest, Assumed], ...]
-    """Claims, and the volumes to bind them to."""
-    provisions: tuple[Assumed, ...]
-    """Claims for which volumes are to be made."""
-
-    @property
-    def assumed(self) -> tuple[Assumed, ...]:
-        """In the order in which they are written."""
-        return (*(volume for _, volume in self.bindings), *self.provisions)
+    def validate(self) -> Iterator[Cause]:
+        if self.bind_timeout_seconds < 0:
+            yield "bindTimeoutSeconds", "invalid BindTimeoutSeconds, should not be a negative value"
+        if self.shape:
+            yield "shape", "unexpected field `shape`: the StorageCapacityScoring feature is off"
 
 
-class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
-    """A node will do if it reaches the volumes of bound claims, and if volumes can be found there, or made,
-    for claims that wait for their first consumer."""
+class VolumeBinding(
+    EnqueueExtensions,
+    PreFilterPlugin,
+    FilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+    ReservePlugin,
+    PreBindPlugin,
+):
+    """A node passes if it reaches the volumes of bound claims, and if volumes can be found or provisioned
+    there for claims that wait for their first consumer."""
 
     name = "VolumeBinding"
-    counts_only = True
+    args_type = VolumeBindingArgs
+    args: VolumeBindingArgs
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return queueing_hints.events_to_register()
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         if not any(True for _ in claim_references(pod)):
@@ -122,17 +122,17 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """AssumePodVolumes in binder.go: the next cycles see the volumes taken and the claims placed, until
-        the API server's word of it comes. Notes the PodVolumes under RESERVED."""
+        the watch shows them so. Writes the PodVolumes into the state under RESERVED."""
         cluster = state.cluster
         nodes = NodeBatch(cluster, np.array([cluster.rows[node_name]]))
         found = find_pod_volumes(nodes, state.read(STATE))
         picks = [(delayed, int(picks[0])) for delayed, picks in found.bindings]
         bindings = tuple(
-            (d.claim, _bound_to(cluster.objects(PVS)[d.candidates[pick].name], d.claim))
-            for d, pick in picks
-            if pick >= 0
+            (d.claim, bound_to(cluster.objects(PVS)[d.candidates[pick_one_node].name], d.claim))
+            for d, pick_one_node in picks
+            if pick_one_node >= 0
         )
-        volumes = PodVolumes(bindings, tuple(_placed(claim, node_name) for claim, _ in found.provisions))
+        volumes = PodVolumes(bindings, tuple(placed(claim, node_name) for claim, _ in found.provisions))
         for assumed in volumes.assumed:
             if assumed.after is not assumed.before:
                 cluster.set_object(assumed.resource, assumed.key, assumed.after)
@@ -140,33 +140,21 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """RevertAssumedPodVolumes: what the watch has shown since then stands."""
+        """RevertAssumedPodVolumes. Objects that the watch has shown since then are left as they are."""
         volumes: PodVolumes | None = state.find(RESERVED)
         for assumed in volumes.assumed if volumes is not None else ():
             if state.cluster.objects(assumed.resource).get(assumed.key) is assumed.after:
                 state.cluster.set_object(assumed.resource, assumed.key, assumed.before)
 
-    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
-        """What there is to write and to wait for is the binding cycle's to do
-        (:mod:`simulator.scheduler.bind_volumes`), as plugins here write nothing."""
-        return None
-
-
-def _bound_to(volume: Manifest, claim: Manifest) -> Assumed:
-    """GetBindVolumeToClaim in component-helpers/storage/volume/pv_helpers.go: a volume that somebody bound
-    to the claim beforehand is not said to be bound by a controller."""
-    after, reference = volume, claim_reference_to(claim)
-    if not reserved_for(volume, claim):
-        after = with_annotations(after, {BOUND_BY_CONTROLLER: "yes"})
-    if volume["spec"].get("claimRef") != reference:
-        after = {**after, "spec": {**volume["spec"], "claimRef": reference}}
-    return Assumed(PVS, volume["metadata"]["name"], volume, after)
-
-
-def _placed(claim: Manifest, node: str) -> Assumed:
-    metadata = claim["metadata"]
-    key = f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
-    return Assumed(PVCS, key, claim, with_annotations(claim, {SELECTED_NODE: node}))
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None] | None:
+        """BindPodVolumes, unless all claims are bound."""
+        volumes: PodVolumes | None = state.find(RESERVED)
+        if volumes is None or not volumes.assumed:
+            return None
+        timeout = self.args.bind_timeout_seconds * SECOND
+        return bind_pod_volumes(
+            self.handle.client, pod, node_name, volumes, timeout=timeout, cycle=state.cycle
+        )
 
 
 def unusable_claim(cluster: Cluster, pod: Pod) -> str | None:
@@ -177,14 +165,14 @@ def unusable_claim(cluster: Cluster, pod: Pod) -> str | None:
         if claim is None:
             if reference.ephemeral:
                 return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
-            return not_found("persistentvolumeclaim", name)
-        if (claim.get("status") or {}).get("phase") == "Lost":
+            return not_found_message("persistentvolumeclaim", name)
+        if phase_of(claim) == "Lost":
             volume = claim["spec"].get("volumeName") or ""
             return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{volume}"'
         if claim["metadata"].get("deletionTimestamp"):
             return f'persistentvolumeclaim "{name}" is being deleted'
         if reference.ephemeral:
-            reason = disowned(pod, claim)
+            reason = ephemeral_claim_problem(pod, claim)
             if reason is not None:
                 return reason
     return None

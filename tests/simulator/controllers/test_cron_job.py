@@ -11,6 +11,7 @@ import pytest
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Invalid
 from simulator.objects import cron
+from simulator.objects.timestamps import micros, timestamp
 from tests.simulator.controllers.workloads import heir, names, status, template
 from tests.simulator.lab import START, Lab, node
 
@@ -110,7 +111,7 @@ def test_a_schedule_that_nobody_can_read_is_refused_with_the_reason() -> None:
     ],
 )
 def test_schedules_name_their_times(schedule: str, expected: list[str]) -> None:
-    parsed, time = cron.parse(schedule), START
+    parsed, time = cron.parse_schedule(schedule), START
     found = []
     for _ in expected:
         coming = parsed.after(time)
@@ -121,10 +122,10 @@ def test_schedules_name_their_times(schedule: str, expected: list[str]) -> None:
 
 
 def test_a_day_that_never_comes_is_never_due_and_zones_have_their_own_hours() -> None:
-    assert cron.parse("0 0 30 feb *").after(START) is None
-    leap = cron.parse("0 0 29 feb *").after(START)
+    assert cron.parse_schedule("0 0 30 feb *").after(START) is None
+    leap = cron.parse_schedule("0 0 29 feb *").after(START)
     assert leap == int(datetime.datetime(2028, 2, 29, tzinfo=datetime.UTC).timestamp()) * SECOND
-    berlin = cron.parse("30 2 * * *")
+    berlin = cron.parse_schedule("30 2 * * *")
     before = int(datetime.datetime(2025, 3, 29, 12, tzinfo=datetime.UTC).timestamp()) * SECOND
     after = berlin.after(before, ZoneInfo("Europe/Berlin"))
     expected = datetime.datetime(2025, 3, 31, 0, 30, tzinfo=datetime.UTC)
@@ -143,4 +144,22 @@ def test_a_day_that_never_comes_is_never_due_and_zones_have_their_own_hours() ->
 )
 def test_a_slip_of_the_pen_is_told_with_its_field(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        cron.parse(text)
+        cron.parse_schedule(text)
+
+
+@pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+def test_a_time_at_the_end_of_the_calendar_harms_nothing(last: str, zone: str) -> None:
+    found = cron.parse_schedule("* * * * *").after(micros(last), ZoneInfo(zone))
+    assert found is None or timestamp(found) > last
+
+
+@pytest.mark.parametrize("last", ["0001-01-01T00:00:00Z", "2000-01-01T00:00:00Z"])
+def test_of_many_missed_times_only_the_latest_gets_a_job(last: str) -> None:
+    lab = Lab()
+    lab.create(node("n1"), cron_job("*/5 * * * *"))
+    lab.run(1)
+    key = f"default/{next(iter(lab.api.objects[CRON_JOBS].values()))['metadata']['name']}"
+    lab.update(CRON_JOBS, key, lambda m: {**m, "status": {"lastScheduleTime": last}})
+    lab.run(1)
+    assert len(lab.api.objects[JOBS]) == 1

@@ -131,3 +131,15 @@ def test_a_successor_finds_everything_in_order() -> None:
     version = lab.api.version
     heir(lab).run(60)
     assert lab.api.version == version
+
+
+def test_one_whose_template_names_a_node_runs_there_only() -> None:
+    lab = Lab()
+    lab.create(node("a"), node("b"), workload("DaemonSet", pod={"nodeName": "b"}))
+    lab.run(5)
+    assert where(lab) == ["b"]
+    assert lab.decisions == [], "nothing is left to schedule"
+    assert status(lab, SETS)["desiredNumberScheduled"] == 1
+    lab.create(node("c"))
+    lab.run(5)
+    assert where(lab) == ["b"]

@@ -5,8 +5,8 @@ import pytest
 from simulator import trace
 from simulator.api import Change, Manifest
 from simulator.apiserver.deletion import Propagation, admit_delete
-from simulator.apiserver.resources import of_kind
-from simulator.controllers.ownership import references
+from simulator.apiserver.resources import find_by_kind
+from simulator.objects.owner_references import owner_references
 from tests.simulator.controllers.workloads import heir, names, pods, workload
 from tests.simulator.lab import Lab, node
 
@@ -21,7 +21,7 @@ def running() -> Lab:
 
 def delete(lab: Lab, resource: str, key: str, propagation: Propagation | None) -> None:
     manifest = lab.api.objects[resource][key]
-    kind = of_kind(manifest["apiVersion"], manifest["kind"])
+    kind = find_by_kind(manifest["apiVersion"], manifest["kind"])
     assert kind is not None
     change = admit_delete(kind, manifest, lab.now, propagation=propagation)
     assert change is not None
@@ -63,13 +63,13 @@ def test_as_orphans_what_it_owned_stays_and_is_adopted_by_the_next_of_its_kind()
     delete(lab, DEPLOYMENTS, "default/web", "Orphan")
     lab.run(10)
     assert not lab.api.objects[DEPLOYMENTS]
-    assert not references(lab.api.objects[SETS][replica_set])
+    assert not owner_references(lab.api.objects[SETS][replica_set])
     assert names(lab) == before
     lab.create(workload("Deployment", replicas=2, pod={"terminationGracePeriodSeconds": 5}))
     lab.run(10)
     assert [*lab.api.objects[SETS]] == [replica_set]
     assert names(lab) == before
-    assert references(lab.api.objects[SETS][replica_set])
+    assert owner_references(lab.api.objects[SETS][replica_set])
 
 
 def test_who_has_another_owner_only_loses_the_one_that_goes() -> None:
@@ -90,7 +90,7 @@ def test_who_has_another_owner_only_loses_the_one_that_goes() -> None:
     delete(lab, DEPLOYMENTS, "default/web", "Foreground")
     lab.run(5)
     assert not lab.api.objects[DEPLOYMENTS]
-    assert references(lab.api.objects[SETS][replica_set]) == [second]
+    assert owner_references(lab.api.objects[SETS][replica_set]) == [second]
     assert len(pods(lab)) == 2
     lab.delete("configmaps", "default/other")
     lab.run(20)

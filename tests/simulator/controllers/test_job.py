@@ -7,6 +7,7 @@ import pytest
 from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver.status import Invalid
+from simulator.kernel.clock import END
 from tests.simulator.controllers.workloads import heir, names, pods, status, template
 from tests.simulator.lab import START, Lab, node
 
@@ -194,15 +195,68 @@ def test_a_successor_counts_no_pod_twice_and_waits_as_long() -> None:
     assert lab.api.version == version
 
 
-def test_nonsense_in_a_status_stops_nobody_else() -> None:
+def test_indexes_that_are_no_numbers_are_left_out() -> None:
     lab = begun(job(RUNS, completions=2, completionMode="Indexed"))
 
     def spoilt(manifest: Manifest) -> Manifest:
-        return {**manifest, "status": {**manifest["status"], "completedIndexes": "nonsense"}}
+        return {
+            **manifest,
+            "status": {**manifest["status"], "completedIndexes": "nonsense,0-x,1-99999999999"},
+        }
 
     lab.update(JOBS, "default/sum", spoilt)
-    lab.create({**job(RUNS), "metadata": {"name": "other"}})
     lab.run(60)
-    assert status(lab, JOBS, "other")["succeeded"] == 1
-    [failed] = lab.of(trace.ControllerFailed)
-    assert failed.controller == "Job default/sum"
+    assert status(lab, JOBS, "sum")["completedIndexes"] == "0,1"
+    assert not lab.of(trace.ControllerFailed)
+
+
+def tainted_node() -> Manifest:
+    return node("n1", taints=[{"key": "down", "effect": "NoExecute"}])
+
+
+def test_pods_evicted_at_once_count_as_failed_and_are_followed_with_the_backoff_until_the_limit() -> None:
+    """The template names the node itself, so that no scheduler keeps its pods from it."""
+    lab = Lab()
+    template = job(RUNS)["spec"]["template"]
+    template["spec"]["nodeName"] = "n1"
+    lab.create(tainted_node(), job(RUNS, backoffLimit=3, template=template))
+    lab.run(300)
+    created = [(e.t - START) / 1e6 for e in lab.of(trace.ObjectsCreated)]
+    assert created == [0, 10, 30, 70], "it waits 10, 20 and 40 s"
+    assert end(lab) == [("Failed", "BackoffLimitExceeded")]
+    assert status(lab, JOBS, "sum")["failed"] == 4
+    assert names(lab, alive=False) == []
+
+
+@pytest.mark.parametrize("spec", [{"podReplacementPolicy": "Failed"}, {"podFailurePolicy": {"rules": []}}])
+def test_a_job_that_replaces_only_failed_pods_waits_for_the_end_of_a_deleted_one(
+    spec: dict[str, Any],
+) -> None:
+    lab = begun(job({}, **spec))
+    [first] = names(lab)
+    lab.delete_pod(first)
+    lab.run(29)
+    assert names(lab, alive=False) == [first], "it has 30 s to end"
+    lab.run(12)
+    assert status(lab, JOBS, "sum")["failed"] == 1
+    assert len(names(lab)) == 1
+
+
+def test_pods_that_a_job_gives_up_itself_do_not_count_as_failed() -> None:
+    lab = begun(job(RUNS, parallelism=3, completions=3))
+    lab.update(JOBS, "default/sum", lambda m: {**m, "spec": {**m["spec"], "parallelism": 1}})
+    lab.run(1)
+    assert len(names(lab)) == 1
+    lab.run(120)
+    assert status(lab, JOBS, "sum")["failed"] == 0
+    assert end(lab) == COMPLETE
+
+
+def test_a_deadline_beyond_the_calendar_never_comes() -> None:
+    lab = begun(job(RUNS, activeDeadlineSeconds=(1 << 63) - 1, suspend=False))
+    lab.run(2)
+    due = lab.simulation.next_due()
+    assert due is not None
+    assert due <= END
+    lab.run(60)
+    assert status(lab, JOBS, "sum")["succeeded"] == 1

@@ -92,3 +92,13 @@ def test_a_pod_that_came_with_a_status_from_elsewhere_is_taken_as_it_is() -> Non
     lab.run(60)
     assert lab.pod("dumped")["status"]["containerStatuses"] == [pulling]
     assert lab.pod("ends")["status"]["phase"] == "Succeeded"
+
+
+def test_containers_that_its_status_does_not_name_fail_with_the_others() -> None:
+    lab = Lab()
+    lab.create(node("n1"), pod("bad", annotations={"schedviz/fail-after-seconds": "5"}))
+    lab.run(3)
+    lab.update("pods", "default/bad", lambda m: {**m, "status": {**m["status"], "containerStatuses": []}})
+    lab.run(5)
+    [status] = lab.pod("bad")["status"]["containerStatuses"]
+    assert status["lastState"]["terminated"]["exitCode"] == 1

@@ -3,8 +3,12 @@
 import copy
 from typing import Any
 
+import pytest
+
 from simulator import trace
 from simulator.api import Manifest
+from simulator.controllers import stateful_set
+from simulator.kernel.moment_limit import RUNS_BY_ITSELF
 from tests.simulator.controllers.storage import storage_class
 from tests.simulator.controllers.workloads import heir, names, phase, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node, pod
@@ -179,3 +183,18 @@ def test_pods_and_revisions_that_were_left_behind_are_adopted_by_name_and_number
     assert {name: lab.pod(name)["metadata"]["uid"] for name in before} == before
     owned = {name: bool(lab.pod(name)["metadata"].get("ownerReferences")) for name in names(lab)}
     assert owned == {"web-0": True, "web-1": True, "stranger": False}
+
+
+def test_however_many_pods_are_asked_for_they_are_created_a_few_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stateful_set, "MAX_CREATED", 3)
+    lab = Lab()
+    endless = workload("StatefulSet", replicas=(1 << 31) - 1, podManagementPolicy="Parallel")
+    lab.create(node("n1", cpu="64"), endless)
+    lab.run(0)
+    created = [event for event in lab.of(trace.ObjectsCreated) if event.resource == "pods"]
+    assert 3 <= len(created) <= 3 * RUNS_BY_ITSELF
+    lab.create(pod("other", cpu="10m"))
+    lab.run(1)
+    assert lab.node_of("other") == "n1"

@@ -1,13 +1,16 @@
 """``manage.py demo``: the sandbox that a first visitor finds."""
 
-from typing import Any
+import time
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
-from schedviz.store import NoSandbox
-from schedviz.store.default import default_store
+from schedviz.store import NoSandbox, trouble_of
+from schedviz.store.default import default_store, prepare_default_store
 from schedviz.up.parts import DEMO
 from schedviz.web import scenarios
+
+RETRY_SECONDS: Final = 2.0
 
 SCENARIO = "online-vs-offline"
 """In it, preemption happens within the first seconds."""
@@ -18,6 +21,20 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
+        prepare_default_store()
+        while True:
+            try:
+                self._make()
+            except Exception as error:
+                trouble = trouble_of(error)
+                if trouble is None:
+                    raise
+                self.stderr.write(f"the demo waits: Redis is {trouble.value} ({error})")
+                time.sleep(RETRY_SECONDS)
+            else:
+                return
+
+    def _make(self) -> None:
         store = default_store()
         try:
             store.sandbox(DEMO)

@@ -15,7 +15,7 @@ from schedviz import environment
 from schedviz.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
 from schedviz.up.family import run
 from schedviz.up.parts import DEMO, programs
-from schedviz.up.preflight import NotReady, check_port, check_redis
+from schedviz.up.preflight import NotReady, check_port, check_redis, check_schema
 
 READY_SECONDS = 60.0
 """After this without an answer something is wrong; a start takes three."""
@@ -37,17 +37,17 @@ class Command(BaseCommand):
 
     def _up(self, stack: ExitStack) -> int:
         check_port(settings.HOST, settings.PORT)
+        redis = None
         if environment.given("REDIS_URL"):
-            check_redis(settings.REDIS_URL)
-            held = None
+            url = settings.REDIS_URL
+            check_redis(url)
         else:
             held = stack.enter_context(lock(settings.DATA_DIR))
-        redis = None
-        if held is not None:
-            embedded = EmbeddedRedis.start(settings.DATA_DIR, held)
+            embedded = EmbeddedRedis.start(settings.DATA_DIR, held, memory_mb=settings.REDIS_MEMORY_MB)
             stack.callback(embedded.stop)
             redis = embedded.process.pid
-            os.environ["REDIS_URL"] = embedded.url
+            os.environ["REDIS_URL"] = url = embedded.url
+        check_schema(url)
         os.environ["SECRET_KEY"] = settings.SECRET_KEY
         threading.Thread(target=self._announce, daemon=True).start()
         return run(programs(settings.HOST, settings.PORT, settings.WORKERS), self._say, redis)

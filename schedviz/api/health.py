@@ -1,0 +1,122 @@
+"""The health of the whole server: ``/healthz`` and ``/readyz``, with lines as kube-apiserver writes them."""
+
+import logging
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from schedviz.celery import KEY_PREFIX, app
+from schedviz.loop.leadership import living_workers
+from schedviz.processes.guarded import QUEUES
+from schedviz.processes.heartbeats import Heartbeats
+from schedviz.store import Store, Trouble, trouble_of
+from schedviz.store.bounds import MAX_SANDBOXES
+from schedviz.store.default import default_store
+
+log = logging.getLogger(__name__)
+
+FAILING_NAMED: Final = 20
+"""Maximum number of failing sandboxes that /readyz names."""
+
+BACKLOG: Final = 2 * MAX_SANDBOXES
+"""More messages than this in a queue are reported: a few wait for each sandbox at most."""
+
+TROUBLE: Final = {
+    Trouble.AWAY: "Redis does not answer, or is still reading its file",
+    Trouble.FULL: "Redis is out of memory (its maxmemory) and stores nothing",
+    Trouble.READ_ONLY: "Redis stores nothing: it cannot write its file, or is a replica",
+}
+
+
+class Check(NamedTuple):
+    name: str
+    find_problem: Callable[[Store], str]
+    """What is wrong, "" where nothing is. Raises what redis-py raises."""
+    required: bool = True
+    """Whether the server is not ready without it."""
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Liveness check: this process responds."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Readiness check: 200 if sandboxes run, otherwise 503, with one line per check: ``[+]`` it passed,
+    ``[-]`` it failed, ``[!]`` it failed but the sandboxes run."""
+    store = default_store()
+    ready = True
+    lines = []
+    away = False
+    for check in CHECKS:
+        try:
+            problem = "not checked, as Redis does not answer" if away else check.find_problem(store)
+        except RedisError as error:
+            log.warning("readyz: %s: %s", check.name, error)
+            trouble = trouble_of(error)
+            away = trouble is Trouble.AWAY
+            problem = TROUBLE[trouble] if trouble else type(error).__name__
+        if not problem:
+            lines.append(f"[+]{check.name} ok")
+        else:
+            lines.append(f"[{'-' if check.required else '!'}]{check.name} failed: {problem}")
+            ready &= not check.required
+    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain", status=200 if ready else 503)
+
+
+def _redis(store: Store) -> str:
+    store.redis.ping()
+    return ""
+
+
+def _redis_writes(store: Store) -> str:
+    _, trouble = store.probe()
+    return TROUBLE[trouble] if trouble else ""
+
+
+def _broker(store: Store) -> str:
+    """Celery's broker. It is the same Redis, but is reached by Kombu."""
+    try:
+        with app.connection_for_write() as connection:
+            connection.connect()
+    except (RedisError, OperationalError) as error:
+        log.warning("readyz: broker: %s", error)
+        return "Celery's broker does not answer"
+    return ""
+
+
+def _queues(store: Store) -> str:
+    waiting = {queue: store.redis.llen(f"{KEY_PREFIX}{queue}") for queue in QUEUES.values()}
+    return ", ".join(
+        f"{count} messages wait in the queue {queue}" for queue, count in waiting.items() if count > BACKLOG
+    )
+
+
+def _worker(store: Store) -> str:
+    return "" if living_workers(store) else "no worker is alive, so the sandboxes stand still"
+
+
+def _thinker(store: Store) -> str:
+    living = Heartbeats(store.redis, "thinkers").living()
+    return "" if living else "no thinker is alive, so what-if questions and comparisons wait"
+
+
+def _sandboxes(store: Store) -> str:
+    """The names of the sandboxes whose loop failed."""
+    failing = store.failing()
+    rest = len(failing) - FAILING_NAMED
+    return ", ".join(failing[:FAILING_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+CHECKS: Final = (
+    Check("redis", _redis),
+    Check("redis-writes", _redis_writes),
+    Check("broker", _broker),
+    Check("worker", _worker),
+    Check("thinker", _thinker, required=False),
+    Check("queues", _queues, required=False),
+    Check("sandboxes", _sandboxes, required=False),
+)

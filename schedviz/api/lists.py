@@ -1,0 +1,96 @@
+"""Pages of a collection, all of the state at one version.
+
+Upstream: ValidateListOptions and PrepareContinueToken in apiserver/pkg/storage, GetList in its cacher, v1.34.
+"""
+
+import msgspec
+
+from schedviz.cache import default_caches
+from schedviz.store import Gone, Sandbox
+from schedviz.store.model import Listing
+from simulator.api import Manifest
+from simulator.apiserver.list_options import EXACT, ListOptions
+from simulator.apiserver.paging import LATEST, ContinuePosition, parse_continue_token
+from simulator.apiserver.query import parse_resource_version
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.selection import Predicate
+from simulator.apiserver.status import BadRequest, ContinueExpired, Expired, VersionTooLarge
+from simulator.objects.metadata import name_of, namespace_of
+
+
+class Page(msgspec.Struct, frozen=True):
+    items: list[Manifest]
+    metadata: Manifest
+    """Of the list: its version and, where more follows, how to go on."""
+
+
+def page(
+    sandbox: Sandbox,
+    resource: Resource,
+    options: ListOptions,
+    *,
+    namespace: str = "",
+    selected: Predicate | None = None,
+) -> Page:
+    """The selected objects, of one namespace or of all. Raises BadRequest, Expired, VersionTooLarge."""
+    listing, after = _listing(sandbox, resource, options)
+    # What is there already, at any version, is answered whole (shouldDelegateList of the cacher).
+    limit = 0 if options.resource_version == "0" else options.limit
+    items = [item for item in listing.items if namespace in ("", item["metadata"].get("namespace"))]
+    if after:
+        items = [item for item in items if _key(resource, item) > after]
+    shown: list[Manifest] = []
+    metadata: Manifest = {"resourceVersion": str(listing.version)}
+    for item in items:
+        if limit and len(shown) == limit:
+            metadata["continue"] = ContinuePosition(_key(resource, shown[-1]), listing.version).token()
+            if selected is None:
+                metadata["remainingItemCount"] = len(items) - limit
+            break
+        if selected is None or selected(item):
+            shown.append(item)
+    return Page(shown, metadata)
+
+
+def _listing(sandbox: Sandbox, resource: Resource, options: ListOptions) -> tuple[Listing, str]:
+    """The state that a list shows, and the key that its page begins behind. What is asked for as it is now
+    comes from the sandbox's cache where there is one, brought to the present by one round trip (upstream:
+    ConsistentListFromCache); version "0" asks for any version, and costs none where somebody follows it."""
+    if options.continue_token:
+        place = parse_continue_token(options.continue_token)
+        if options.resource_version not in ("", "0"):
+            raise BadRequest("specifying resource version is not allowed when using continue")
+        if place.version == LATEST:
+            return _current(sandbox, resource), place.after
+        try:
+            return sandbox.list_at(resource.id, place.version), place.after
+        except Gone:
+            raise ContinueExpired(ContinuePosition(place.after, LATEST).token()) from None
+    if options.resource_version == "0" and (present := default_caches().followed(sandbox.name)):
+        return present.list(resource.id), ""
+    wanted = parse_resource_version(options.resource_version, "invalid resource version: ")
+    if wanted and (options.resource_version_match == EXACT or _is_exact_of_old(options)):
+        try:
+            return sandbox.list_at(resource.id, wanted), ""
+        except Gone:
+            current = sandbox.version()
+            if wanted > current:
+                raise VersionTooLarge(wanted, current) from None
+            raise Expired("The resourceVersion for the provided list is too old.") from None
+    listing = _current(sandbox, resource)
+    if wanted > listing.version:
+        raise VersionTooLarge(wanted, listing.version)
+    return listing, ""
+
+
+def _current(sandbox: Sandbox, resource: Resource) -> Listing:
+    return (default_caches().held(sandbox.name) or sandbox).list(resource.id)
+
+
+def _is_exact_of_old(options: ListOptions) -> bool:
+    """Before there was resourceVersionMatch, a version with a limit meant exactly that version."""
+    return options.limit > 0 and not options.resource_version_match
+
+
+def _key(resource: Resource, item: Manifest) -> str:
+    return resource.key(namespace_of(item), name_of(item))

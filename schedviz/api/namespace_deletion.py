@@ -1,0 +1,48 @@
+"""Deletes the objects in a namespace, before the namespace itself is deleted.
+
+Upstream the namespace controller does this after the request
+(pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.34). Here it is part of the request,
+because controllers do not run while the sandbox is paused. Objects are deleted at once; grace periods and
+finalizers are ignored.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Final
+
+from schedviz.store import Sandbox
+from simulator.api import ApiError, Change
+from simulator.apiserver.resources import PODS
+from simulator.apiserver.status import ServiceUnavailable
+
+DELETED_AT_ONCE: Final = 500
+"""Objects of one commit: it blocks Redis for about 10 ms."""
+
+PASSES: Final = 20
+"""Maximum number of passes. Each deletes all objects that it finds; the next one finds objects that others
+wrote meanwhile."""
+
+
+def delete_contents(sandbox: Sandbox, namespace: str) -> None:
+    """Delete all objects of a terminating namespace. Raises NoSandbox, and ServiceUnavailable if it still has
+    objects after the last pass."""
+    for _ in range(PASSES):
+        found = False
+        for batch in _batches(sandbox, namespace):
+            found = True
+            # If another process deleted one of them, nothing is stored; the next pass finds the others.
+            with suppress(ApiError):
+                sandbox.commit(batch)
+        if not found:
+            return
+    raise ServiceUnavailable(f"namespace {namespace} is still written to; please delete it again")
+
+
+def _batches(sandbox: Sandbox, namespace: str) -> Iterator[list[Change]]:
+    """The deletions in batches. Pods are last, so that no controller creates them again."""
+    for resource in sorted(sandbox.resources(), key=lambda resource: resource == PODS.id):
+        keys = sandbox.keys_starting_with(resource, f"{namespace}/")
+        while batch := [*islice(keys, DELETED_AT_ONCE)]:
+            # A scan may show a key twice.
+            yield [Change(resource, key, None) for key in dict.fromkeys(batch)]

@@ -1,0 +1,88 @@
+"""Creates sandboxes. If the creation fails, the sandbox is deleted again."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Final
+
+from msgspec.structs import replace
+from redis.exceptions import RedisError
+
+from schedviz.loop import ring, wake
+from schedviz.store import Clock, LimitReached, Meta, NoSandbox, Sandbox, SandboxExists, Store
+from schedviz.store.archive import Mark
+from schedviz.store.bounds import MAX_SANDBOXES
+from simulator.api import Change
+from simulator.apiserver.status import AlreadyExists, TooLarge, TooManyRequests
+from simulator.trace import LaneEntry
+
+OBJECTS_AT_ONCE: Final = 500
+"""Objects of one commit: it blocks Redis for about 10 ms."""
+
+
+@contextmanager
+def new_sandbox(
+    store: Store,
+    names: Iterable[str],
+    meta: Meta,
+    changes: Iterable[Change],
+    clock: Clock,
+    *,
+    lanes: Mapping[str, LaneEntry] = {},
+    after: Mark | None = None,
+) -> Iterator[Sandbox]:
+    """Create a sandbox with the first free name of ``names`` and with these objects, which are not admitted
+    again. They are stored in several commits while the sandbox is paused; after the ``with`` block its clock
+    is ``clock``. ``lanes``, ``after``: see :meth:`Store.create`.
+
+    The sandbox is deleted again if ``changes`` or the block raises. Raises StatusError, ValueError for a name
+    that is not a DNS label."""
+    remaining = iter(changes)
+    paused = replace(clock, paused=True)
+    sandbox = create_named(
+        store, names, meta, [*islice(remaining, OBJECTS_AT_ONCE)], paused, lanes=lanes, after=after
+    )
+    try:
+        while batch := [*islice(remaining, OBJECTS_AT_ONCE)]:
+            sandbox.commit(batch)
+        yield sandbox
+        if not clock.paused:
+            sandbox.set_clock(clock.starting(store.wall()))
+    except BaseException as error:
+        # If the deletion also fails, the first error is the one to report.
+        with suppress(NoSandbox, RedisError):
+            store.delete(sandbox.name)
+        if isinstance(error, LimitReached):
+            raise TooLarge(str(error)) from None
+        raise
+    wake(sandbox.name)
+    ring(sandbox.name)
+
+
+def numbered(store: Store, stem: str) -> Iterator[str]:
+    """Free names: ``stem``, ``stem-2``, ``stem-3`` and so on, more than MAX_SANDBOXES in all."""
+    taken = store.names()
+    names = (stem, *(f"{stem}-{number}" for number in range(2, MAX_SANDBOXES + 2)))
+    return (name for name in names if name not in taken)
+
+
+def create_named(
+    store: Store,
+    names: Iterable[str],
+    meta: Meta,
+    changes: Sequence[Change],
+    clock: Clock | None,
+    *,
+    lanes: Mapping[str, LaneEntry] = {},
+    after: Mark | None = None,
+) -> Sandbox:
+    """Create a sandbox with the first free name, in one commit. Raises as :func:`new_sandbox` does."""
+    tried = ""
+    for tried in names:
+        try:
+            return store.create(replace(meta, name=tried), changes, clock, lanes=lanes, after=after)
+        except SandboxExists:
+            continue
+        except LimitReached as error:
+            raise TooManyRequests(str(error)) from None
+    raise AlreadyExists("sandboxes", tried)

@@ -1,0 +1,167 @@
+"""The representation of a response: whole objects, their metadata only, or the table that ``kubectl get``
+prints.
+
+Upstream: apiserver/pkg/endpoints/handlers/negotiation and response.go, v1.34.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import msgspec
+from django.http import HttpRequest
+
+from simulator.api import Manifest, Micros
+from simulator.apiserver.event_versions import to_served
+from simulator.apiserver.resources import Resource, find_built_in
+from simulator.apiserver.status import BadRequest, NotAcceptable
+from simulator.apiserver.table import build_table
+
+Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+MEDIA_TYPE = "application/json"
+META = "meta.k8s.io"
+
+
+class _NoSuchMediaType(NotAcceptable):
+    has_details = True
+
+
+class _Clause(msgspec.Struct, frozen=True):
+    """One of the media types of an Accept header."""
+
+    media_type: str
+    parameters: dict[str, str]
+
+    @property
+    def quality(self) -> float:
+        try:
+            return float(self.parameters.get("q", "1"))
+        except ValueError:
+            return 1.0
+
+
+class Representation(msgspec.Struct, frozen=True):
+    """The representation that a request's Accept header asks for."""
+
+    form: Form | None = None
+    """None: the whole object."""
+    version: str = "v1"
+    """The version of meta.k8s.io of a Table or PartialObjectMetadata."""
+    include_object: str = ""
+    """The query parameter ``includeObject``: which part of the object each row of a Table contains."""
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Representation":
+        """Raises NotAcceptable if the server supports no media type of the Accept header."""
+        clauses = _clauses(request.headers.get("Accept", ""))
+        if not clauses:
+            return cls()
+        if not any(clause.media_type in (MEDIA_TYPE, "*/*") for clause in clauses):
+            raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPE}")
+        for clause in clauses:
+            if clause.media_type in (MEDIA_TYPE, "application/*", "*/*"):
+                asked = clause.parameters.get("as", "")
+                if not asked:
+                    return cls()
+                version = clause.parameters.get("v", "")
+                form = next((form for form in FORMS if form == asked), None)
+                if form and clause.parameters.get("g") == META and version in ("v1", "v1beta1"):
+                    return cls(form, version, _include_object(request))
+        raise NotAcceptable(f"only the following media types are accepted: {MEDIA_TYPE}")
+
+    @property
+    def api_version(self) -> str:
+        return f"{META}/{self.version}"
+
+    def one(self, resource: Resource, manifest: Manifest, now: Callable[[], Micros]) -> Manifest:
+        """Represent one object. ``now``: returns the simulated time, for the ages in a Table."""
+        match self.form:
+            case "Table":
+                version = {"resourceVersion": manifest["metadata"].get("resourceVersion", "")}
+                return self._table(resource, [manifest], version, now())
+            case "PartialObjectMetadata":
+                return self._partial(manifest)
+            case "PartialObjectMetadataList":
+                raise NotAcceptable(
+                    f"you requested {self.form}, but the requested object is not a list "
+                    f"({_go_type(resource)})"
+                )
+        return to_served(resource, manifest)
+
+    def list(
+        self, resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Callable[[], Micros]
+    ) -> Manifest:
+        """Represent a list of objects. ``metadata``: of the list."""
+        match self.form:
+            case "Table":
+                return self._table(resource, items, metadata, now())
+            case "PartialObjectMetadata":
+                raise NotAcceptable(
+                    f"you requested {self.form}, but the requested object is a list "
+                    f"({_go_type(resource)}List)"
+                )
+            case "PartialObjectMetadataList":
+                kind, api_version = "PartialObjectMetadataList", self.api_version
+                shown = [self._partial(item) for item in items]
+            case _:
+                kind, api_version = f"{resource.kind}List", resource.api_version
+                shown = [_item(resource, item) for item in items]
+        return {"kind": kind, "apiVersion": api_version, "metadata": metadata, "items": shown}
+
+    def _partial(self, manifest: Manifest) -> Manifest:
+        return {
+            "kind": "PartialObjectMetadata",
+            "apiVersion": self.api_version,
+            "metadata": manifest["metadata"],
+        }
+
+    def _table(
+        self, resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros
+    ) -> Manifest:
+        shown = build_table(resource, items, metadata, now)
+        for row, item in zip(shown["rows"], items, strict=True):
+            row["object"] = self._row_object(resource, item)
+        return {**shown, "apiVersion": self.api_version}
+
+    def _row_object(self, resource: Resource, item: Manifest) -> Manifest | None:
+        match self.include_object:
+            case "" | "Metadata":
+                return self._partial(item)
+            case "Object":
+                return to_served(resource, item)
+        return None
+
+
+def _include_object(request: HttpRequest) -> str:
+    asked = request.GET.get("includeObject", "")
+    if asked not in ("", "Metadata", "Object", "None"):
+        raise BadRequest(
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{asked[:100]}": '
+            "must be 'Metadata', 'Object', 'None', or empty"
+        )
+    return asked
+
+
+def _clauses(accept: str) -> list[_Clause]:
+    """The media types of an Accept header, sorted by descending quality."""
+    found = []
+    for text in accept.split(","):
+        media_type, *parameters = (part.strip() for part in text.split(";"))
+        pairs = (parameter.partition("=") for parameter in parameters)
+        if media_type:
+            found.append(_Clause(media_type, {name: value for name, _, value in pairs}))
+    return sorted(found, key=lambda clause: -clause.quality)
+
+
+def _item(resource: Resource, stored: Manifest) -> Manifest:
+    """An object as an item of a list: only custom resources have ``apiVersion`` and ``kind`` there."""
+    shown = to_served(resource, stored)
+    if find_built_in(resource.group, resource.plural) is None:
+        return shown
+    return {field: value for field, value in shown.items() if field not in ("apiVersion", "kind")}
+
+
+def _go_type(resource: Resource) -> str:
+    """The name of the API server's internal Go type, which upstream's message contains."""
+    return f"*{resource.group.partition('.')[0] or 'core'}.{resource.kind}"

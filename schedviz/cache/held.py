@@ -1,0 +1,114 @@
+"""The parts of a cache that have a bound of their own: the last trace events, and the last watch events."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import takewhile
+from threading import Lock
+from typing import Final, TypeVar
+
+from schedviz.store.changes import TRACE_READ
+from schedviz.store.mentions import mentions
+from schedviz.store.model import LogEntry
+from simulator.trace import Event
+
+RING_EVENTS: Final = 500
+"""Watch events held of each resource: some seconds of a busy sandbox. Who is further behind reads the log."""
+
+Numbered = tuple[int, Event]
+T = TypeVar("T")
+
+
+def newer(held: deque[T], number: int, number_of: Callable[[T], int]) -> list[T]:
+    """Those after a number, oldest first, without a look at the others."""
+    return [*takewhile(lambda each: number_of(each) > number, reversed(held))][::-1]
+
+
+class Trace:
+    """The last TRACE_READ trace events, and which of them name a pod or a node. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._events: deque[Numbered] = deque()
+        self._by_pod: dict[str, deque[Numbered]] = {}
+        self._by_node: dict[str, deque[Numbered]] = {}
+        self._all: tuple[Numbered, ...] | None = None
+
+    def add(self, number: int, event: Event) -> None:
+        """An event later than all that are held. What was held before a gap is dropped."""
+        with self._lock:
+            if self._events and self._events[-1][0] != number - 1:
+                for held in (self._events, self._by_pod, self._by_node):
+                    held.clear()
+            if len(self._events) == TRACE_READ:
+                self._drop_first()
+            numbered = number, event
+            self._events.append(numbered)
+            self._all = None
+            pods, nodes = mentions(event)
+            for index, names in ((self._by_pod, pods), (self._by_node, nodes)):
+                for name in names:
+                    index.setdefault(name, deque()).append(numbered)
+
+    def all(self) -> tuple[Numbered, ...]:
+        """Oldest first."""
+        with self._lock:
+            if self._all is None:
+                self._all = tuple(self._events)
+            return self._all
+
+    def after(self, number: int) -> list[Numbered]:
+        with self._lock:
+            return newer(self._events, number, lambda numbered: numbered[0])
+
+    def about_pod(self, key: str) -> list[Numbered]:
+        with self._lock:
+            return [*self._by_pod.get(key, ())]
+
+    def about_node(self, name: str) -> list[Numbered]:
+        with self._lock:
+            return [*self._by_node.get(name, ())]
+
+    def _drop_first(self) -> None:
+        _, event = self._events.popleft()
+        pods, nodes = mentions(event)
+        for index, names in ((self._by_pod, pods), (self._by_node, nodes)):
+            for name in names:
+                index[name].popleft()
+                if not index[name]:
+                    del index[name]
+
+
+class RingEvent:
+    """A watch event. ``lines``: it as watches show it, by representation, each encoded once."""
+
+    __slots__ = ("entry", "lines")
+
+    def __init__(self, entry: LogEntry) -> None:
+        self.entry = entry
+        self.lines: dict[object, bytes] = {}
+
+
+class Rings:
+    """The last RING_EVENTS watch events of each resource."""
+
+    def __init__(self, version: int) -> None:
+        """version: after which all events are added."""
+        self._complete_after = version
+        self._rings: dict[str, deque[RingEvent]] = {}
+        self._trimmed: dict[str, int] = {}
+        """By resource: the version of the last event that was dropped."""
+
+    def add(self, entry: LogEntry) -> None:
+        ring = self._rings.setdefault(entry.resource, deque())
+        if len(ring) == RING_EVENTS:
+            self._trimmed[entry.resource] = ring.popleft().entry.version
+        ring.append(RingEvent(entry))
+
+    def after(self, resources: Iterable[str], version: int) -> list[RingEvent] | None:
+        """The events of these resources after a version, in order; None where some are not held any more."""
+        found: list[RingEvent] = []
+        for resource in resources:
+            if version < self._trimmed.get(resource, self._complete_after):
+                return None
+            found += newer(self._rings.get(resource, deque()), version, lambda event: event.entry.version)
+        return sorted(found, key=lambda event: event.entry.version)

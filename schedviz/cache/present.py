@@ -1,0 +1,179 @@
+"""A sandbox as it is at one revision, read as a moment of its past is (:class:`schedviz.store.past.Past`)."""
+
+import builtins
+from collections.abc import Mapping
+from functools import cached_property
+
+import msgspec
+
+from schedviz.cache.held import Numbered, Trace
+from schedviz.store import Clock, Failure, Lease, Listing, Meta, Sandbox, codec
+from schedviz.store.changes import TRACE_READ, Position, Values
+from schedviz.store.model import LogEntry
+from schedviz.store.wall import Wall
+from simulator.api import Manifest, Micros
+from simulator.client.informer import Pipeline
+from simulator.decision import Decision, UnderWay
+from simulator.trace import LaneEntry
+
+Objects = Mapping[str, Mapping[str, LogEntry]]
+"""Resource -> key -> the last write of the object."""
+
+
+class Newest:
+    """The newest decision, decoded where somebody reads it."""
+
+    def __init__(self, data: str | bytes | None) -> None:
+        self._data = data
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        return None if self._data is None else codec.decode_decision((b"", {b"decision": _bytes(self._data)}))
+
+
+class Present:
+    """Immutable, but for what is decoded when it is asked for: any number of threads may read it."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        position: Position,
+        wall: Wall,
+        *,
+        meta: bytes,
+        values: Values,
+        newest: Newest,
+        lanes: Mapping[str, LaneEntry],
+        trace: Trace,
+        objects: Objects | None,
+        generation: int,
+    ) -> None:
+        """objects: None where the cache holds none; they are read from the store then, as of now.
+        generation: how often the cache had read all of the sandbox."""
+        self.sandbox = sandbox
+        self.name = sandbox.name
+        self.position = position
+        self.generation = generation
+        self.wall = wall
+        self.values = values
+        self.lanes = lanes
+        self._meta = meta
+        self._newest = newest
+        self._trace = trace
+        self._objects = objects
+
+    def meta(self) -> Meta:
+        """Raises Unreadable, as ``clock`` does."""
+        return codec.decode_meta(self.name, self._meta)
+
+    def clock(self) -> Clock:
+        return codec.decode_clock(self.name, self.values.clock.encode())
+
+    def now(self) -> Micros:
+        """Simulated time."""
+        return self.clock().now(self.wall.now())
+
+    def version(self) -> int:
+        return self.position.version
+
+    # Objects
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        if self._objects is None:
+            return self.sandbox.get(resource, key)
+        entry = self._objects.get(resource, {}).get(key)
+        return None if entry is None else codec.with_version(entry.json, entry.version)
+
+    def list(self, resource: str) -> Listing:
+        """All objects of a resource, in the order of their keys."""
+        if self._objects is None:
+            return self.sandbox.list(resource)
+        found = self._objects.get(resource, {})
+        items = [codec.with_version(found[key].json, found[key].version) for key in sorted(found)]
+        return Listing(items, self.position.version)
+
+    def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
+        """The objects whose keys begin so."""
+        if self._objects is None:
+            return self.sandbox.starting_with(resource, prefix)
+        found = self._objects.get(resource, {})
+        return [
+            codec.with_version(entry.json, entry.version)
+            for key, entry in found.items()
+            if key.startswith(prefix)
+        ]
+
+    def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
+        """The objects in whose JSON the text stands as a whole string."""
+        if self._objects is None:
+            return self.sandbox.speaking_of(resource, text)
+        quoted = msgspec.json.encode(text)
+        return [
+            codec.with_version(entry.json, entry.version)
+            for entry in self._objects.get(resource, {}).values()
+            if quoted in entry.json
+        ]
+
+    def count(self, resource: str) -> int:
+        if self._objects is None:
+            return self.sandbox.count(resource)
+        return len(self._objects.get(resource, {}))
+
+    # The trace, the decisions, the queue
+
+    def trace_tail(self, count: int) -> builtins.list[Numbered]:
+        """The last ``count`` events, oldest first; from the store where more are wanted than are held."""
+        held = [numbered for numbered in self._trace.all() if numbered[0] <= self.position.seq]
+        if count > len(held) and held and held[0][0] > 1:
+            return self.sandbox.trace_tail(count)
+        return held[-count:]
+
+    def trace_head(self) -> int:
+        return self.position.seq
+
+    def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[Numbered]:
+        """Those of the last ``count`` events that name the pod, oldest first."""
+        if count > TRACE_READ:
+            return self.sandbox.about_pod(key, count)
+        return [numbered for numbered in self._trace.about_pod(key) if numbered[0] <= self.position.seq]
+
+    def about_node(self, name: str, count: int = TRACE_READ) -> builtins.list[Numbered]:
+        if count > TRACE_READ:
+            return self.sandbox.about_node(name, count)
+        return [numbered for numbered in self._trace.about_node(name) if numbered[0] <= self.position.seq]
+
+    def decision(self, cycle: int) -> Decision | None:
+        newest = self._newest.decision
+        return newest if newest and newest.cycle == cycle else self.sandbox.decision(cycle)
+
+    def last_decision(self) -> Decision | None:
+        return self._newest.decision
+
+    def under_way(self) -> UnderWay | None:
+        stored = self.values.under_way
+        return codec.decode_under_way(stored.encode()) if stored else None
+
+    def lane(self, pod: str) -> LaneEntry | None:
+        return self.lanes.get(pod)
+
+    def queue(self) -> tuple[Mapping[str, LaneEntry], int]:
+        """Every pod in the scheduling queue, and the number of the last move."""
+        return self.lanes, self.position.move
+
+    # The loop
+
+    def lease(self) -> Lease | None:
+        """As it was taken: ``renewed`` is the store's to say."""
+        return self.values.lease
+
+    def pipeline(self) -> Pipeline | None:
+        stored = self.values.pipeline
+        return codec.decode_pipeline(stored.encode()) if stored else None
+
+    def failure(self) -> Failure | None:
+        stored = self.values.failure
+        return codec.decode_failure(stored.encode()) if stored else None
+
+
+def _bytes(data: str | bytes) -> bytes:
+    return data.encode() if isinstance(data, str) else data

@@ -1,0 +1,233 @@
+"""Writes the archive of a sandbox, one chapter at a time, after the slices of its leader."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from schedviz.store import Lease, Sandbox, codec
+from schedviz.store.archive import (
+    STREAMS,
+    Chapter,
+    Mark,
+    Page,
+    Piece,
+    Stream,
+    bind,
+    entries_of,
+    pack,
+    piece,
+)
+from schedviz.store.bounds import (
+    CHAPTER_DECISIONS,
+    CHAPTER_ENTRIES,
+    CHAPTER_NODES,
+    CHAPTER_WRITES,
+    LOG_LENGTH,
+    SNAPSHOT_SHARE,
+)
+from schedviz.store.codec import Entries
+from simulator.api import Manifest
+from simulator.decision import Decision
+
+Collections = dict[str, dict[str, Manifest]]
+"""Resource -> key -> object, as :meth:`Sandbox.list_all` returns them."""
+
+SNAPSHOT_SECONDS = 0.05
+"""Time spent on reading a snapshot after one slice. It is short, so that other sandboxes do not wait."""
+
+SNAPSHOT_WRITES = LOG_LENGTH // 2
+"""An open chapter that is full stays open for at most so many writes until the snapshot of the next chapter
+is read."""
+
+
+class SnapshotReader:
+    """Reads all objects and queue places in several steps, while other processes write.
+
+    An object that is read may have any version since the beginning. At the end :meth:`overlay` replaces what
+    was written after the beginning."""
+
+    def __init__(self, sandbox: Sandbox, began: Mark) -> None:
+        self._sandbox = sandbox
+        self._began = began
+        self._left = [*sandbox.resources(), ""]
+        """The resources that are not read yet; the last entry "" means the queue places."""
+        self._cursor = "0"
+        self._pieces: dict[bool, list[Piece]] = {True: [], False: []}
+        """True -> pieces of objects, False -> pieces of queue places."""
+        self._changed: dict[str, dict[str, str]] = {}
+        """Later writes: resource ("" = queue places) -> key -> stored text ("" = deleted)."""
+
+    @property
+    def complete(self) -> bool:
+        return not self._left
+
+    def read_more(self, seconds: float) -> None:
+        """Continue to read for about ``seconds``."""
+        deadline = time.monotonic() + seconds
+        while self._left:
+            resource = self._left[0]
+            found, self._cursor = self._sandbox.scan(resource, self._cursor)
+            self._pieces[bool(resource)].append((resource, pack(found)))
+            if self._cursor == "0":
+                self._left.pop(0)
+            if time.monotonic() >= deadline:
+                return
+
+    def overlay(self, log: Entries, journal: Entries) -> None:
+        """Add the writes and the queue moves that came after the beginning; earlier entries are ignored."""
+        for entry_id, fields in log:
+            version = codec.number(entry_id)
+            if version > self._began.version:
+                stored = "" if fields[b"type"] == b"DELETED" else f"{version} {fields[b'object'].decode()}"
+                self._changed.setdefault(fields[b"resource"].decode(), {})[fields[b"key"].decode()] = stored
+        moved = self._changed.setdefault("", {})
+        for entry in journal:
+            if codec.number(entry[0]) > self._began.entry:
+                for pod, lane in codec.decode_journal(entry).lanes.items():
+                    moved[pod] = codec.encode(lane) if lane else ""
+
+    def pages(self) -> dict[Page, bytes]:
+        changed = [piece(resource, stored) for resource, stored in self._changed.items() if resource]
+        return {
+            "objects": bind([*self._pieces[True], *changed]),
+            "lanes": bind([*self._pieces[False], piece("", self._changed.get("", {}))]),
+        }
+
+
+class ArchiveWriter:
+    """Decides when a chapter ends, and writes it with its successor. One per leader."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._chapters = sandbox.archive.chapters()
+        self._snapshot = max((c.began.version for c in self._chapters if c.snapshot), default=0)
+        """The version of the newest snapshot; 0 = there is none."""
+        self._reader: SnapshotReader | None = None
+        self._listed: tuple[int, Collections] | None = None
+        """The version and the objects with which the next chapter begins, when the log has a gap."""
+        self._decisions, self._decision_nodes = 0, 0
+        """Decisions of the open chapter, and the nodes in all of them."""
+
+    @property
+    def _open(self) -> Chapter | None:
+        return self._chapters[-1] if self._chapters else None
+
+    @property
+    def must_close(self) -> bool:
+        """Whether the slice must end now, so that the chapter is closed before its decisions are trimmed."""
+        return self._decisions >= CHAPTER_DECISIONS
+
+    def count_decisions(self, decisions: Sequence[Decision]) -> None:
+        """Count decisions that were stored."""
+        self._decisions += len(decisions)
+        self._decision_nodes += sum(len(decision.nodes) for decision in decisions)
+
+    def objects_listed(self, version: int, collections: Collections) -> None:
+        """Note all objects, which the leader has just listed. If the watch log no longer has all writes of
+        the open chapter up to ``version``, a new chapter begins with these objects."""
+        began = self._open.began if self._open else self._sandbox.origin()
+        if not self._has_writes(began.version, version):
+            self._listed = version, collections
+
+    def slice_ended(self, lease: Lease) -> None:
+        """Read on in the snapshot, and close the open chapter if it is full. To be called after a slice, when
+        everything of it is stored. Raises StaleLease, NoSandbox."""
+        mark = self._sandbox.mark()
+        if self._open is None and not self._listed:
+            pages: dict[Page, bytes] = {"objects": bind([]), "lanes": bind([])}
+            self._write(None, Chapter(1, self._sandbox.origin(), snapshot=True), {}, pages, lease)
+        elif self._listed:
+            self._begin_with_objects(*self._listed, mark, lease)
+        else:
+            assert self._open
+            self._continue(self._open, mark, lease)
+
+    def _continue(self, chapter: Chapter, mark: Mark, lease: Lease) -> None:
+        began = chapter.began
+        writes = mark.version - began.version
+        full = (
+            writes >= CHAPTER_WRITES
+            or mark.cycle - began.cycle >= CHAPTER_DECISIONS
+            or mark.seq - began.seq >= CHAPTER_ENTRIES
+            or mark.entry - began.entry >= CHAPTER_ENTRIES
+        )
+        if full and self._reader is None and self._needs_snapshot(mark):
+            self._reader = SnapshotReader(self._sandbox, mark)
+        if self._reader:
+            self._reader.read_more(SNAPSHOT_SECONDS)
+        incomplete = self._reader and not self._reader.complete
+        if full and not (incomplete and writes < SNAPSHOT_WRITES and not self.must_close):
+            self._close(chapter, self._sandbox.mark(), lease)
+
+    def _needs_snapshot(self, mark: Mark) -> bool:
+        written = mark.version - self._snapshot
+        return written >= max(CHAPTER_WRITES, self._sandbox.size() // SNAPSHOT_SHARE)
+
+    def _has_writes(self, after: int, version: int) -> bool:
+        """Whether the watch log holds all writes between the two versions."""
+        first = self._sandbox.live("log", after, after + 1)
+        return version == after or bool(first)
+
+    def _close(self, chapter: Chapter, mark: Mark, lease: Lease) -> None:
+        if not self._has_writes(chapter.began.version, mark.version):
+            collections, version = self._sandbox.list_all()
+            self._begin_with_objects(version, collections, mark, lease)
+            return
+        streams = self._streams(chapter, mark)
+        opened, pages = Chapter(chapter.number + 1, mark), {}
+        if self._reader:
+            self._reader.overlay(entries_of(streams["log"]), entries_of(streams["journal"]))
+            if self._reader.complete:
+                opened, pages = replace(opened, snapshot=True), self._reader.pages()
+        self._write(replace(chapter, ended=mark), opened, streams, pages, lease)
+
+    def _begin_with_objects(self, version: int, collections: Collections, mark: Mark, lease: Lease) -> None:
+        """Close the open chapter without its log, which has a gap, and open the next one with these objects
+        as its snapshot. The other streams of the closed chapter are kept."""
+        chapter = self._open
+        closed = chapter and replace(chapter, ended=replace(mark, version=chapter.began.version))
+        opened = Chapter(chapter.number + 1 if chapter else 1, replace(mark, version=version), snapshot=True)
+        objects = [
+            piece(resource, {key: _stored(manifest) for key, manifest in found.items()})
+            for resource, found in collections.items()
+        ]
+        queue = {pod: codec.encode(lane) for pod, lane in self._sandbox.lanes().items()}
+        pages: dict[Page, bytes] = {"objects": bind(objects), "lanes": bind([piece("", queue)])}
+        streams = self._streams(chapter, mark) if chapter else {}
+        streams.pop("log", None)
+        self._write(closed, opened, streams, pages, lease)
+        self._listed = None
+
+    def _streams(self, chapter: Chapter, mark: Mark) -> dict[Stream, bytes]:
+        """The entries of each stream from the beginning of a chapter to a mark, as MessagePack."""
+        packed = self._sandbox.packed
+        small = self._decision_nodes <= CHAPTER_NODES
+        streams = [stream for stream in STREAMS if stream != "decisions" or small]
+        return {stream: packed(stream, chapter.began.of(stream), mark.of(stream)) for stream in streams}
+
+    def _write(
+        self,
+        closed: Chapter | None,
+        opened: Chapter,
+        streams: Mapping[Stream, bytes],
+        snapshot: Mapping[Page, bytes],
+        lease: Lease,
+    ) -> None:
+        pages: dict[tuple[int, Page], bytes] = {
+            (opened.number, page): data for page, data in snapshot.items()
+        }
+        chapters = [opened]
+        if closed:
+            chapters.insert(0, closed)
+            pages |= {(closed.number, stream): pack(reply) for stream, reply in streams.items()}
+        self._chapters = self._sandbox.archive.write(self._chapters, chapters, pages, lease)
+        self._decisions, self._decision_nodes = 0, 0
+        if opened.snapshot:
+            self._snapshot = opened.began.version
+            self._reader = None
+
+
+def _stored(manifest: Manifest) -> str:
+    """The text that the store has for an object: ``<resourceVersion> <JSON>``."""
+    return f"{manifest['metadata']['resourceVersion']} {codec.encode_object(manifest)}"

@@ -1,0 +1,222 @@
+"""What is new in sandboxes since a reader looked last: one order with one number, the revision.
+
+Each write of a sandbox (a commit, a change of its clock, of its leader or of its failure) is one revision.
+A reader holds a :class:`Position`; one round trip (``read_changes.lua``) gives all that was written since, as
+of one revision. Nothing else tells a reader what changed.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, cast
+
+import msgspec
+from redis import Redis
+from redis.client import Pipeline
+from redis.exceptions import NoScriptError
+
+from schedviz.store import codec
+from schedviz.store.archive import pairs
+from schedviz.store.bounds import LOG_LENGTH, MOVES_LENGTH
+from schedviz.store.errors import NoSandbox
+from schedviz.store.keys import Keys, objects_key
+from schedviz.store.model import Lease, LogEntry
+from schedviz.store.scripts import Scripts
+from schedviz.store.snapshot import snapshot
+
+TRACE_READ: Final = 2_000
+"""Trace events that a reader takes at once, and holds: some 400 attempts, more than a page shows."""
+
+BOUNDS: Final = {"log": LOG_LENGTH, "trace": TRACE_READ, "moves": MOVES_LENGTH // 2}
+"""Who is further behind reads anew; of the trace it gets the last events, of the queue all places."""
+
+log = logging.getLogger(__name__)
+
+COUNTERS: Final = ("revision", "version", "seq", "move", "cycle")
+STORED_VALUES: Final = (
+    "clock", "holder", "epoch", "acquired", "renewed", "under_way", "pipeline", "failure",
+)  # fmt: skip
+
+
+class Position(msgspec.Struct, frozen=True):
+    """How far a reader has read."""
+
+    revision: int = 0
+    version: int = 0
+    seq: int = 0
+    move: int = 0
+    cycle: int = 0
+    server: int = 0
+    """Of how many starts of Redis the store knew (:attr:`schedviz.store.store.Store.servers`)."""
+
+
+class Values(msgspec.Struct, frozen=True):
+    """The single values of a sandbox as they are stored: JSON, "" where there is none."""
+
+    clock: str
+    lease: Lease | None
+    under_way: str
+    pipeline: str
+    failure: str
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What is new since a position. Only ``outcome`` "changes" has more than the wall time."""
+
+    outcome: Literal["same", "gone", "anew", "changes"]
+    wall: float
+    """Seconds since the Unix epoch, by Redis."""
+    position: Position
+    """From which to go on."""
+    log: list[LogEntry] = []
+    trace: list[tuple[int, str]] = []
+    """JSON of the events by number; the last TRACE_READ of them."""
+    lanes: dict[str, str] | None = None
+    """All places in the queue, where it is not known which of them changed."""
+    moved: list[tuple[str, str]] = []
+    """Pods whose places changed; "" = it left the queue."""
+    decision: str | None = None
+    """The newest, where there is a new one."""
+    meta: str | None = None
+    """Where it was written."""
+    values: Values | None = None
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """All of a sandbox that readers hold, as of one revision."""
+
+    wall: float
+    position: Position
+    meta: bytes
+    objects: dict[str, dict[str, bytes]]
+    """Resource -> key -> version and JSON, as in the objects hash."""
+    lanes: dict[str, bytes]
+    trace: list[codec.Entry]
+    """The last TRACE_READ, oldest first."""
+    decision: bytes | None
+    """The newest."""
+    values: Values
+
+
+class _Reply(msgspec.Struct):
+    outcome: Literal["same", "gone", "anew", "changes"]
+    wall: str
+    position: Position = Position()
+    log: list[tuple[str, list[str]]] = []
+    trace: list[tuple[str, list[str]]] = []
+    lanes: list[str] | None = None
+    moved: list[tuple[str, str]] = []
+    decision: str | None = None
+    meta: str | None = None
+    clock: str = ""
+    holder: str = ""
+    epoch: str = "0"
+    acquired: str = "0"
+    renewed: str = "0"
+    under_way: str = ""
+    pipeline: str = ""
+    failure: str = ""
+
+
+_reply_decoder = msgspec.msgpack.Decoder(_Reply)
+
+
+def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
+    """What is new in sandboxes since these positions, in one round trip for all of them."""
+    script = scripts.read_changes
+    while True:
+        with redis.pipeline(transaction=False) as pipe:
+            for name, position in positions:
+                keys = Keys.of(name)
+                known = msgspec.structs.asdict(position) | {"bounds": BOUNDS}
+                places = (keys.state, keys.log, keys.trace, keys.decisions, keys.lanes, keys.moves)
+                pipe.evalsha(script.sha, len(places), *places, msgspec.msgpack.encode(known))
+            replies = pipe.execute(raise_on_error=False)
+        if not any(isinstance(reply, NoScriptError) for reply in replies):
+            break
+        redis.script_load(script.script)
+    return [_changes(reply, known) for reply, (_, known) in zip(replies, positions, strict=True)]
+
+
+def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
+    """Everything anew, with its objects or without. Raises NoSandbox."""
+    keys = Keys.of(name)
+    while True:
+        resources = [found.decode() for found in cast("list[bytes]", redis.hkeys(keys.versions))]
+        known = len(resources)
+        if not objects:
+            resources = []
+
+        def read(pipe: Pipeline, resources: Sequence[str] = resources) -> None:
+            pipe.time()
+            pipe.hmget(keys.state, ["meta", *COUNTERS, *STORED_VALUES])
+            pipe.hkeys(keys.versions)
+            pipe.hgetall(keys.lanes)
+            pipe.xrevrange(keys.trace, count=TRACE_READ)
+            pipe.xrevrange(keys.decisions, count=1)
+            for resource in resources:
+                pipe.hgetall(objects_key(name, resource))
+
+        _, replies = snapshot(redis, keys.state, "revision", read)
+        time, state, found, lanes, trace, decisions, *collections = replies
+        # A resource that was written for the first time in between is seen at the next turn.
+        if len(found) == known:
+            break
+    meta, *rest = state
+    if meta is None:
+        raise NoSandbox(name)
+    counters, values = rest[: len(COUNTERS)], rest[len(COUNTERS) :]
+    seconds, micros = time
+    return Whole(
+        wall=seconds + micros / 1_000_000,
+        position=Position(*(int(number or 0) for number in counters)),
+        meta=meta,
+        objects={
+            resource: {key.decode(): stored for key, stored in collection.items()}
+            for resource, collection in zip(resources, collections, strict=True)
+            if collection
+        },
+        lanes={pod.decode(): place for pod, place in lanes.items()},
+        trace=trace[::-1],
+        decision=decisions[0][1][b"decision"] if decisions else None,
+        values=_values(dict(zip(STORED_VALUES, ((value or b"").decode() for value in values), strict=True))),
+    )
+
+
+def _values(stored: Mapping[str, str]) -> Values:
+    lease = None
+    if holder := stored["holder"]:
+        acquired, renewed = float(stored["acquired"]), float(stored["renewed"])
+        lease = Lease(holder, int(stored["epoch"]), acquired, renewed)
+    return Values(stored["clock"], lease, stored["under_way"], stored["pipeline"], stored["failure"])
+
+
+def _changes(data: bytes | Exception, position: Position) -> Changes:
+    if isinstance(data, Exception):
+        # What is stored is not as the script expects: who reads the sandbox anew meets it, and says so.
+        log.warning("what is new in a sandbox cannot be read: %s", data)
+        return Changes("anew", 0.0, position)
+    reply = _reply_decoder.decode(data)
+    if reply.outcome != "changes":
+        return Changes(reply.outcome, float(reply.wall), position)
+    return Changes(
+        "changes",
+        float(reply.wall),
+        msgspec.structs.replace(reply.position, server=position.server),
+        log=[_log_entry(entry_id, fields) for entry_id, fields in reply.log],
+        trace=[(_number(entry_id), fields[1]) for entry_id, fields in reply.trace],
+        lanes=None if reply.lanes is None else dict(pairs(reply.lanes)),
+        moved=reply.moved,
+        decision=reply.decision,
+        meta=reply.meta,
+        values=_values({field: getattr(reply, field) for field in STORED_VALUES}),
+    )
+
+
+def _log_entry(entry_id: str, fields: list[str]) -> LogEntry:
+    return codec.decode_log_entry(
+        (entry_id.encode(), {name.encode(): data.encode() for name, data in pairs(fields)})
+    )
+
+
+def _number(entry_id: str) -> int:
+    return int(entry_id.partition("-")[0])

@@ -1,0 +1,86 @@
+-- Read what is new in a sandbox since a reader's position: all of it as of one commit boundary.
+--
+-- KEYS  state, log, trace, decisions, lanes, moves
+-- ARGV  the reader's position, as MessagePack:
+--         {revision, version, seq, move, cycle}, and the bounds {log, trace, moves}: how many entries of each the reader takes at once
+-- Reply as MessagePack: {outcome, wall} and, by the outcome:
+--         "same"     nothing was written
+--         "gone"     there is no such sandbox
+--         "anew"     what is new does not follow the position (trimmed, created anew, or the store lost its last second), or is more than the bound
+--         "changes"  the new position, and what is new. The clock, the lease and the other single values are given as they are now;
+--                    what is absent is not there. trace begins later than the position where it was trimmed, or where there is more than the bound.
+
+local state, log, trace, decisions, lanes, moves = unpack(KEYS)
+local known = cmsgpack.unpack(ARGV[1])
+local time = redis.call('TIME')
+local wall = string.format('%d.%06d', time[1], time[2])
+
+local heads = redis.call('HMGET', state, 'meta', 'revision', 'version', 'seq', 'move', 'cycle', 'created', 'described')
+local meta = heads[1]
+if not meta then return cmsgpack.pack({outcome = 'gone', wall = wall}) end
+local head = {}
+for i, counter in ipairs({'revision', 'version', 'seq', 'move', 'cycle', 'created', 'described'}) do
+  head[counter] = tonumber(heads[i + 1] or '0')
+end
+
+if head.revision == known.revision then return cmsgpack.pack({outcome = 'same', wall = wall}) end
+
+local anew = cmsgpack.pack({outcome = 'anew', wall = wall})
+-- A counter that is ahead of the store's was read before the store lost its last second.
+for _, counter in ipairs({'revision', 'version', 'seq', 'move', 'cycle'}) do
+  if known[counter] > head[counter] then return anew end
+end
+if known.revision < head.created then return anew end
+if head.version - known.version > known.bounds.log then return anew end
+
+local reply = {outcome = 'changes', wall = wall, position = {
+  revision = head.revision, version = head.version, seq = head.seq, move = head.move, cycle = head.cycle}}
+
+if head.version > known.version then
+  reply.log = redis.call('XRANGE', log, '(' .. known.version .. '-0', '+')
+  if #reply.log ~= head.version - known.version then return anew end
+end
+
+if head.seq > known.seq then
+  local after = math.max(known.seq, head.seq - known.bounds.trace)
+  reply.trace = redis.call('XRANGE', trace, '(' .. after .. '-0', '+')
+end
+
+if head.cycle > known.cycle then
+  local last = redis.call('XREVRANGE', decisions, '+', '-', 'COUNT', 1)
+  if last[1] then reply.decision = last[1][2][2] end
+end
+
+if head.move > known.move then
+  local whole = head.move - known.move > known.bounds.moves
+  local moved = {}
+  if not whole then
+    local entries = redis.call('XRANGE', moves, '(' .. known.move .. '-0', '+')
+    whole = #entries ~= head.move - known.move
+    local listed = {}
+    for _, entry in ipairs(entries) do
+      local pod = entry[2][2]
+      -- An empty name says that all places were written anew.
+      whole = whole or pod == ''
+      if not listed[pod] then
+        listed[pod] = true
+        moved[#moved + 1] = pod
+      end
+    end
+  end
+  if whole then
+    reply.lanes = redis.call('HGETALL', lanes)
+  else
+    reply.moved = {}
+    for _, pod in ipairs(moved) do
+      reply.moved[#reply.moved + 1] = {pod, redis.call('HGET', lanes, pod) or ''}
+    end
+  end
+end
+
+if head.described > known.revision then reply.meta = meta end
+local fields = {'clock', 'holder', 'epoch', 'acquired', 'renewed', 'under_way', 'pipeline', 'failure'}
+for i, value in ipairs(redis.call('HMGET', state, unpack(fields))) do
+  if value then reply[fields[i]] = value end
+end
+return cmsgpack.pack(reply)

@@ -1,0 +1,78 @@
+"""The health checks of the containers: whether the service that runs in this container does its work.
+
+    python -m schedviz.up.health workers
+    python -m schedviz.up.health thinkers
+    python -m schedviz.up.health http://127.0.0.1:8000/healthz
+
+Prints one line; the exit status is 0 where the service is healthy, and 1 where it is not.
+"""
+
+import sys
+import urllib.request
+from typing import Final, cast, get_args
+
+from schedviz import settings
+
+TIMEOUT_SECONDS: Final = 3.0
+
+
+class Unhealthy(Exception):
+    """The message says what is wrong."""
+
+
+def main(arguments: list[str]) -> int:
+    [service] = arguments
+    try:
+        if service.startswith("http://"):
+            check_url(service)
+        else:
+            check_heartbeat(service)
+    except Unhealthy as error:
+        print(error)
+        return 1
+    print("ok")
+    return 0
+
+
+def check_url(url: str) -> None:
+    """The web server answers. Raises Unhealthy."""
+    # No proxy: one that the container's environment names does not lead back into the container.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(url, headers={"Host": allowed_host()})  # noqa: S310 (http, see main)
+    try:
+        with opener.open(request, timeout=TIMEOUT_SECONDS):
+            return
+    except OSError as error:  # URLError, of which HTTPError is one, is an OSError too
+        raise Unhealthy(f"{url}: {error}") from None
+
+
+def allowed_host() -> str:
+    """A Host header that the web server accepts, whatever ALLOWED_HOSTS is."""
+    host = settings.ALLOWED_HOSTS[0].removeprefix(".")
+    return "localhost" if host == "*" else host
+
+
+def check_heartbeat(kind: str) -> None:
+    """A Celery process of this kind in this container has sent a heartbeat lately. Raises Unhealthy."""
+    # Imported here: a check of the web server, in its container every few seconds, needs none of it.
+    from redis import Redis  # noqa: PLC0415
+    from redis.exceptions import RedisError  # noqa: PLC0415
+
+    from schedviz.processes.heartbeats import TTL_SECONDS, Heartbeats, Kind  # noqa: PLC0415
+    from schedviz.processes.name import runs_here  # noqa: PLC0415
+
+    if kind not in get_args(Kind):
+        raise Unhealthy(f"{kind!r} is none of {', '.join(get_args(Kind))}")
+    try:
+        with Redis.from_url(
+            settings.REDIS_URL, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS
+        ) as redis:
+            living = Heartbeats(redis, cast("Kind", kind)).living()
+    except (RedisError, OSError) as error:
+        raise Unhealthy(f"Redis does not answer: {error}") from None
+    if not any(runs_here(name) for name in living):
+        raise Unhealthy(f"none of the {kind} here has sent a heartbeat for {TTL_SECONDS:.0f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

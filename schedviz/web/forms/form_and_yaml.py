@@ -1,0 +1,177 @@
+"""Synchronizes the fields of a form with the YAML beside it.
+
+Both are posted, together with the YAML as it was when both were last equal (``drawn``). The values of the
+YAML count, except for fields that were changed since then; these are written into the YAML. So the result is
+the same whether the user edits fields or YAML, and with and without scripts.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from django import forms
+from django.utils.translation import gettext
+
+from schedviz.store import Sandbox
+from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
+from schedviz.web.view.yaml import to_yaml
+from simulator.api import Manifest
+from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.apiserver.status import Cause
+from simulator.apiserver.yaml_reader import line_of_field
+
+
+class FormAndYaml:
+    """A form and its YAML after synchronization. ``form`` shows the values of the manifest, or the posted
+    texts that are invalid."""
+
+    def __init__(
+        self,
+        kind: type[ManifestForm],
+        sandbox: Sandbox,
+        start: Manifest,
+        posted: Mapping[str, str] | None = None,
+        *,
+        exists: bool = False,
+    ) -> None:
+        """start: the initial manifest. posted: the fields, ``yaml`` and ``drawn``, all optional. A field that
+        was not posted is unchanged."""
+        self.posted = {name: plain(text) for name, text in (posted or {}).items()}
+        self.drawn = self.posted.get("drawn") or to_yaml([start])
+        self.text = self.posted.get("yaml", self.drawn)
+        self.problems: list[str] = []
+        """Errors of the YAML, and errors of values without a field."""
+        self.unread = ""
+        """Why the form cannot show the valid YAML; "" = it can."""
+        self.manifest: Manifest | None = None
+        """None if the YAML is invalid."""
+        try:
+            self.manifest = parse_document(self.text)
+        except ManifestError as error:
+            self.problems.append(str(error))
+        agreed = parse_or_none(self.drawn) or start
+        form = kind(sandbox, self.manifest or agreed, exists=exists)
+        before = self._shown(form, agreed)
+        texts = before if self.manifest is None else self._shown(form, self.manifest, set_unread=True)
+        changed = {name: text for name, text in self._changes(form, before) if posted is not None}
+        self.form = kind(sandbox, self.manifest or agreed, texts | changed, exists=exists)
+        self.form.only_yaml = form.only_yaml
+        self.changed = changed.keys()
+        self.form.is_valid()
+        if self.manifest is None:
+            return
+        valid = [name for name in changed if name in self.form.cleaned_data]
+        if valid:
+            self.manifest = self.form.write(copy.deepcopy(self.manifest), valid)
+            self.text = to_yaml([self.manifest])
+            self._redraw(kind, sandbox, changed, exists)
+        self.drawn = self.text
+
+    def _redraw(
+        self, kind: type[ManifestForm], sandbox: Sandbox, changed: Mapping[str, str], exists: bool
+    ) -> None:
+        """Make the form again after fields were written: one field may change another, as the machine of a
+        node changes its cpu. Texts of the user keep their form."""
+        assert self.manifest is not None
+        form = kind(sandbox, self.manifest, exists=exists)
+        texts = self._shown(form, self.manifest)
+        kept = {
+            name: text
+            for name, text in changed.items()
+            if name not in self.form.cleaned_data
+            or form.means(name, text) == form.means(name, texts.get(name, text))
+        }
+        only = form.only_yaml
+        self.form = kind(sandbox, self.manifest, texts | kept, exists=exists)
+        self.form.only_yaml = only
+        self.form.is_valid()
+
+    def _shown(self, form: ManifestForm, manifest: Manifest, *, set_unread: bool = False) -> dict[str, str]:
+        """The texts of the fields for a manifest; the number of copies, which a manifest lacks, as posted."""
+        usual = {name: str(field.initial or "") for name, field in form.fields.items()}
+        kept = {name: self.posted[name] for name in ("copies",) if name in self.posted}
+        try:
+            return usual | kept | form.show(manifest)
+        except UnsupportedManifest as error:
+            if set_unread:
+                self.unread = str(error)
+            return usual | {name: self.posted[name] for name in form.fields if name in self.posted}
+
+    def _changes(self, form: ManifestForm, before: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+        for name, field in form.fields.items():
+            # Browsers do not post a checkbox that is not checked.
+            absent = "" if "drawn" in self.posted and isinstance(field, forms.BooleanField) else None
+            text = self.posted.get(name, absent)
+            if text is not None and form.means(name, text) != form.means(name, before.get(name, "")):
+                yield name, text
+
+    @property
+    def valid(self) -> bool:
+        """Whether the manifest can be sent to the API server."""
+        return self.manifest is not None and not self.form.errors
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether the YAML differs from the posted YAML."""
+        return self.text != self.posted.get("yaml")
+
+    @property
+    def reshaped(self) -> bool:
+        """Whether the form has fields that were not posted."""
+        fixed = self.form.fixed if self.form.exists else ()
+        return any(
+            name not in self.posted
+            for name, field in self.form.fields.items()
+            if name not in fixed and not isinstance(field, forms.BooleanField)
+        )
+
+    @cached_property
+    def stale(self) -> list[str]:
+        """The fields whose value differs from the posted value."""
+        texts = self.form.data
+        return [
+            name
+            for name, field in self.form.fields.items()
+            if (name in self.posted or isinstance(field, forms.BooleanField))
+            and self.form.means(name, texts.get(name, "")) != self.form.means(name, self.posted.get(name, ""))
+        ]
+
+    @property
+    def only_in_yaml(self) -> int:
+        readable = self.manifest is not None and not self.unread
+        return self.form.only_in_yaml(self.manifest) if readable and self.manifest else 0
+
+    def add_causes(self, causes: Iterable[Cause], otherwise: str) -> None:
+        """Add the errors of the API server to their fields; those without a field to ``problems``, with their
+        lines in the YAML. otherwise: the message if there are no causes."""
+        causes = list(causes)
+        for cause in self.form.take_causes(causes):
+            line = line_of_field(self.text, cause.field) if cause.field else None
+            self.problems.append(
+                f"{gettext('line %(line)s') % {'line': line}}: {cause}" if line else str(cause)
+            )
+        if not causes:
+            self.problems.append(otherwise)
+
+
+def plain(text: str) -> str:
+    """The text with "\\n" as line ends; browsers post "\\r\\n"."""
+    return text.replace("\r\n", "\n")
+
+
+def parse_document(text: str) -> Manifest:
+    """Parse a text with exactly one document. Raises ManifestError."""
+    found = parse_manifests(text)
+    if not found:
+        raise ManifestError(gettext("There is no document in the text."))
+    if len(found) > 1:
+        raise ManifestError(gettext("A form has one document; several go by “Create from YAML”."))
+    return found[0]
+
+
+def parse_or_none(text: str) -> Manifest | None:
+    """Parse a text with exactly one document; None if it is invalid."""
+    try:
+        return parse_document(plain(text))
+    except ManifestError:
+        return None

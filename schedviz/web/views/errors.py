@@ -1,0 +1,24 @@
+"""The error pages. Django's own handlers parse the form again for its CSRF token, so that a form that cannot
+be parsed would raise again there and give a 500."""
+
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400: a body that cannot be parsed, or that exceeds Django's limits."""
+    return render(request, "400.html", status=HTTPStatus.BAD_REQUEST)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404, with the message of the Http404, if it has one."""
+    text = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
+    return render(request, "404.html", {"exception": text}, status=HTTPStatus.NOT_FOUND)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500. Rendered without the request, because the context processors may be the cause of the error."""
+    return HttpResponse(render_to_string("500.html"), status=HTTPStatus.INTERNAL_SERVER_ERROR)

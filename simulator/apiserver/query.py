@@ -1,0 +1,50 @@
+"""Parsing of query parameters.
+
+Upstream: apimachinery/pkg/runtime/conversion.go and apiserver/pkg/storage/versioner, v1.34.
+"""
+
+import re
+from collections.abc import Mapping
+
+from simulator.apiserver.status import BadRequest
+
+Query = Mapping[str, str]
+"""Parameters by name. If one occurs several times, its first value is used."""
+
+_SHOWN_LENGTH = 100
+"""Maximum number of characters of a wrong value in a message."""
+
+
+def integer_parameter(query: Query, parameter: str) -> int | None:
+    """Parse an int64 parameter; None if it is missing or empty. Raises BadRequest."""
+    text = query.get(parameter, "")
+    if not text:
+        return None
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        raise BadRequest(f'strconv.ParseInt: parsing "{text[:_SHOWN_LENGTH]}": invalid syntax')
+    if len(text) > 20 or not -(1 << 63) <= int(text) < 1 << 63:
+        raise BadRequest(f'strconv.ParseInt: parsing "{text[:_SHOWN_LENGTH]}": value out of range')
+    return int(text)
+
+
+def boolean_parameter(query: Query, parameter: str) -> bool:
+    """Parse a boolean parameter: False if it is missing, ``0`` or ``false``, otherwise True, also if
+    empty."""
+    return parameter in query and query[parameter].lower() not in ("0", "false")
+
+
+def parse_resource_version(text: str, prefix: str = "") -> int:
+    """Parse a resourceVersion; an empty one is 0. Raises BadRequest.
+
+    For requests other than lists, kube-apiserver answers a malformed one with 500. Here it is always 400,
+    because it is the client's error."""
+    if text and not re.fullmatch(r"[0-9]+", text):
+        reason = "invalid syntax"
+    elif len(text) > 20 or int(text or "0") >= 1 << 64:
+        reason = "value out of range"
+    else:
+        return int(text or "0")
+    shown = text[:_SHOWN_LENGTH]
+    raise BadRequest(
+        f'{prefix}resourceVersion: Invalid value: "{shown}": strconv.ParseUint: parsing "{shown}": {reason}'
+    )

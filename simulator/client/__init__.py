@@ -1,0 +1,1 @@
+"""What the scheduler and the controllers share, as client-go is shared: informer, event recorder, writes."""

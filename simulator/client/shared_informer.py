@@ -1,0 +1,101 @@
+"""From the delta FIFO to the components' handlers (processDeltas and sharedProcessor in
+staging/src/k8s.io/client-go/tools/cache/shared_informer.go, v1.34)."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from simulator.api import Manifest, Micros, WatchEvent
+from simulator.client.stored import checked
+from simulator.client.world import World
+from simulator.kernel.containment import Actor
+from simulator.kernel.environment import Turn
+from simulator.objects.events import EVENTS
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
+
+OBJECTS_AT_ONCE: Final = 200
+"""Objects popped by one step: some 20 ms of work, so that a step stays short."""
+
+PARSED: Final[dict[str, Callable[[Manifest], Pod | Node]]] = {"pods": Pod.parse, "nodes": Node.parse}
+"""The kinds whose objects are parsed before the handlers get them."""
+
+Handle = Callable[[], object]
+Handlers = Callable[
+    [WatchEvent, Manifest | None, Manifest | None, Pod | Node | None], Iterable[tuple[str, Handle]]
+]
+"""``handlers(event, old, new, parsed)``: the components to inform of a change, in order, each with what it
+does. ``old`` is None for an object that was not there, ``new`` for one that is gone; ``parsed`` is the new
+pod or node."""
+
+
+class SharedInformer:
+    """Takes objects from the delta FIFO, stores them in the indexer, and calls the handlers."""
+
+    def __init__(self, world: World, handlers: Handlers) -> None:
+        self._world = world
+        self._handlers = handlers
+        self._unreadable: set[tuple[str, str]] = set()
+        """Objects that do not fit their kind, by resource and key. No component is given them."""
+
+    def process(self, now: Micros) -> None:
+        """Take in the next objects. A change that a component did not make itself is seen at ``now``."""
+        world = self._world
+        for _ in range(min(OBJECTS_AT_ONCE, world.informer.waiting)):
+            for event in world.informer.pop():
+                if not world.is_own(event.version):
+                    world.now = max(world.now, now)
+                actor = Actor("Informer", event.resource, event.key)
+                world.containment.run(actor, partial(self._process, event))
+        world.current = None
+
+    def _process(self, event: WatchEvent) -> None:
+        read = self._read(event)
+        if read is None:
+            return
+        event, parsed = read
+        old = self._world.informer.apply(event)
+        new = None if event.type == "DELETED" else event.object
+        if event.resource == EVENTS:
+            # Only the recorder needs Event objects: upstream's informers do not even watch them.
+            self._world.events.changed(event.key, old, new)
+            return
+        for component, handle in self._handlers(event, old, new, parsed):
+            self._call(Actor(component, event.resource, event.key), event, handle)
+        self._world.observed(event.resource, event.key)
+
+    def _read(self, event: WatchEvent) -> tuple[WatchEvent, Pod | Node | None] | None:
+        """The event as the components get it, and its pod or node. An object that does not fit its kind is
+        reported, and counts as deleted if the components know it, or else as absent (None)."""
+        place = event.resource, event.key
+        known = self._world.informer.get(*place)
+        try:
+            if event.type != "DELETED":
+                manifest = checked(*place, event.object)
+                parse = PARSED.get(event.resource)
+                parsed = parse(manifest) if parse else None
+                self._unreadable.discard(place)
+                return msgspec.structs.replace(event, object=manifest), parsed
+        except Exception as error:  # whatever is wrong with the object
+            if place not in self._unreadable:
+                self._world.report_unreadable(*place, event.object, error)
+            self._unreadable.add(place)
+        else:
+            self._unreadable.discard(place)
+        return None if known is None else (msgspec.structs.replace(event, type="DELETED", object=known), None)
+
+    def _call(self, actor: Actor, event: WatchEvent, handle: Handle) -> None:
+        """Call a component's handler. If it raises, it is called again later, unless the object has changed
+        since."""
+        again = partial(self._call_later, actor, event, handle)
+        self._world.containment.retry(actor, handle, again)
+
+    def _call_later(self, actor: Actor, event: WatchEvent, handle: Handle, time: Micros) -> None:
+        def call() -> None:
+            current = self._world.informer.get(event.resource, event.key)
+            if current is (None if event.type == "DELETED" else event.object):
+                self._call(actor, event, handle)
+
+        self._world.plan(time, Turn.CONTROLLER, actor, call)

@@ -1,0 +1,87 @@
+"""The statuses that controllers write: ReplicaSetStatus and others of k8s.io/api (v1.34), as far as the
+controllers of this package set their fields.
+
+:meth:`simulator.controllers.controller.Controller.set_status` writes them: a field that is None is removed
+from the object's status, and one that is UNSET stays as it is. observedGeneration is set there for all
+kinds."""
+
+from msgspec import UNSET, Struct, UnsetType
+
+from simulator.api import Manifest
+
+
+class ReplicaSetStatus(Struct, frozen=True, rename="camel"):
+    replicas: int
+    fully_labeled_replicas: int
+    ready_replicas: int
+    available_replicas: int
+
+
+class DeploymentStatus(Struct, frozen=True, rename="camel"):
+    replicas: int
+    updated_replicas: int
+    ready_replicas: int
+    available_replicas: int
+    unavailable_replicas: int
+    conditions: list[Manifest] | UnsetType = UNSET
+
+
+class StatefulSetStatus(Struct, frozen=True, rename="camel"):
+    replicas: int
+    ready_replicas: int
+    available_replicas: int
+    current_replicas: int
+    updated_replicas: int
+    current_revision: str
+    update_revision: str
+    collision_count: int = 0
+
+
+class DaemonSetStatus(Struct, frozen=True, rename="camel"):
+    desired_number_scheduled: int
+    current_number_scheduled: int
+    number_misscheduled: int
+    number_ready: int
+    updated_number_scheduled: int
+    number_available: int
+    number_unavailable: int
+
+
+class JobStatus(Struct, frozen=True, rename="camel", kw_only=True):
+    completed_indexes: str | UnsetType = UNSET
+    succeeded: int | UnsetType = UNSET
+    failed: int | UnsetType = UNSET
+    active: int | UnsetType = UNSET
+    ready: int | UnsetType = UNSET
+    terminating: int | UnsetType = UNSET
+    start_time: str | UnsetType | None = UNSET
+    conditions: list[Manifest] | UnsetType = UNSET
+    completion_time: str | UnsetType = UNSET
+
+
+class ObjectReference(Struct, frozen=True, rename="camel"):
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+
+
+class CronJobStatus(Struct, frozen=True, rename="camel", kw_only=True):
+    last_schedule_time: str | UnsetType = UNSET
+    active: list[ObjectReference] | UnsetType | None = UNSET
+    last_successful_time: str | UnsetType | None = UNSET
+
+
+class PodDisruptionBudgetStatus(Struct, frozen=True, rename="camel", kw_only=True):
+    current_healthy: int | UnsetType = UNSET
+    desired_healthy: int | UnsetType = UNSET
+    disruptions_allowed: int
+    expected_pods: int | UnsetType = UNSET
+    observed_generation: int | UnsetType = UNSET
+
+
+class VolumeStatus(Struct, frozen=True, rename="camel"):
+    """PersistentVolumeStatus and PersistentVolumeClaimStatus."""
+
+    phase: str

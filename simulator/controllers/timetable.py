@@ -1,0 +1,142 @@
+"""The timetable controller: creates objects at given times, through admission.
+
+A Timetable (``schedviz/v1``) has entries of ``at``, ``every`` and ``until`` (durations since its own
+creation) and the ``object`` to create. Its status counts the creations of each entry. The count and the
+object are stored in one commit, so that a new leader continues with the next creation."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from simulator.api import ApiError, Manifest, Micros
+from simulator.apiserver.admission import admit
+from simulator.apiserver.status import StatusError
+from simulator.controllers.controller import Controller, change_of
+from simulator.controllers.work_queue import ObjectKey
+from simulator.kernel.environment import Turn
+from simulator.objects import durations
+from simulator.objects.metadata import uid_of
+from simulator.objects.status import status_of
+from simulator.objects.timestamps import micros
+from simulator.trace import CreateRefused
+
+TIMETABLES = "timetables.schedviz"
+SHORTEST_PERIOD: Micros = 100_000
+"""Ten a second: a shorter ``every`` counts as this, so that a typing error does not flood the cluster."""
+
+MOST_MISSED = 10_000
+"""Missed creations of one entry that are made up for: with the shortest period, a quarter of an hour."""
+
+
+class TimetableEntry(NamedTuple):
+    at: Micros
+    every: Micros | None
+    until: Micros | None
+    object: Manifest
+
+    def next_time(self, created: int) -> Micros | None:
+        """When the next object is created after this number of creations; None = never."""
+        if created == 0:
+            return self.at
+        if self.every is None:
+            return None
+        time = self.at + created * self.every
+        return time if self.until is None or time <= self.until else None
+
+    def count_after(self, created: int, elapsed: Micros) -> int:
+        """The number of creations to store after one more. If more than MOST_MISSED are due, all but the last
+        are skipped and counted."""
+        if self.every is None or elapsed < self.at:
+            return created + 1
+        passed = (elapsed - self.at) // self.every + 1
+        return passed if passed - created > MOST_MISSED else created + 1
+
+
+class TimetableController(Controller):
+    component = "Timetable"
+    resource = TIMETABLES
+    watches = (TIMETABLES,)
+    turn = Turn.TIMETABLE
+
+    def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
+        self._queue.remove(ObjectKey(TIMETABLES, key))
+        if new is not None:
+            self._plan(key, new)
+
+    def _plan(self, key: str, timetable: Manifest) -> None:
+        """Add the timetable to the work queue for the time of its next creation."""
+        try:
+            coming = next_creation(timetable)
+        except ValueError as error:
+            self._refused(key, 0, str(error))
+            return
+        if coming is not None:
+            # After a pause many creations are due at one moment: each is counted by itself, for the limit.
+            counted_as = f"{key} {sum(created_counts(timetable))}"
+            self._queue.add(ObjectKey(TIMETABLES, key), coming[0], counted_as=counted_as)
+
+    def sync(self, key: str, manifest: Manifest) -> None:
+        coming = next_creation(manifest)
+        if coming is not None and coming[0] <= self._world.now:
+            self._create_next(key, manifest, coming[1])
+        else:
+            self._plan(key, manifest)
+
+    def _create_next(self, key: str, timetable: Manifest, index: int) -> None:
+        metadata = timetable["metadata"]
+        counts = created_counts(timetable)
+        source = f"{TIMETABLES}/{metadata.get('uid', key)}/{index}/{counts[index]}"
+        elapsed = self._world.now - micros(metadata["creationTimestamp"])
+        counts[index] = entries(timetable)[index].count_after(counts[index], elapsed)
+        counted = {**timetable, "status": {"created": counts}}
+        changes = [change_of(TIMETABLES, timetable, counted)]
+        try:
+            manifest = timetable["spec"]["entries"][index]["object"]
+            admission = admit([manifest], self._world.informer, self._world.now, source=source)
+            changes = [*admission.changes, *changes]
+        except StatusError as refusal:
+            self._refused(key, index, str(refusal))
+        try:
+            self._world.commit(changes)
+        except ApiError as error:
+            if error.resource == TIMETABLES:
+                return  # The timetable was changed: its newer version will be observed and planned.
+            self._refused(key, index, str(error))
+            self._world.update(TIMETABLES, key, uid_of(timetable), lambda _: counted)
+
+    def _refused(self, key: str, index: int, message: str) -> None:
+        self._world.emit(CreateRefused(t=self._world.now, timetable=key, entry=index, message=message))
+
+
+def created_counts(timetable: Manifest) -> list[int]:
+    """The number of creations of each entry."""
+    counts: Sequence[int] = status_of(timetable).get("created") or ()
+    entries = len(timetable["spec"]["entries"])
+    return [*counts, *([0] * entries)][:entries]
+
+
+def next_creation(timetable: Manifest) -> tuple[Micros, int] | None:
+    """The time of the next creation and the index of its entry; None = there are no more. Raises ValueError
+    for text that is no duration."""
+    start = micros(timetable["metadata"]["creationTimestamp"])
+    times = (
+        (time, index)
+        for index, (entry, created) in enumerate(
+            zip(entries(timetable), created_counts(timetable), strict=True)
+        )
+        if (time := entry.next_time(created)) is not None
+    )
+    first = min(times, default=None)
+    return None if first is None else (start + first[0], first[1])
+
+
+def entries(timetable: Manifest) -> list[TimetableEntry]:
+    """Raises ValueError for text that is no duration."""
+    return [
+        TimetableEntry(
+            durations.parse_duration(entry["at"]),
+            max(SHORTEST_PERIOD, durations.parse_duration(entry["every"])) if entry.get("every") else None,
+            durations.parse_duration(entry["until"]) if entry.get("until") else None,
+            entry["object"],
+        )
+        for entry in timetable["spec"]["entries"]
+    ]

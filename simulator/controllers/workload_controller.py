@@ -1,0 +1,97 @@
+"""The base of controllers whose objects own others: workloads with their pods, ReplicaSets, Jobs or
+ControllerRevisions (pkg/controller/controller_ref_manager.go, v1.34)."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from simulator.api import Manifest
+from simulator.controllers.controller import Controller
+from simulator.controllers.pods import is_finished
+from simulator.objects.conditions import condition
+from simulator.objects.labels import label_selector
+from simulator.objects.metadata import is_terminating, labels_of, namespace_of, object_key, uid_of
+from simulator.objects.owner_references import controller_of, with_controller, without_owners
+from simulator.objects.status import phase_of, status_of
+
+POD_METADATA = ("uid", "labels", "ownerReferences", "finalizers", "deletionTimestamp")
+"""The metadata of a pod that its controller depends on."""
+
+
+class WorkloadController(Controller):
+    """``component`` is also the kind of its objects, as ownerReferences have it."""
+
+    dependents: ClassVar[tuple[str, ...]] = ("pods",)
+    """The resources of the objects that it creates."""
+
+    def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
+        super().changed(resource, key, old, new)
+        if resource in self.dependents and relevant_fields(old) != relevant_fields(new):
+            for manifest in (old, new):
+                if manifest is not None:
+                    self.enqueue_owner(manifest)
+
+    def enqueue_owner(self, manifest: Manifest) -> None:
+        """Sync the controller of this object; of an object without one, all that may adopt it."""
+        controller = controller_of(manifest)
+        if controller is None:
+            for key in self._adopters(namespace_of(manifest), labels_of(manifest)):
+                self.enqueue(key)
+        elif controller["kind"] == self.component:
+            self.enqueue(object_key(namespace_of(manifest), controller["name"]))
+
+    def _adopters(self, namespace: str, labels: Mapping[str, str]) -> Iterator[str]:
+        for key, manifest in self._world.informer.of(self.resource).items():
+            selector = label_selector(manifest["spec"].get("selector"))
+            if namespace_of(manifest) == namespace and selector is not None and selector.matches(labels):
+                yield key
+
+    def owned(self, owner: Manifest, resource: str = "pods") -> list[Manifest]:
+        """The objects of one resource that ``owner`` controls, in the order in which they were observed."""
+        found = map(self._get, self._ownership.controlled(uid_of(owner), resource))
+        return [manifest for manifest in found if manifest is not None]
+
+    def claim(self, owner: Manifest, resource: str = "pods") -> list[Manifest] | None:
+        """Adopt the objects that match the selector and have no controller, release those that it controls
+        and that do not match any more. Returns the objects that it controls; None if some were adopted or
+        released, which makes another sync."""
+        owned = self.owned(owner, resource)
+        selector = label_selector(owner["spec"].get("selector"))
+        if selector is None:
+            return owned
+        orphans = map(self._get, self._ownership.orphans(resource, namespace_of(owner)))
+        released = [
+            manifest
+            for manifest in owned
+            if not (selector.matches(labels_of(manifest)) and self.may_own(owner, manifest))
+        ]
+        adopted = [
+            orphan
+            for orphan in orphans
+            if orphan is not None
+            and not is_terminating(orphan)
+            and not is_finished(orphan)
+            and selector.matches(labels_of(orphan))
+            and self.may_own(owner, orphan)
+        ]
+        for manifest in adopted:
+            self.patch(resource, manifest, lambda m: with_controller(m, owner))
+        for manifest in released:
+            self.patch(resource, manifest, lambda m: without_owners(m, {uid_of(owner)}))
+        return None if adopted or released else owned
+
+    def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
+        """Whether ``owner`` may control an object whose labels match its selector."""
+        return True
+
+
+def relevant_fields(manifest: Manifest | None) -> object:
+    """The fields of a dependent whose change makes a sync of its controller. Of a pod these are not its node
+    nor what the scheduler writes to its status."""
+    if manifest is None or manifest["kind"] != "Pod":
+        return manifest
+    return (
+        {field: manifest["metadata"].get(field) for field in POD_METADATA},
+        phase_of(manifest),
+        condition(manifest, "Ready"),
+        [c.get("restartCount") for c in status_of(manifest).get("containerStatuses") or ()],
+    )

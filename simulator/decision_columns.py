@@ -1,0 +1,297 @@
+"""The columns of a Decision: an integer a node, and the nodes' names.
+
+A reader uses them as sequences. They have two forms in JSON. The plain one, for people and other programs, is
+a list. The stored one is short and quickly written: neighbours with equal values are counted, and the names,
+which are the same in every Decision until a node comes or goes, are compressed once.
+:func:`decision_decoder` reads both."""
+
+import sys
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar, overload
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+SHORT = 32
+"""Columns of so many values at most are lists in the stored form too."""
+NAMES_KEPT = 16
+"""Lists of names that are kept decoded, so that Decisions of the same nodes share one. One of 5,000 names
+takes some 400 kB."""
+VALUES_A_RUN = 10
+"""Equal neighbours are counted if there are so many on average: a run takes about ten characters."""
+INTEGERS = (np.int8, np.int16, np.int32, np.int64)
+
+T = TypeVar("T")
+
+
+def narrowed(column: Ints) -> NDArray[Any]:
+    """A copy in the smallest integer type that holds the values."""
+    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    kind = next(kind for kind in INTEGERS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return column.astype(kind)
+
+
+class _StoredColumn(msgspec.Struct, omit_defaults=True):
+    """One of three forms of a long column."""
+
+    runs: list[int] = []
+    """Value, count, value, count, ... of neighbours that are equal."""
+    steps: list[int] = []
+    """The first value; then the runs of the differences between neighbours."""
+    width: int = 0
+    """Bytes of an integer: 1, 2, 4 or 8."""
+    bytes: str = ""
+    """All integers, little-endian, in base64."""
+
+
+class IntColumn(Sequence[int]):
+    """Integers, kept as an array until somebody reads them. The array must not be changed afterwards."""
+
+    __slots__ = ("_array", "_list", "_stored")
+
+    def __init__(self, values: NDArray[Any] | Iterable[int] = ()) -> None:
+        self._stored: object = None
+        self._array = values if isinstance(values, np.ndarray) else None
+        self._list: list[int] | None = None if self._array is not None else [*values]
+
+    def tolist(self) -> list[int]:
+        """Not to be written to."""
+        if self._list is None:
+            self._list = self.array().tolist()
+        return self._list
+
+    def array(self) -> NDArray[Any]:
+        if self._array is None:
+            self._array = np.array(self._list, dtype=np.int64)
+        return self._array
+
+    def __len__(self) -> int:
+        return len(self.tolist() if self._array is None else self._array)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        return self.tolist()[index]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def count(self, value: int) -> int:
+        return self.tolist().count(value)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, IntColumn):
+            return np.array_equal(self.array(), other.array())
+        return self.tolist() == other
+
+    __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none
+
+    def __repr__(self) -> str:
+        return repr(self.tolist())
+
+    def stored(self) -> object:
+        """The stored form: a list where the column is short, else the first short form of
+        :class:`_StoredColumn`."""
+        if self._stored is None:
+            self._stored = self.tolist() if len(self) <= SHORT else _short_form(self.array())
+        return self._stored
+
+    @classmethod
+    def read(cls, value: Any) -> "IntColumn":
+        """Of either form."""
+        if value is None:
+            return UNSTORED
+        if isinstance(value, list):
+            return cls(msgspec.convert(value, list[int]))
+        form = msgspec.convert(value, _StoredColumn)
+        if form.runs:
+            return cls(_expanded(form.runs))
+        if form.steps:
+            return cls(np.cumsum(np.append(form.steps[0], _expanded(form.steps[1:]))))
+        return cls(np.frombuffer(b64decode(form.bytes), dtype=f"<i{form.width}"))
+
+
+UNSTORED = IntColumn()
+"""Stands for a column that is not stored because another one says it."""
+
+
+class SumColumn(IntColumn):
+    """The sum of columns, each times its weight. It is worked out when it is read, and never stored."""
+
+    __slots__ = ("_weighted",)
+
+    def __init__(self, *weighted: tuple[IntColumn, int]) -> None:
+        super().__init__()
+        self._list = None
+        self._weighted = weighted
+
+    def array(self) -> NDArray[Any]:
+        if self._array is None:
+            products = [np.multiply(column.array(), by, dtype=np.int64) for column, by in self._weighted]
+            self._array = np.sum(products, axis=0)
+        return self._array
+
+    def __len__(self) -> int:
+        return len(self._weighted[0][0])
+
+    def stored(self) -> object:
+        return None
+
+
+def _short_form(array: NDArray[Any]) -> "_StoredColumn":
+    runs = _runs(array)
+    if runs is not None:
+        return _StoredColumn(runs=runs)
+    if array.itemsize > 1:  # of small integers the bytes are short enough
+        whole = array.astype(np.int64, copy=False)
+        steps = _runs(whole[1:] - whole[:-1])
+        if steps is not None:
+            return _StoredColumn(steps=[int(array[0]), *steps])
+        array = narrowed(array)
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return _StoredColumn(width=array.itemsize, bytes=b64encode(array.tobytes()).decode())
+
+
+def _runs(values: NDArray[Any]) -> list[int] | None:
+    """Value, count, value, count, ... of neighbours that are equal; None where these are many."""
+    ends = (values[1:] != values[:-1]).nonzero()[0]
+    if len(ends) > len(values) // VALUES_A_RUN:
+        return None
+    found = np.empty((len(ends) + 1, 2), dtype=np.int64)
+    found[:-1, 0], found[-1, 0] = values[ends], values[-1]
+    found[:-1, 1], found[-1, 1] = ends + 1, len(values)
+    found[1:, 1] -= found[:-1, 1].copy()
+    runs: list[int] = found.ravel().tolist()
+    return runs
+
+
+def _expanded(runs: Any) -> Ints:
+    expanded: Ints = np.repeat(np.array(runs[::2], dtype=np.int64), runs[1::2])
+    return expanded
+
+
+class NodeNames(Sequence[str]):
+    """Names of nodes."""
+
+    __slots__ = ("_names", "_stored")
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = [*names]
+        self._stored: object = None
+
+    def tolist(self) -> list[str]:
+        """Not to be written to."""
+        return self._names
+
+    def __len__(self) -> int:
+        return len(self.tolist())
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self.tolist()[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tolist())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tolist()
+
+    def index(self, name: str, start: int = 0, stop: int = sys.maxsize) -> int:
+        return self.tolist().index(name, start, stop)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.tolist() == (other.tolist() if isinstance(other, NodeNames) else other)
+
+    __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none
+
+    def __repr__(self) -> str:
+        return repr(self.tolist())
+
+    def stored(self) -> object:
+        """The list as JSON, compressed by zlib, in base64; a list where it is short itself."""
+        if self._stored is None:
+            compressed = b64encode(zlib.compress(msgspec.json.encode(self._names))).decode()
+            self._stored = self._names if len(self) <= SHORT else compressed
+        return self._stored
+
+    @classmethod
+    def read(cls, value: Any) -> "NodeNames":
+        """Of either form."""
+        if value is None:
+            return UNSTORED_NAMES
+        return _names(value) if isinstance(value, str) else cls(msgspec.convert(value, list[str]))
+
+
+UNSTORED_NAMES = NodeNames()
+"""Stands for names that are not stored because columns say them."""
+
+
+class TiedNames(NodeNames):
+    """The names of the feasible nodes that share the top total, in the order of the nodes; with one feasible
+    node, which is chosen without scores, its name. Worked out when they are read, and never stored."""
+
+    __slots__ = ("_feasible", "_nodes", "_totals", "_worked_out")
+
+    def __init__(self, nodes: NodeNames, feasible: IntColumn, totals: IntColumn) -> None:
+        super().__init__()
+        self._nodes = nodes
+        self._feasible = feasible
+        self._totals = totals
+        self._worked_out = False
+
+    def tolist(self) -> list[str]:
+        if not self._worked_out:
+            self._worked_out = True
+            places, totals = self._feasible.array(), self._totals.array()
+            if len(totals):
+                places = np.sort(places[totals == totals.max()])
+            elif len(places) > 1:
+                places = places[:0]
+            nodes = self._nodes.tolist()
+            self._names = [nodes[place] for place in places.tolist()]
+        return self._names
+
+    def stored(self) -> object:
+        return None
+
+
+@lru_cache(NAMES_KEPT)
+def _names(compressed: str) -> NodeNames:
+    return NodeNames(msgspec.json.decode(zlib.decompress(b64decode(compressed)), type=list[str]))
+
+
+def _stored(column: Any) -> object:
+    return column.stored() if isinstance(column, IntColumn | NodeNames) else _plain(column)
+
+
+def _plain(column: Any) -> object:
+    if isinstance(column, IntColumn | NodeNames | np.generic):  # a plugin may give NumPy's numbers
+        return column.tolist()
+    raise NotImplementedError(f"{type(column).__name__} has no form in JSON")
+
+
+def _read(kind: Any, value: object) -> object:
+    try:
+        return kind.read(value)
+    except (msgspec.ValidationError, zlib.error) as error:
+        raise ValueError(error) from None  # to which msgspec adds the path
+
+
+stored_encoder = msgspec.json.Encoder(enc_hook=_stored)
+plain_encoder = msgspec.json.Encoder(enc_hook=_plain)
+
+
+def decision_decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    """Reads what holds Decisions, in either form."""
+    return msgspec.json.Decoder(kind, dec_hook=_read)

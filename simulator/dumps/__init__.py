@@ -1,0 +1,2 @@
+"""Import and export of clusters as files: dumps of real clusters, recordings and exports, without sensitive
+data."""

@@ -1,0 +1,294 @@
+"""Import of the objects of a real cluster or of another sandbox, with a report.
+
+Objects are redacted (:mod:`simulator.dumps.redaction`) and fitted to the schemas of v1.34. They keep their
+UIDs, so that owner references stay valid. References to owners that are not imported are removed, as
+otherwise the garbage collector would delete the dependents.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from simulator.api import Change, Manifest, Micros
+from simulator.apiserver import priority, resources
+from simulator.apiserver.admission import bootstrap
+from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
+from simulator.apiserver.fitting import ReportField, Unfit, fit_to_schema
+from simulator.apiserver.overlay import CreatedObjects, Overlay
+from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.status import StatusError
+from simulator.apiserver.validation import validate
+from simulator.dumps.redaction import redact
+from simulator.objects.timestamps import timestamp
+
+IMPORTED_RESOURCES: Final = (
+    *("namespaces", "priorityclasses.scheduling.k8s.io", "nodes", "csinodes.storage.k8s.io"),
+    *("storageclasses.storage.k8s.io", "csidrivers.storage.k8s.io", "csistoragecapacities.storage.k8s.io"),
+    *("persistentvolumes", "persistentvolumeclaims", "volumeattachments.storage.k8s.io", "services"),
+    *("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps", "cronjobs.batch"),
+    *("jobs.batch", "controllerrevisions.apps", "replicationcontrollers", "poddisruptionbudgets.policy"),
+    *("timetables.schedviz", "pods"),
+)
+"""The resources that the scheduler or a controller of the simulation reads, in the order in which they are
+written: owners before their dependents."""
+PRIVATE_RESOURCES: Final = frozenset({"secrets", "configmaps"})
+"""Resources that are not imported because they may contain secrets."""
+UNSIMULATED_RESOURCES: Final = frozenset(
+    {
+        *("resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"),
+        *("deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"),
+        *("horizontalpodautoscalers.autoscaling", "resourcequotas", "limitranges"),
+    }
+)
+"""Resources that affect pods or the scheduler in a real cluster, but are not simulated."""
+MAX_NAMED: Final = 50
+"""Maximum number of entries in each list of a report."""
+MAX_NAME: Final = 100
+"""Maximum number of characters of a name in a report."""
+MAX_PATH: Final = 150
+"""Maximum number of characters of a field path in a report. The longest path in a pod has about 120."""
+DEFAULT_SCHEDULER: Final = "default-scheduler"
+_UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
+
+Fate = Literal["taken", "private", "unread", "unsimulated", "custom", "version", "untyped"]
+"""Whether the objects of a kind are imported ("taken"), or why they are left out: they may contain secrets
+("private"), no component reads them ("unread"), they are not simulated ("unsimulated"), they are custom
+resources ("custom"), only another version of the kind is known ("version"), or apiVersion or kind is missing
+("untyped")."""
+
+
+class KindReport(msgspec.Struct):
+    """The number of objects of a kind in the dump (``came``), and of those that were imported (``taken``)."""
+
+    api_version: str
+    kind: str
+    fate: Fate
+    came: int = 0
+    taken: int = 0
+
+
+class ImportReport(msgspec.Struct):
+    """The result of an import. Lists contain at most MAX_NAMED entries."""
+
+    kinds: list[KindReport] = []
+    dropped: dict[str, int] = {}
+    """The paths of fields that were left out, each with the number of objects."""
+    refused: list[str] = []
+    """Invalid objects, with the reason."""
+    refusals: int = 0
+    """Number of invalid objects."""
+    repeated: int = 0
+    """Number of objects that the dump contains twice. The first one is imported."""
+    orphaned: int = 0
+    """Number of objects with an owner that is not imported."""
+    namespaces: int = 0
+    """Number of namespaces that were missing in the dump and are created."""
+    stray: int = 0
+    """Number of pods that are bound to nodes which are not imported."""
+    claiming: int = 0
+    """Number of pods with resourceClaims."""
+    schedulers: dict[str, int] = {}
+    """The schedulerNames other than the default, each with the number of pending pods."""
+
+    @property
+    def taken(self) -> int:
+        return sum(kind.taken for kind in self.kinds)
+
+    @property
+    def came(self) -> int:
+        return sum(kind.came for kind in self.kinds)
+
+
+class Import:
+    """Imports manifests one by one. The objects are kept as JSON, because a dump may be large."""
+
+    def __init__(self, now: Micros, salt: bytes) -> None:
+        """``now`` is the creationTimestamp of objects without one. ``salt`` must be random and must not be
+        stored (:func:`simulator.dumps.redaction.redact`)."""
+        self._now = now
+        self._salt = salt
+        self._kept: dict[str, dict[str, bytes]] = {resource: {} for resource in IMPORTED_RESOURCES}
+        self._kinds: dict[tuple[str, str], KindReport] = {}
+        self._dropped: Counter[str] = Counter()
+        self._uids: set[str] = set()
+        self._namespaces: set[str] = set()
+        self.report = ImportReport()
+
+    def take(self, manifest: Manifest) -> None:
+        """Import a manifest, or record in the report why it is left out. Raises nothing."""
+        kind, resource = self._kind(manifest)
+        kind.came += 1
+        if kind.fate != "taken" or resource is None:
+            return
+        left: set[str] = set()
+        try:
+            found = self._redact_and_fit(resource, manifest, left.add)
+        except Unfit as unfit:
+            self._refuse(kind, manifest, f"{unfit} is missing or wrong")
+            return
+        metadata = found["metadata"]
+        key = resource.key(metadata.get("namespace", ""), metadata["name"])
+        collection = self._kept[resource.id]
+        if key in collection:
+            self.report.repeated += 1
+            return
+        causes = validate(resource, found)
+        if causes:
+            self._refuse(kind, manifest, str(causes[0]))
+            return
+        self._dropped.update(path[:MAX_PATH] for path in left)
+        collection[key] = msgspec.json.encode(found)
+        self._uids.add(metadata["uid"])
+        if resource.namespaced:
+            self._namespaces.add(metadata["namespace"])
+        kind.taken += 1
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether any object was taken."""
+        return bool(self._uids)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the changes that create the cluster, owners before dependents. Completes the report at the
+        end."""
+        yield from self._bootstrap()
+        classes = Overlay(CreatedObjects(self._creations(PRIORITY_CLASSES)))
+        nodes = self._kept[NODES.id]
+        for resource in IMPORTED_RESOURCES:
+            for key, packed in self._kept[resource].items():
+                manifest = self._without_missing_owners(msgspec.json.decode(packed))
+                if resource == PODS.id and not self._set_priority(manifest, classes, nodes):
+                    continue
+                yield Change(resource, key, manifest, expected=0)
+        self._complete_report()
+
+    # Single objects
+
+    def _kind(self, manifest: Manifest) -> tuple[KindReport, Resource | None]:
+        api_version, name = manifest.get("apiVersion"), manifest.get("kind")
+        resource, fate = None, "untyped"
+        if isinstance(api_version, str) and isinstance(name, str) and api_version and name:
+            resource = resources.find_by_kind(api_version, name)
+            fate = _kind_fate(api_version, name, resource)
+        else:
+            api_version = name = ""
+        place = api_version[:MAX_NAME], name[:MAX_NAME]
+        if place not in self._kinds:
+            # Count further kinds together if there are very many.
+            if len(self._kinds) >= 10 * MAX_NAMED:
+                place, fate = ("", ""), "untyped"
+            self._kinds.setdefault(place, KindReport(*place, fate))  # type: ignore[arg-type]  # one of the literals
+        return self._kinds[place], resource
+
+    def _redact_and_fit(self, resource: Resource, given: Manifest, note: ReportField) -> Manifest:
+        """Return the object as it is imported: redacted, fitted to its schema, with defaults. Raises
+        Unfit."""
+        metadata = given.get("metadata")
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+            raise Unfit("metadata.name")
+        found = fit_to_schema(resource, redact(given, self._salt, note), note)
+        metadata = found["metadata"]
+        if resource.namespaced:
+            metadata.setdefault("namespace", "default")
+        else:
+            metadata.pop("namespace", None)
+        metadata.setdefault("creationTimestamp", timestamp(self._now))
+        key = resource.key(metadata.get("namespace", ""), metadata["name"])
+        metadata.setdefault("uid", str(uuid.uuid5(_UIDS, f"{resource.id}/{key}")))
+        set_defaults(resource, found)
+        if resource == NODES:
+            prepare_for_create(resource, found, timestamp(self._now))
+        elif resource == PODS:
+            status = found.setdefault("status", {})
+            status.setdefault("phase", "Pending")
+            status["qosClass"] = qos_class(found)
+        return found
+
+    def _refuse(self, kind: KindReport, manifest: Manifest, why: str) -> None:
+        self.report.refusals += 1
+        if len(self.report.refused) < MAX_NAMED:
+            metadata = manifest.get("metadata")
+            name = metadata.get("name") if isinstance(metadata, dict) else ""
+            self.report.refused.append(f"{kind.kind} {str(name)[:MAX_NAME]}: {why[: 3 * MAX_NAME]}")
+
+    # The whole cluster
+
+    def _bootstrap(self) -> Iterator[Change]:
+        """Yield the creations of objects that every cluster has and of the objects' namespaces, if the dump
+        does not contain them."""
+        for change in bootstrap(self._now):
+            if change.key not in self._kept[change.resource]:
+                yield change
+        there = {*self._kept[NAMESPACES.id], *(c.key for c in bootstrap(self._now))}
+        for name in sorted(self._namespaces - there):
+            self.report.namespaces += 1
+            made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            yield Change(
+                NAMESPACES.id, name, self._redact_and_fit(NAMESPACES, made, lambda _: None), expected=0
+            )
+
+    def _creations(self, resource: Resource) -> list[Change]:
+        collection = self._kept[resource.id]
+        return [Change(resource.id, key, msgspec.json.decode(data), 0) for key, data in collection.items()]
+
+    def _without_missing_owners(self, manifest: Manifest) -> Manifest:
+        """Return the object without references to owners that are not imported."""
+        metadata = manifest["metadata"]
+        given = metadata.get("ownerReferences")
+        if given is None:
+            return manifest
+        kept = [reference for reference in given if reference["uid"] in self._uids]
+        if len(kept) == len(given):
+            return manifest
+        self.report.orphaned += 1
+        rest = {field: value for field, value in metadata.items() if field != "ownerReferences"}
+        return {**manifest, "metadata": {**rest, "ownerReferences": kept} if kept else rest}
+
+    def _set_priority(self, pod: Manifest, classes: Overlay, nodes: Iterable[str]) -> bool:
+        """Set the priority of a pod that was not admitted by an API server, and count the pod in the report.
+        Returns False if its PriorityClass does not exist: the pod is left out."""
+        spec = pod["spec"]
+        if "priority" not in spec:
+            try:
+                priority.resolve_priority(pod, classes)
+            except StatusError as error:
+                kind = self._kinds["v1", "Pod"]
+                kind.taken -= 1
+                self._refuse(kind, pod, error.message)
+                return False
+        self.report.claiming += bool(spec.get("resourceClaims"))
+        self.report.stray += bool(spec.get("nodeName")) and spec["nodeName"] not in nodes
+        scheduler = spec["schedulerName"]
+        if not spec.get("nodeName") and scheduler != DEFAULT_SCHEDULER:
+            counted = self.report.schedulers
+            name = scheduler if scheduler in counted or len(counted) < MAX_NAMED else "…"
+            counted[name] = counted.get(name, 0) + 1
+        return True
+
+    def _complete_report(self) -> None:
+        self.report.kinds = sorted(
+            self._kinds.values(), key=lambda kind: (kind.fate != "taken", -kind.came, kind.kind)
+        )
+        self.report.dropped = dict(self._dropped.most_common(MAX_NAMED))
+
+
+def _kind_fate(api_version: str, kind: str, resource: Resource | None) -> Fate:
+    if resource is None:
+        known = any(each.kind == kind for each in resources.BUILT_IN)
+        return "version" if known and "." not in _custom_group(api_version) else "custom"
+    if resource.id in IMPORTED_RESOURCES:
+        return "taken"
+    if resource.id in PRIVATE_RESOURCES:
+        return "private"
+    if resource.id in UNSIMULATED_RESOURCES:
+        return "unsimulated"
+    return "unread" if resource.group in resources.BUILT_IN_GROUPS else "custom"
+
+
+def _custom_group(api_version: str) -> str:
+    """Return the group, or "" if it is one of Kubernetes'."""
+    group, slash, _ = api_version.rpartition("/")
+    return group if slash and not group.endswith(".k8s.io") else ""

@@ -1,0 +1,94 @@
+"""Status and the other results that plugins return
+(staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from simulator.decision import Code, Preemption
+from simulator.objects.pod import Pod
+
+
+class PluginError(Exception):
+    """Raised by a plugin for what upstream returns as a Status with code Error: the attempt fails, and the
+    plugin does not count as one that rejected the pod."""
+
+
+class Status(NamedTuple):
+    """fwk.Status. Methods return None for Success."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+
+    @property
+    def rejected(self) -> bool:
+        """IsRejected: the code is Unschedulable, UnschedulableAndUnresolvable or Pending."""
+        return self.code in ("Unschedulable", "UnschedulableAndUnresolvable", "Pending")
+
+    @property
+    def message(self) -> str:
+        return ", ".join(self.reasons)
+
+
+SKIP = Status("Skip")
+
+
+def unschedulable(*reasons: str) -> Status:
+    """Return a status with code Unschedulable: preemption can make the pod schedulable."""
+    return Status("Unschedulable", reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """Return a status with code UnschedulableAndUnresolvable: preemption cannot make the pod schedulable."""
+    return Status("UnschedulableAndUnresolvable", reasons)
+
+
+def error(reason: str) -> Status:
+    return Status("Error", (reason,))
+
+
+class PreFilterResult(NamedTuple):
+    """fwk.PreFilterResult: Success, and only these nodes are to be filtered. They need not exist."""
+
+    node_names: frozenset[str]
+
+
+class Verdicts(NamedTuple):
+    """The result of a filter plugin for the n nodes of a batch.
+
+    ``codes`` has shape [n] and any integer type, or bool if there is one status: 0 = the node passes, k > 0 =
+    the node is rejected with ``statuses[k - 1]``. ``statuses`` can contain statuses that no node has.
+    """
+
+    codes: NDArray[Any]
+    statuses: Sequence[Status]
+
+
+class SelectedCandidate(NamedTuple):
+    """The node that preemption selected (SelectCandidate), and what it costs."""
+
+    node: str
+    victims: Sequence[Pod]
+    """Most important first."""
+    rule: int
+    """The number of the tie-break rule that decided, see :class:`simulator.decision.Preemption`."""
+    candidates: int
+    """The number of nodes among which it was selected."""
+
+
+class PostFilterResult(NamedTuple):
+    """fwk.PostFilterResult. ``nominated_node``: None keeps the pod's nomination, "" clears it.
+
+    ``candidate``: None where no pod has to be evicted. ``preemption`` returns the record of the preemption: a
+    function, because the record is expensive to create."""
+
+    nominated_node: str | None
+    preemption: Callable[[], Preemption] | None = None
+    candidate: SelectedCandidate | None = None
+
+
+def go_list(names: Iterable[str]) -> str:
+    """Format names as Go prints a sorted slice: ``[a b]``."""
+    return f"[{' '.join(sorted(names))}]"

@@ -1,0 +1,108 @@
+"""The conditions in an object's status (apimachinery/pkg/api/meta/conditions.go and the types of the API
+groups, v1.34)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from simulator.api import Manifest, Micros
+from simulator.objects.status import status_of, with_status
+from simulator.objects.timestamps import timestamp
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What conditions of all kinds have. Times are RFC 3339; ``status`` is True, False or Unknown."""
+
+    type: str
+    status: str
+
+
+class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """core/v1 PodCondition, and metav1.Condition as PodDisruptionBudgets have it."""
+
+    last_transition_time: str
+    reason: str = ""
+    message: str = ""
+
+
+class NodeCondition(Condition, frozen=True, kw_only=True, rename="camel"):
+    """core/v1 NodeCondition."""
+
+    reason: str
+    message: str
+    last_heartbeat_time: str
+    last_transition_time: str
+
+
+class DeploymentCondition(Condition, frozen=True, kw_only=True, rename="camel"):
+    """apps/v1 DeploymentCondition, without its message."""
+
+    reason: str
+    last_update_time: str
+    last_transition_time: str
+
+
+class JobCondition(Condition, frozen=True, kw_only=True, rename="camel"):
+    """batch/v1 JobCondition."""
+
+    reason: str
+    message: str
+    last_probe_time: str
+    last_transition_time: str
+
+
+def conditions_of(manifest: Mapping[str, Any]) -> Sequence[Manifest]:
+    found: Sequence[Manifest] = status_of(manifest).get("conditions") or ()
+    return found
+
+
+def condition(manifest: Mapping[str, Any], kind: str) -> Manifest | None:
+    """The condition of this type; None if the object has none (FindStatusCondition)."""
+    return next((found for found in conditions_of(manifest) if found["type"] == kind), None)
+
+
+def condition_status(manifest: Manifest, kind: str) -> str:
+    """True, False or Unknown; "" if the object has no condition of this type."""
+    found = condition(manifest, kind)
+    return "" if found is None else str(found["status"])
+
+
+def is_condition_true(manifest: Manifest, kind: str) -> bool:
+    return condition_status(manifest, kind) == "True"
+
+
+def transition_time(old: Manifest | None, status: str, now: Micros) -> str:
+    """The lastTransitionTime of a condition that gets this status: that of the old condition while the status
+    stays the same, else now."""
+    stamp = timestamp(now)
+    if old is None or old["status"] != status:
+        return stamp
+    since: str = old.get("lastTransitionTime", stamp)
+    return since
+
+
+def replace_condition(manifest: Manifest, new: Condition) -> Manifest:
+    """A copy of the object with ``new`` as the last condition, instead of the one of its type."""
+    kept = [old for old in conditions_of(manifest) if old["type"] != new.type]
+    return with_status(manifest, conditions=[*kept, msgspec.to_builtins(new)])
+
+
+def with_condition(
+    manifest: Manifest, now: Micros, kind: str, status: str, *, reason: str = "", message: str = ""
+) -> Manifest:
+    """The pod or PodDisruptionBudget with this condition; the object itself if it has it already
+    (UpdatePodCondition, pkg/api/v1/pod/util.go, v1.34)."""
+    old = condition(manifest, kind)
+    new = PodCondition(
+        type=kind,
+        status=status,
+        last_transition_time=transition_time(old, status, now),
+        reason=reason,
+        message=message,
+    )
+    if old is not None and {**old, "lastTransitionTime": new.last_transition_time} == msgspec.to_builtins(
+        new
+    ):
+        return manifest
+    return replace_condition(manifest, new)

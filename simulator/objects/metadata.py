@@ -1,0 +1,72 @@
+"""The metadata of an object, read from its manifest (the accessors of metav1.ObjectMeta)."""
+
+from collections.abc import Mapping, Sequence
+
+from simulator.api import Manifest
+
+
+def object_key(namespace: str, name: str) -> str:
+    """The key by which an object is stored: ``namespace/name``, or ``name`` of a cluster-scoped kind."""
+    return f"{namespace}/{name}" if namespace else name
+
+
+def key_of(manifest: Manifest) -> str:
+    """The object's key: ``namespace/name``, or ``name`` of a cluster-scoped kind (MetaNamespaceKeyFunc)."""
+    return object_key(namespace_of(manifest), name_of(manifest))
+
+
+def namespace_of_key(key: str) -> str:
+    """The namespace in an object's key; "" in that of a cluster-scoped kind."""
+    return key.rpartition("/")[0]
+
+
+def name_of(manifest: Manifest) -> str:
+    name: str = manifest["metadata"]["name"]
+    return name
+
+
+def namespace_of(manifest: Manifest) -> str:
+    """ "" for an object of a cluster-scoped kind."""
+    namespace: str = manifest["metadata"].get("namespace") or ""
+    return namespace
+
+
+def uid_of(manifest: Manifest) -> str:
+    """ "" for an object that is not stored yet."""
+    uid: str = manifest["metadata"].get("uid", "")
+    return uid
+
+
+def version_of(manifest: Manifest) -> int:
+    """The resourceVersion of a stored object."""
+    return int(manifest["metadata"]["resourceVersion"])
+
+
+def labels_of(manifest: Manifest) -> dict[str, str]:
+    labels: dict[str, str] = manifest["metadata"].get("labels") or {}
+    return labels
+
+
+def annotations_of(manifest: Manifest) -> dict[str, str]:
+    annotations: dict[str, str] = manifest["metadata"].get("annotations") or {}
+    return annotations
+
+
+def finalizers_of(manifest: Manifest) -> Sequence[str]:
+    return manifest["metadata"].get("finalizers") or ()
+
+
+def is_terminating(manifest: Manifest) -> bool:
+    """Whether the object's deletion was requested: it has a deletionTimestamp."""
+    return "deletionTimestamp" in manifest["metadata"]
+
+
+def with_metadata(manifest: Manifest, **fields: object) -> Manifest:
+    """A copy of the object with these fields of its metadata set."""
+    return {**manifest, "metadata": {**manifest["metadata"], **fields}}
+
+
+def with_annotations(manifest: Manifest, new: Mapping[str, str]) -> Manifest:
+    """The object with these annotations set; the object itself if it has them already."""
+    old = annotations_of(manifest)
+    return manifest if new.items() <= old.items() else with_metadata(manifest, annotations={**old, **new})

@@ -1,0 +1,11 @@
+"""Parsing of numbers in annotations and names, which users may set to any text."""
+
+from typing import Final
+
+MAX_DIGITS: Final = 18
+"""A number with up to 18 digits fits into an int64."""
+
+
+def whole_number(text: str) -> int | None:
+    """Parse a text of decimal digits; None for any other text and for more than MAX_DIGITS digits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None

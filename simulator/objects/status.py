@@ -1,0 +1,32 @@
+"""The status of an object, read from its manifest."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from simulator.api import Manifest
+
+
+def status_of(manifest: Mapping[str, Any]) -> Manifest:
+    """{} for an object without a status."""
+    found: Manifest = manifest.get("status") or {}
+    return found
+
+
+def phase_of(manifest: Manifest) -> str:
+    """The phase of a pod, claim or volume; "" if its status has none."""
+    phase: str = status_of(manifest).get("phase", "")
+    return phase
+
+
+def with_status(manifest: Manifest, **fields: object) -> Manifest:
+    """A copy of the object with these fields of its status set; None removes one."""
+    status = {**status_of(manifest), **fields}
+    return {**manifest, "status": {name: value for name, value in status.items() if value is not None}}
+
+
+def with_status_fields(manifest: Manifest, fields: msgspec.Struct) -> Manifest:
+    """A copy of the object with the fields of ``fields`` set in its status; None removes one, UNSET leaves
+    it."""
+    return with_status(manifest, **msgspec.to_builtins(fields))

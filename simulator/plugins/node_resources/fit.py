@@ -1,0 +1,254 @@
+"""NodeResourcesFit (pkg/scheduler/framework/plugins/noderesources/fit.go, v1.34)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Ints, Rows
+from simulator.config.args import Args, Cause
+from simulator.framework.cluster_event import NODE, POD, ActionType
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.handle import Handle
+from simulator.framework.interface import (
+    EnqueueExtensions,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScoreExplanation,
+    ScorePlugin,
+)
+from simulator.framework.node_batch import NodeBatch, batch_of
+from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
+from simulator.framework.status import (
+    PluginError,
+    PreFilterResult,
+    Status,
+    Verdicts,
+    unresolvable,
+    unschedulable,
+)
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
+from simulator.objects.pod_requests import is_extended_resource
+from simulator.plugins.node_resources.resource_allocation import (
+    MAX_CUSTOM_PRIORITY_SCORE,
+    ResourceSpec,
+    Scorer,
+    UtilizationShapePoint,
+    cpu_and_memory,
+    least_allocated,
+    list_allocations,
+    most_allocated,
+    requested_to_capacity_ratio,
+    score_inputs,
+    validate_resources,
+    validate_shape,
+)
+
+STATE = "PreFilterNodeResourcesFit"
+TOO_MANY_PODS = "Too many pods"
+MAX_TABLE = 4096
+"""The largest number of possible combinations of shortages for which _number_combinations uses a table, which
+is much faster than sorting. It is enough for pods that request up to 10 resources."""
+
+
+class RequestedToCapacityRatioParam(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    shape: list[UtilizationShapePoint] = []
+
+
+class ScoringStrategy(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    type: Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"] = "LeastAllocated"
+    resources: list[ResourceSpec] = msgspec.field(default_factory=list)
+    requested_to_capacity_ratio: RequestedToCapacityRatioParam | None = None
+
+
+class NodeResourcesFitArgs(Args):
+    ignored_resources: list[str] = []
+    ignored_resource_groups: list[str] = []
+    scoring_strategy: ScoringStrategy | None = None
+
+    def validate(self) -> Iterator[Cause]:
+        for i, name in enumerate(self.ignored_resources):
+            if not name:
+                yield f"ignoredResources[{i}]", "name part must be non-empty"
+        for i, group in enumerate(self.ignored_resource_groups):
+            if "/" in group:
+                yield f"ignoredResourceGroups[{i}]", "resource group name can't contain '/'"
+        strategy = self.scoring_strategy
+        if strategy is None:
+            self.scoring_strategy = strategy = ScoringStrategy()
+        if not strategy.resources:
+            strategy.resources = cpu_and_memory()
+        yield from validate_resources("scoringStrategy.resources", strategy.resources)
+        if strategy.type == "RequestedToCapacityRatio":
+            shape = strategy.requested_to_capacity_ratio
+            yield from validate_shape(
+                "scoringStrategy.requestedToCapacityRatio.shape",
+                shape.shape if shape else [],
+                MAX_CUSTOM_PRIORITY_SCORE,
+            )
+
+
+class NodeResourcesFit(EnqueueExtensions, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """Rejects nodes that do not have enough free resources for the pod's requests, and scores nodes by one of
+    three strategies."""
+
+    name = "NodeResourcesFit"
+    args_type = NodeResourcesFitArgs
+
+    def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        strategy = args.scoring_strategy
+        assert strategy is not None, "NodeResourcesFitArgs.validate sets the default"
+        self.resources = strategy.resources
+        self.scorer = self._scorer(args)
+        self.ignored = frozenset(args.ignored_resources)
+        self.ignored_groups = frozenset(args.ignored_resource_groups)
+
+    @staticmethod
+    def _scorer(args: NodeResourcesFitArgs) -> Scorer:
+        strategy = args.scoring_strategy
+        assert strategy is not None
+        if strategy.type == "MostAllocated":
+            return most_allocated
+        if strategy.type == "RequestedToCapacityRatio":
+            ratio = strategy.requested_to_capacity_ratio
+            return requested_to_capacity_ratio(ratio.shape if ratio else [])
+        return least_allocated
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return [
+            register(POD, ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN, pod_changed),
+            register(NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE, node_changed),
+        ]
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
+        state.write(STATE, pod.own_requests)
+        return None
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
+        requests: dict[str, int] | None = state.find(STATE)
+        if requests is None:
+            raise PluginError(f'error reading "{STATE}" from cycleState: not found')
+        checked = tuple((name, n) for name, n in requests.items() if n > 0 and not self.ignores(name))
+        if nodes.is_copy:
+            return _verdicts(_find_shortages(nodes, checked), checked)
+        cluster = nodes.cluster
+        shortages = cluster.row_column(
+            ("NodeResourcesFit", checked), lambda rows: _find_shortages(batch_of(cluster, rows), checked)
+        )
+        return _verdicts(nodes.take(shortages), checked)
+
+    def ignores(self, name: str) -> bool:
+        """Whether ignoredResources or ignoredResourceGroups exclude this resource from filtering."""
+        if not (self.ignored or self.ignored_groups) or not is_extended_resource(name):
+            return False
+        return name in self.ignored or name.split("/", maxsplit=1)[0] in self.ignored_groups
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
+        return None
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+        requests = tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
+        return nodes.take(nodes.cluster.row_column((self, requests), self._score(nodes.cluster, requests)))
+
+    def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
+        strategy = self.args.scoring_strategy
+        requests = [pod.scored_requests.get(spec.name, 0) for spec in self.resources]
+        ratio = strategy.requested_to_capacity_ratio
+        return ScoreExplanation(
+            score_inputs(nodes, self.resources, requests, non_zero=True),
+            strategy.type,
+            tuple((point.utilization, point.score) for point in ratio.shape) if ratio else (),
+        )
+
+    def _score(self, cluster: Cluster, requests: Sequence[int]) -> Callable[[Rows | slice], Ints]:
+        def score(rows: Rows | slice) -> Ints:
+            batch = batch_of(cluster, rows)
+            return self.scorer(list_allocations(batch, self.resources, requests, non_zero=True), len(batch))
+
+        return score
+
+
+Requests = Sequence[tuple[str, int]]
+"""Resources and the requested amount of each."""
+
+
+def _find_shortages(nodes: NodeBatch, requests: Requests) -> Ints:
+    """fitsRequest: return int64[n], a set of bits for each node. Bit 0: too many pods. Bits 1 to m: not
+    enough of each of the m resources. Bit m + 1: a request is larger than the node's allocatable amount."""
+    cluster = nodes.cluster
+    shortages: Ints = (nodes.pod_count + 1 > nodes.take(cluster.allowed_pods)).astype(np.int64)
+    exceeds_allocatable = np.zeros(len(nodes), dtype=np.bool_)
+    for bit, (name, amount) in enumerate(requests, start=1):
+        resource = cluster.resources.get(name)
+        if resource is None:  # no node has it
+            shortages |= 1 << bit
+            exceeds_allocatable[:] = True
+            continue
+        allocatable = nodes.take(cluster.allocatable[resource])
+        shortages |= (amount > allocatable - nodes.requested[resource]).astype(np.int64) << bit
+        exceeds_allocatable |= amount > allocatable
+    shortages |= exceeds_allocatable.astype(np.int64) << len(requests) + 1
+    return shortages
+
+
+def _verdicts(shortages: Ints, requests: Requests) -> Verdicts | None:
+    """Return one status per combination of shortages that occurs. It is UnschedulableAndUnresolvable if a
+    request is larger than the node's allocatable amount."""
+    if not shortages.any():
+        return None
+    reasons = [TOO_MANY_PODS, *(f"Insufficient {name}" for name, _ in requests)]
+    exceeds_allocatable = 1 << len(reasons)
+    combinations, codes = _number_combinations(shortages, 2 * exceeds_allocatable)
+    statuses = []
+    for combination in combinations:
+        present = [reason for bit, reason in enumerate(reasons) if combination >> bit & 1]
+        statuses.append((unresolvable if combination & exceeds_allocatable else unschedulable)(*present))
+    return Verdicts(codes, statuses)
+
+
+def _number_combinations(shortages: Ints, size: int) -> tuple[list[int], Ints]:
+    """Return the values in ``shortages`` (each below ``size``) without 0, and int64[n]: the index of each
+    node's value in this list plus 1, 0 for value 0."""
+    if size > MAX_TABLE:
+        found, numbers = np.unique(np.append(shortages, 0), return_inverse=True)
+        return found[1:].tolist(), numbers[:-1]
+    found = np.flatnonzero(np.bincount(shortages))
+    found = found[found > 0]
+    table = np.zeros(size, dtype=np.int64)
+    table[found] = np.arange(1, len(found) + 1)
+    return found.tolist(), table[shortages]
+
+
+# Queueing hints
+
+
+def node_changed(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Queue if the pod fits on the node when no pods are on it, and the node was added or has more of a
+    requested resource than before. As upstream, this hint does not consider ``ignoredResources``."""
+    requests = {name: amount for name, amount in pod.own_requests.items() if amount}
+    if new.allowed_pods < 1 or any(amount > new.allocatable.get(r, 0) for r, amount in requests.items()):
+        return False
+    if old is None or new.allowed_pods > old.allowed_pods:
+        return True
+    return any(new.allocatable.get(name, 0) > old.allocatable.get(name, 0) for name in requests)
+
+
+def pod_changed(pod: Pod, old: Pod, new: Pod | None) -> bool:
+    """Queue if a pod with a node was deleted, if the rejected pod itself requests less, or if a pod on a node
+    requests less of a resource that the rejected pod requests."""
+    if new is None:
+        return freed_resources(old)
+    if new.uid == pod.uid:
+        return True
+    if not new.node_name:
+        return False
+    return any(
+        old.requests.get(name, 0) > new.requests.get(name, 0)
+        for name, amount in pod.own_requests.items()
+        if amount
+    )

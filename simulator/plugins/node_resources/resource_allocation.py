@@ -1,0 +1,230 @@
+"""Scores from requested and allocatable resources: resource_allocation.go, least_allocated.go,
+most_allocated.go, requested_to_capacity_ratio.go and balanced_allocation.go in
+pkg/scheduler/framework/plugins/noderesources, v1.34.
+
+Computed in int64 with truncating division, or in float64 where upstream does, in upstream's order.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from simulator.cluster.columns import Bools, Ints
+from simulator.config.args import Cause
+from simulator.decision import ScoreInput
+from simulator.framework.interface import MAX_NODE_SCORE
+from simulator.framework.node_batch import NodeBatch
+from simulator.objects.pod_requests import CPU, MEMORY, is_scalar_resource
+
+MAX_WEIGHT = 100
+MAX_UTILIZATION = 100
+MAX_CUSTOM_PRIORITY_SCORE = 10
+
+
+class ResourceSpec(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    name: str
+    weight: int = 1
+
+
+class UtilizationShapePoint(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    utilization: int = 0
+    """Percent."""
+    score: int = 0
+    """0 to 10."""
+
+
+def cpu_and_memory() -> list[ResourceSpec]:
+    return [ResourceSpec("cpu", 1), ResourceSpec("memory", 1)]
+
+
+def validate_resources(path: str, resources: list[ResourceSpec]) -> Iterator[Cause]:
+    for i, resource in enumerate(resources):
+        resource.weight = resource.weight or 1
+        if not 1 <= resource.weight <= MAX_WEIGHT:
+            yield (
+                f"{path}[{i}].weight",
+                f"resource weight of {resource.name} not in valid range [1, {MAX_WEIGHT}]",
+            )
+
+
+def validate_shape(path: str, shape: list[UtilizationShapePoint], highest: int) -> Iterator[Cause]:
+    if not shape:
+        yield path, "at least one point must be specified"
+    for i, point in enumerate(shape):
+        if not 0 <= point.utilization <= MAX_UTILIZATION:
+            yield f"{path}[{i}].utilization", "not in valid range [0, 100]"
+        if i and point.utilization <= shape[i - 1].utilization:
+            yield f"{path}[{i}].utilization", "utilization values must be sorted in increasing order"
+        if not 0 <= point.score <= highest:
+            yield f"{path}[{i}].score", f"not in valid range [0, {highest}]"
+
+
+class Allocation(NamedTuple):
+    """One resource on the n nodes of a batch: its weight, int64[n] allocatable, and int64[n] requested by the
+    pods on the node plus the incoming pod."""
+
+    weight: int
+    allocatable: Ints
+    requested: Ints
+
+
+def score_inputs(
+    nodes: NodeBatch, resources: Sequence[ResourceSpec], pod_requests: Sequence[int], *, non_zero: bool
+) -> list[ScoreInput]:
+    """Return the result of :func:`list_allocations` in the types of the decision record."""
+    return [
+        ScoreInput(spec.name, found.weight, found.requested.tolist(), found.allocatable.tolist())
+        for spec, request in zip(resources, pod_requests, strict=True)
+        for found in list_allocations(nodes, [spec], [request], non_zero=non_zero)
+    ]
+
+
+Scorer = Callable[[Sequence[Allocation], int], Ints]
+"""``scorer(allocations, n)`` returns int64[n], scores from 0 to 100."""
+
+
+def list_allocations(
+    nodes: NodeBatch, resources: Sequence[ResourceSpec], pod_requests: Sequence[int], *, non_zero: bool
+) -> list[Allocation]:
+    """Return the allocations of ``resources``, without scalar resources that the pod does not request and
+    resources that no node has. ``pod_requests[k]`` is the pod's request of ``resources[k]``. ``non_zero``:
+    use defaults for containers that request no cpu or memory (NonZeroRequested)."""
+    cluster = nodes.cluster
+    allocations = []
+    for spec, request in zip(resources, pod_requests, strict=True):
+        resource = cluster.resources.get(spec.name)
+        if resource is None or (request == 0 and is_scalar_resource(spec.name)):
+            continue
+        with_defaults = non_zero and spec.name in (CPU, MEMORY)
+        requested = nodes.non_zero[resource] if with_defaults else nodes.requested[resource]
+        allocatable = nodes.take(cluster.allocatable[resource])
+        allocations.append(Allocation(spec.weight, allocatable, requested + request))
+    return allocations
+
+
+def least_allocated(resources: Sequence[Allocation], count: int) -> Ints:
+    """leastResourceScorer: the score is the percentage of the resource that is not requested."""
+
+    def free(allocation: Allocation, capacity: Ints) -> Ints:
+        score: Ints = (capacity - allocation.requested) * MAX_NODE_SCORE // capacity
+        return np.where(allocation.requested > capacity, 0, score)
+
+    return _weighted_mean(resources, count, free)
+
+
+def most_allocated(resources: Sequence[Allocation], count: int) -> Ints:
+    """mostResourceScorer: the score is the percentage of the resource that is requested."""
+
+    def used(allocation: Allocation, capacity: Ints) -> Ints:
+        score: Ints = np.minimum(allocation.requested, capacity) * MAX_NODE_SCORE // capacity
+        return score
+
+    return _weighted_mean(resources, count, used)
+
+
+def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Scorer:
+    """requestedToCapacityRatioScorer: return a scorer that interpolates the points of ``shape``. The score of
+    each utilization from 0 to 100 percent is computed once."""
+    curve = np.array([_broken_linear(shape, p) for p in range(MAX_UTILIZATION + 1)], dtype=np.int64)
+
+    def scorer(resources: Sequence[Allocation], count: int) -> Ints:
+        total = np.zeros(count, dtype=np.int64)
+        weights = np.zeros(count, dtype=np.int64)
+        for allocation in resources:
+            has, capacity = _capacity(allocation)
+            utilization = np.where(
+                allocation.requested > capacity,
+                MAX_UTILIZATION,
+                allocation.requested * MAX_UTILIZATION // capacity,
+            )
+            score = np.where(has, curve[utilization], 0)
+            total += score * allocation.weight
+            weights += np.where(score > 0, allocation.weight, 0)
+        ratio = total / np.maximum(weights, 1)
+        # Go's math.Round rounds halves away from zero; the values here are not negative.
+        return np.floor(ratio + 0.5).astype(np.int64)
+
+    return scorer
+
+
+def _broken_linear(shape: Sequence[UtilizationShapePoint], p: int) -> int:
+    """BuildBrokenLinearFunction: return the score (0 to 100) of utilization ``p`` in percent."""
+    scale = MAX_NODE_SCORE // MAX_CUSTOM_PRIORITY_SCORE
+    for i, point in enumerate(shape):
+        if p <= point.utilization:
+            if i == 0:
+                return point.score * scale
+            before = shape[i - 1]
+            rise = (point.score - before.score) * scale * (p - before.utilization)
+            return before.score * scale + _truncating_divide(rise, point.utilization - before.utilization)
+    return shape[-1].score * scale
+
+
+def _truncating_divide(numerator: int, denominator: int) -> int:
+    """Divide as Go does: the quotient is truncated toward 0."""
+    quotient = abs(numerator) // denominator
+    return quotient if numerator >= 0 else -quotient
+
+
+def _all_nodes_have(resources: Sequence[Allocation]) -> bool:
+    """Whether every node has every resource. This is the most common case and can be computed faster."""
+    return bool(resources) and all(allocation.allocatable.all() for allocation in resources)
+
+
+def _capacity(allocation: Allocation) -> tuple[Bools, Ints]:
+    """Return bool[n], the nodes that have the resource, and int64[n], the allocatable amounts with 1 for the
+    other nodes, so that they can be divisors."""
+    has = allocation.allocatable != 0
+    return has, np.where(has, allocation.allocatable, 1)
+
+
+def _weighted_mean(
+    resources: Sequence[Allocation], count: int, score: Callable[[Allocation, Ints], Ints]
+) -> Ints:
+    """Return the weighted mean of the scores of the resources that a node has; 0 if it has none of them."""
+    if _all_nodes_have(resources):
+        scores = (score(allocation, allocation.allocatable) * allocation.weight for allocation in resources)
+        usual: Ints = sum(scores, np.zeros(count, dtype=np.int64)) // sum(a.weight for a in resources)
+        return usual
+    total = np.zeros(count, dtype=np.int64)
+    weights = np.zeros(count, dtype=np.int64)
+    for allocation in resources:
+        has, capacity = _capacity(allocation)
+        total += np.where(has, score(allocation, capacity) * allocation.weight, 0)
+        weights += np.where(has, allocation.weight, 0)
+    mean: Ints = total // np.maximum(weights, 1)
+    return mean
+
+
+def balanced_allocation(resources: Sequence[Allocation], count: int) -> Ints:
+    """balancedResourceScorer: the score is 100 * (1 - the standard deviation of the requested fractions)."""
+    if len(resources) == 2 and _all_nodes_have(resources):
+        one, other = (np.minimum(a.requested / a.allocatable, 1.0) for a in resources)
+        return ((1 - np.abs((one - other) / 2)) * float(MAX_NODE_SCORE)).astype(np.int64)
+    resource_count = np.zeros(count, dtype=np.int64)
+    fractions = []
+    total = np.zeros(count)
+    for allocation in resources:
+        has, capacity = _capacity(allocation)
+        fraction = np.where(has, np.minimum(allocation.requested / capacity, 1.0), 0.0)
+        fractions.append((has, fraction))
+        total += fraction
+        resource_count += has
+    divisor = np.maximum(resource_count, 1)
+    mean = total / divisor
+    squares = np.zeros(count)
+    for has, fraction in fractions:
+        squares += np.where(has, (fraction - mean) * (fraction - mean), 0.0)
+    deviation = np.where(resource_count > 2, np.sqrt(squares / divisor), 0.0)
+    two = resource_count == 2
+    if two.any():
+        # For two resources upstream computes half of the difference of the fractions, without a square root.
+        difference = np.zeros(count)
+        sign = np.ones(count)
+        for has, fraction in fractions:
+            difference += np.where(has, sign * fraction, 0.0)
+            sign = np.where(has, -sign, sign)
+        deviation = np.where(two, np.abs(difference / 2), deviation)
+    return ((1 - deviation) * float(MAX_NODE_SCORE)).astype(np.int64)

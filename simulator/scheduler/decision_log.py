@@ -1,0 +1,66 @@
+"""The Decisions of the scheduling cycles, until somebody takes them."""
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from simulator.client.world import World
+from simulator.decision import Decision
+from simulator.kernel.containment import message_of
+from simulator.scheduler.attempt import Attempt
+from simulator.scheduler.attempt_record import record, trace_of
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class DecisionLog:
+    """Decisions and the trace events of the search are for display: where making one raises, that is logged,
+    there is no such Decision, and the cycle goes on.
+
+    A Decision is made when the search has ended and before the pod is assumed, and not only when it is taken.
+    It is made from the cluster, too: the inputs of scores, the filters with and without nominated pods, the
+    pods that preemption could spare. Assuming the pod changes these, and the write that follows is stored
+    together with the Decision. The columns of the attempt are shared, not copied, and nothing is encoded
+    here."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._decisions: list[Decision] = []
+        self.wanted = True
+        """Whether somebody takes the Decisions; without that none is made."""
+
+    def search_ended(self, attempt: Attempt, attempts: int) -> None:
+        """``attempts``: how often the pod was tried, this time included."""
+        now = self._world.now
+        if self.wanted:
+            decision = _contained(attempt, lambda: record(attempt, now=now, attempt=attempts))
+            if decision is not None:
+                self._decisions.append(decision)
+        for event in _contained(attempt, lambda: [*trace_of(attempt, now)]) or ():
+            self._world.emit(event)
+
+    def so_far(self, attempt: Attempt, attempts: int) -> Decision | None:
+        """The Decision of a search that stands between two extension points."""
+        now = self._world.now
+        return _contained(attempt, lambda: record(attempt, now=now, attempt=attempts, under_way=True))
+
+    def take(self) -> list[Decision]:
+        decisions, self._decisions = self._decisions, []
+        return decisions
+
+
+def _contained(attempt: Attempt, make: Callable[[], T]) -> T | None:
+    try:
+        return make()
+    except Exception as fault:  # whatever it is: the pod's cycle goes on
+        cycle, pod = attempt.state.cycle, attempt.pod.key
+        log.warning(
+            "what cycle %d decided about %s cannot be shown: %s",
+            cycle,
+            pod,
+            message_of(fault),
+            exc_info=fault,
+        )
+        return None

@@ -1,0 +1,108 @@
+"""The loop of scheduling cycles (Run in pkg/scheduler/scheduler.go and ScheduleOne in schedule_one.go,
+v1.34), and the flushes of the queue (Run in backend/queue/scheduling_queue.go): four timers of the agenda."""
+
+from functools import partial
+from typing import Final
+
+from simulator.api import SECOND, Micros
+from simulator.client.event_recorder import FAILED_SCHEDULING, Note
+from simulator.kernel.containment import Actor, Run
+from simulator.kernel.environment import Action, Process, Timer, Turn
+from simulator.queueing.queued_pod import QueuedPod
+from simulator.scheduler.schedule_one import schedule_one
+from simulator.scheduler.scheduler import Scheduler
+from simulator.trace import CycleStarted
+
+LEFTOVER_PERIOD: Final[Micros] = 30 * SECOND
+"""How often the queue looks for pods that have been unschedulable for too long."""
+SCHEDULER: Final = Actor("Scheduler", "", "")
+"""The scheduler, for what it does for no pod in particular."""
+
+
+class SchedulingLoop:
+    """Runs one cycle after the other, each of which takes ``pace``. The first one has the number
+    ``first_cycle``."""
+
+    def __init__(self, scheduler: Scheduler, *, pace: Micros, first_cycle: int) -> None:
+        self._scheduler = scheduler
+        self._world = scheduler.world
+        self._pace = pace
+        self._next_number = first_cycle
+        self._cycle: Process | None = None
+        """The cycle that has been started, and runs when its time is over."""
+        queue = scheduler.queue
+        self._backoff_flush = self._timer(Turn.BACKOFF_FLUSH, queue.flush_backoff_completed)
+        self._leftover_flush = self._timer(Turn.LEFTOVER_FLUSH, queue.flush_unschedulable_leftover)
+        self._cycle_end = self._timer(Turn.CYCLE, self._take_cycle)
+        self._next_pod = self._timer(Turn.NEXT_POD, self._schedule_next)
+
+    def _timer(self, turn: Turn, action: Action) -> Timer:
+        return Timer(self._world, turn, SCHEDULER, action)
+
+    def set_timers(self) -> None:
+        """Set the timers to the queue's state; to be called after each step.
+
+        The leftover flush is set when a pod has become unschedulable, to the first of its regular times at
+        which a pod has been so for too long. It holds until then: a pod that becomes unschedulable later is
+        not due earlier."""
+        queue = self._scheduler.queue
+        self._backoff_flush.set(queue.backoff_q.next_completion())
+        if not queue.unschedulable_pods:
+            self._leftover_flush.set(None)
+        elif self._leftover_flush.time is None:
+            oldest = queue.next_leftover()
+            self._leftover_flush.set(
+                None if oldest is None else -(-oldest // LEFTOVER_PERIOD) * LEFTOVER_PERIOD
+            )
+        waiting = self._cycle is None and (queue.active_q or queue.backoff_q.rejected)
+        self._next_pod.set(self._world.now if waiting else None)
+
+    def _schedule_next(self) -> Process | None:
+        """ScheduleOne, up to the search for a node."""
+        info = self._scheduler.queue.pop()
+        cycle = self._start(info) if info is not None else None
+        if cycle is None or not self._pace:
+            return cycle
+        self._cycle = cycle
+        self._cycle_end.set(self._world.now + self._pace)
+        return None
+
+    def _take_cycle(self) -> Process | None:
+        cycle, self._cycle = self._cycle, None
+        return cycle
+
+    def _start(self, info: QueuedPod) -> Process | None:
+        """The cycle of a pod that was popped; None if it is skipped, or postponed."""
+        world, pod = self._world, info.pod
+        run = Run(Actor("Scheduler", "pods", pod.key))
+        until = world.limit.postponed_until(run)
+        if until is not None:
+            # The pod stays in flight, so that events which come meanwhile are kept for it.
+            world.plan(until, Turn.BINDING, run.actor, partial(self._start, info))
+            return None
+        world.current = run
+        if self._skip(info):
+            self._skipped(info)
+            return None
+        number, self._next_number = self._next_number, self._next_number + 1
+        world.emit(
+            CycleStarted(t=world.now, cycle=number, pod=pod.key, attempt=info.attempts, priority=pod.priority)
+        )
+        return world.process(Turn.CYCLE, run.actor, schedule_one(self._scheduler, info, number))
+
+    def _skip(self, info: QueuedPod) -> bool:
+        """skipPodSchedule: the pod is being deleted, or was updated after it had been assumed."""
+        cache, pod = self._scheduler.cache, info.pod
+        current = cache.pods.get(pod.key)
+        return (
+            pod.terminating
+            or cache.assumed(pod.uid)
+            or (current is not None and current.uid == pod.uid and current.terminating)
+        )
+
+    def _skipped(self, info: QueuedPod) -> None:
+        scheduler, pod = self._scheduler, info.pod
+        if not scheduler.cache.assumed(pod.uid):
+            self._world.record(Note(FAILED_SCHEDULING, f"skip schedule deleting pod: {pod.key}", pod))
+        scheduler.queue.done(pod.uid)
+        scheduler.lanes.gone(pod.key, pod.uid)

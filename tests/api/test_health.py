@@ -1,0 +1,109 @@
+"""/readyz says in plain words what is wrong, on real processes that are stopped one by one."""
+
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from django.test import RequestFactory
+from redis import Redis
+
+from schedviz.api import health
+from schedviz.celery import KEY_PREFIX, QUESTIONS_QUEUE, THINKER_ARGUMENTS, WORKER_ARGUMENTS, app
+from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.store import Store
+from schedviz.up.parts import SERVER
+from tests.processes import Process, answers
+from tests.waiting import PATIENCE, eventually
+
+CHECKS = ("redis", "redis-writes", "broker", "worker", "thinker", "queues", "sandboxes")
+NO_WORKER = "[-]worker failed: no worker is alive, so the sandboxes stand still"
+NO_THINKER = "[!]thinker failed: no thinker is alive, so what-if questions and comparisons wait"
+
+
+class Whole:
+    """A Redis and a server; workers and thinkers are started by the test."""
+
+    def __init__(self, directory: Path, redis: EmbeddedRedis, ends: ExitStack) -> None:
+        self.redis = redis
+        self._directory = directory
+        self._ends = ends
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.start("server", [*SERVER, f"--port={port}"])
+        eventually(lambda: answers(f"{self.url}/healthz"), "the server answers")
+
+    def start(self, name: str, command: list[str]) -> Process:
+        process = Process(["-m", *command], self._directory / name, {"REDIS_URL": self.redis.url})
+        self._ends.callback(process.kill)
+        return process
+
+    def start_celery(self, name: str, arguments: list[str]) -> Process:
+        return self.start(name, ["celery", "--app=schedviz", "--quiet", *arguments])
+
+    def readyz(self) -> tuple[int, list[str]]:
+        """The status, and the lines but those of passed checks."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=PATIENCE) as response:
+                status, text = response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            status, text = error.code, error.read().decode()
+        lines = text.splitlines()
+        for check, line in zip(CHECKS, lines, strict=True):
+            assert line == f"[+]{check} ok" or line[3:].startswith(f"{check} failed: ")
+        return status, [line for line in lines if not line.startswith("[+]")]
+
+
+@pytest.fixture
+def whole(tmp_path: Path, redis_url: str) -> Iterator[Whole]:
+    with lock(tmp_path) as held, ExitStack() as ends:
+        redis = EmbeddedRedis.start(tmp_path, held)
+        ends.callback(redis.stop)
+        yield Whole(tmp_path, redis, ends)
+
+
+def test_each_part_that_is_missing_is_named_with_what_is_wrong(whole: Whole) -> None:
+    assert whole.readyz() == (503, [NO_WORKER, NO_THINKER])
+    worker = whole.start_celery("worker", WORKER_ARGUMENTS)
+    thinker = whole.start_celery("thinker", THINKER_ARGUMENTS)
+    eventually(lambda: worker.alive() and thinker.alive() and whole.readyz() == (200, []), "all is ready")
+
+    thinker.kill()
+    eventually(lambda: whole.readyz() == (200, [NO_THINKER]), "without a thinker the sandboxes run")
+    with Redis.from_url(whole.redis.url) as redis:
+        redis.rpush(f"{KEY_PREFIX}{QUESTIONS_QUEUE}", *["{}"] * 1_001)
+        waiting = "[!]queues failed: 1001 messages wait in the queue questions"
+        assert whole.readyz() == (200, [NO_THINKER, waiting])
+        redis.delete(f"{KEY_PREFIX}{QUESTIONS_QUEUE}")
+
+        redis.config_set("maxmemory", 1)
+        full = "[-]redis-writes failed: Redis is out of memory (its maxmemory) and stores nothing"
+        status, lines = whole.readyz()
+        assert (status, lines[0]) == (503, full)
+        redis.config_set("maxmemory", 0)
+    worker.kill()
+    eventually(lambda: whole.readyz() == (503, [NO_WORKER, NO_THINKER]), "no worker is left")
+
+    whole.redis.stop()
+    status, lines = whole.readyz()
+    assert status == 503
+    assert lines == [
+        "[-]redis failed: Redis does not answer, or is still reading its file",
+        *(f"[-]{check} failed: not checked, as Redis does not answer" for check in CHECKS[1:4]),
+        *(f"[!]{check} failed: not checked, as Redis does not answer" for check in CHECKS[4:]),
+    ]
+
+
+def test_a_broker_that_does_not_answer_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.conf, "broker_write_url", "redis://127.0.0.1:1/0")
+    response = health.readyz(RequestFactory().get("/readyz"))
+    assert response.status_code == 503
+    lines = response.content.decode().splitlines()
+    assert lines[:3] == [
+        "[+]redis ok",
+        "[+]redis-writes ok",
+        "[-]broker failed: Celery's broker does not answer",
+    ]
+    assert not any("not checked" in line for line in lines)

@@ -1,0 +1,73 @@
+"""How many watches one process holds open."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+from django.http import StreamingHttpResponse
+from django.test import RequestFactory
+
+from schedviz.api import body
+from schedviz.api import watch as module
+from schedviz.api.representation import Representation
+from schedviz.api.target import Target
+from schedviz.cache import follower
+from schedviz.loop.doorbell import ring
+from schedviz.store import Sandbox
+from simulator.api import Change
+from simulator.apiserver.list_options import ListOptions
+from simulator.apiserver.resources import NODES
+from tests.round_trips import round_trips
+from tests.web.samples import node
+
+
+async def test_of_many_that_begin_at_the_same_time_no_more_than_the_bound_are_served(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_WATCHES", 3)
+    initial = {"sendInitialEvents": "1", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "1"}
+    request = RequestFactory().get("/", {"watch": "1", "timeoutSeconds": "30", **initial})
+
+    def begin() -> StreamingHttpResponse:
+        form, options = Representation.of(request), ListOptions.of(body.query(request))
+        return module.watch(sandbox, NODES, Target("", "v1", "nodes"), options, selected=None, form=form)
+
+    responses = await asyncio.gather(*(asyncio.to_thread(begin) for _ in range(8)))
+    streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]
+    lines = [msgspec.json.decode(line) for line in await asyncio.gather(*(anext(each) for each in streams))]
+    refused = [line["object"] for line in lines if line["type"] == "ERROR"]
+    assert len(refused) == 5
+    assert {status["code"] for status in refused} == {429}
+    for stream in streams:
+        await stream.aclose()  # type: ignore[attr-defined] # it is a generator
+
+
+async def test_many_watches_read_once_what_is_new_and_each_line_is_encoded_once(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
+    request = RequestFactory().get("/", {"watch": "1", "resourceVersion": "1", "timeoutSeconds": "60"})
+    sandbox.commit([Change("nodes", "first", node("first"), 0)])
+
+    def begin() -> StreamingHttpResponse:
+        form, options = Representation.of(request), ListOptions.of(body.query(request))
+        return module.watch(sandbox, NODES, Target("", "v1", "nodes"), options, selected=None, form=form)
+
+    responses = [await asyncio.to_thread(begin) for _ in range(50)]
+    streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]
+    sandbox.commit([Change("nodes", "second", node("second"), 0)])
+    await asyncio.gather(*(anext(each) for each in streams))
+    with round_trips() as count:
+        waiting = asyncio.gather(*(anext(each) for each in streams))
+        while not waiting.done():
+            await asyncio.sleep(0)
+            if count() == 0:
+                await asyncio.to_thread(sandbox.commit, [Change("nodes", "third", node("third"), 0)])
+            ring(sandbox.name)
+    lines = await waiting
+    assert msgspec.json.decode(lines[0])["object"]["metadata"]["name"] == "third"
+    assert all(line is lines[0] for line in lines)
+    assert count() < 10, "not one for each watch"
+    for stream in streams:
+        await stream.aclose()  # type: ignore[attr-defined] # it is a generator

@@ -1,0 +1,86 @@
+"""Watches that begin further back than the cache holds, and those whose sandbox or log goes away."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import pytest
+from django.http import StreamingHttpResponse
+from django.test import RequestFactory
+
+from schedviz.api import body
+from schedviz.api import watch as module
+from schedviz.api.representation import Representation
+from schedviz.api.target import Target
+from schedviz.cache import held
+from schedviz.store import Sandbox, Store
+from schedviz.store import sandbox as sandbox_module
+from simulator.api import Change
+from simulator.apiserver.list_options import ListOptions
+from simulator.apiserver.resources import NODES
+from tests.waiting import PATIENCE
+from tests.web.samples import node, pod
+
+
+def begin(sandbox: Sandbox, version: int, seconds: int = 60) -> StreamingHttpResponse:
+    query = {"watch": "1", "resourceVersion": str(version), "timeoutSeconds": str(seconds)}
+    request = RequestFactory().get("/", query)
+    form, options = Representation.of(request), ListOptions.of(body.query(request))
+    return module.watch(sandbox, NODES, Target("", "v1", "nodes"), options, selected=None, form=form)
+
+
+async def lines(response: StreamingHttpResponse, count: int) -> list[dict[str, Any]]:
+    stream: AsyncIterator[bytes] = aiter(response)
+    async with asyncio.timeout(PATIENCE):
+        found = [msgspec.json.decode(await anext(stream)) for _ in range(count)]
+    await stream.aclose()  # type: ignore[attr-defined] # it is a generator
+    return found
+
+
+def names(found: list[dict[str, Any]]) -> list[str]:
+    return [line["object"]["metadata"]["name"] for line in found]
+
+
+async def test_a_watch_that_begins_before_what_the_cache_holds_misses_nothing(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "RING_EVENTS", 3)
+
+    def write() -> None:
+        for number in range(20):
+            pods = [Change("pods", f"default/p{number}", pod(f"p{number}"), 0)]
+            sandbox.commit([Change("nodes", f"n{number}", node(f"n{number}"), 0), *pods])
+
+    await asyncio.to_thread(write)
+    for version, begins in ((1, 1), (2, 1), (20, 10), (38, 19)):
+        response = await asyncio.to_thread(begin, sandbox, version)
+        found = await lines(response, 20 - begins)
+        assert names(found) == [f"n{number}" for number in range(begins, 20)]
+        assert {line["type"] for line in found} == {"ADDED"}
+
+
+async def test_a_watch_whose_beginning_was_trimmed_is_told_to_list_anew(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sandbox_module.LIMITS, "log", 10)
+
+    def write() -> None:
+        for start in range(0, 300, 100):
+            numbers = range(start, start + 100)
+            sandbox.commit([Change("nodes", f"n{number}", node(f"n{number}"), 0) for number in numbers])
+
+    await asyncio.to_thread(write)
+    (line,) = await lines(await asyncio.to_thread(begin, sandbox, 1), 1)
+    assert (line["type"], line["object"]["code"], line["object"]["reason"]) == ("ERROR", 410, "Expired")
+
+
+async def test_a_watch_of_a_sandbox_that_is_deleted_ends_with_an_error(
+    sandbox: Sandbox, store: Store
+) -> None:
+    await asyncio.to_thread(sandbox.commit, [Change("nodes", "n", node("n"), 0)])
+    response = await asyncio.to_thread(begin, sandbox, 1)
+    reading = asyncio.create_task(lines(response, 1))
+    await asyncio.to_thread(store.delete, sandbox.name)
+    (line,) = await reading
+    assert (line["type"], line["object"]["code"]) == ("ERROR", 404)

@@ -1,0 +1,115 @@
+"""What stands in a request's query: selectors, continue tokens, options."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.apiserver.list_options import ListOptions
+from simulator.apiserver.paging import LATEST, ContinuePosition, parse_continue_token
+from simulator.apiserver.query import boolean_parameter, integer_parameter, parse_resource_version
+from simulator.apiserver.resources import NODES, PODS, find_built_in
+from simulator.apiserver.selection import selection_predicate
+from simulator.apiserver.status import BadRequest, Invalid
+
+KEYS = st.from_regex(r"[a-z0-9.-]*[a-z0-9](/[a-z0-9.-]*[a-z0-9])?", fullmatch=True)
+NOT_A_NUMBER = "\"x\": for 'Gt', 'Lt' operators, the value must be an integer"
+VERSIONS = st.integers(1, (1 << 63) - 1) | st.just(LATEST)
+
+
+@given(KEYS, VERSIONS)
+def test_a_token_stands_for_its_position(after: str, version: int) -> None:
+    place = ContinuePosition(after, version)
+    assert parse_continue_token(place.token()) == place
+
+
+@given(st.text() | st.binary().map(lambda data: base64.urlsafe_b64encode(data).decode().rstrip("=")))
+def test_what_is_no_token_is_refused(text: str) -> None:
+    with pytest.raises(BadRequest, match="continue key is not valid"):
+        parse_continue_token(text)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["watch", "limit", "resourceVersion", "resourceVersionMatch"]), st.text())
+)
+def test_options_are_taken_or_refused(query: dict[str, str]) -> None:
+    try:
+        options = ListOptions.of(query)
+        parse_resource_version(options.resource_version)
+    except (BadRequest, Invalid):
+        return
+    assert options.limit >= 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("app in x", "unable to parse requirement: found 'x' expected: '('"),
+        ("app in (x", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("app in (=", "unable to parse requirement: found '=', expected: ',', ')' or identifier"),
+        ("app=(x)", "unable to parse requirement: found '(', expected: identifier"),
+        ("=x", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a,", "found '', expected: identifier after ','"),
+        ("!a=b", "found '=', expected: ',' or 'end of string'"),
+        ("!!a", "unable to parse requirement: found '!', expected: identifier"),
+        ("app near (x)", "unable to parse requirement: found 'near', expected: in, notin, =, ==, !=, gt, lt"),
+        ("app>x", f"unable to parse requirement: values[0]: Invalid value: {NOT_A_NUMBER}"),
+    ],
+)
+def test_a_selector_that_cannot_be_read_says_where(labels: str, message: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        selection_predicate(PODS, labels, "")
+    assert refused.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("labels", "selected"),
+    [
+        ("in", [{"in": "x"}]),
+        ("!in", [{}]),
+        ("in=x", [{"in": "x"}]),
+        ("in in (in,x)", [{"in": "x"}]),
+        ("in in ()", []),
+    ],
+)
+def test_operators_may_be_keys_and_values(labels: str, selected: list[dict[str, str]]) -> None:
+    matches = selection_predicate(PODS, labels, "")
+    assert matches
+    given_labels: list[dict[str, str]] = [{}, {"in": "x"}]
+    assert [found for found in given_labels if matches({"metadata": {"labels": found}})] == selected
+
+
+def test_a_field_that_nothing_is_selected_by_is_refused_in_the_words_of_its_kind() -> None:
+    jobs, maps = find_built_in("batch", "jobs"), find_built_in("", "configmaps")
+    assert jobs
+    assert maps
+    for resource, fields, message in (
+        (PODS, "spec.priority=1", "field label not supported: spec.priority"),
+        (NODES, "metadata.namespace=a", "field label not supported: metadata.namespace"),
+        (jobs, "status.x=1", 'field label "status.x" not supported for Job'),
+        (
+            maps,
+            "data.a=1",
+            '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"',
+        ),
+        (PODS, "spec.nodeName>n", "invalid selector: 'spec.nodeName>n'; can't understand 'spec.nodeName>n'"),
+    ):
+        with pytest.raises(BadRequest) as refused:
+            selection_predicate(resource, "", fields)
+        assert refused.value.message == message
+
+
+def test_numbers_and_booleans_are_read_as_go_does() -> None:
+    assert [integer_parameter({"n": text}, "n") for text in ("", "-1", "+7", "9223372036854775807")] == [
+        None,
+        -1,
+        7,
+        2**63 - 1,
+    ]
+    for text in ("1.5", "1_0", "٣", "9223372036854775808", " 1"):
+        with pytest.raises(BadRequest):
+            integer_parameter({"n": text}, "n")
+    said = ("true", "1", "", "maybe", "0", "false", "FALSE")
+    assert [boolean_parameter({"b": text}, "b") for text in said] == [True] * 4 + [False] * 3
+    assert not boolean_parameter({}, "b")

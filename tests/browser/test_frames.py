@@ -1,0 +1,57 @@
+"""Frames in a browser: what changed is changed in place, and a hidden tab gets none."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"), node("node-2", "8"), pod("first", "1"))
+    matrix = screen.locator("#cycle .matrix")
+    expect(matrix.locator("tbody tr.passed")).to_have_count(2)
+    heading = matrix.locator("thead .sort").first
+    heading.click()
+    heading.click()
+    assert matrix.locator("tbody th").all_inner_texts() == ["node-2", "node-1"]
+    matrix.evaluate("(table) => { table.known = true; }")
+    write.create(sandbox, [pod("second", "4")])
+    expect(matrix.locator("tbody tr.out")).to_contain_text("node-1")
+    expect(matrix.locator("tbody tr.out")).to_contain_text("Insufficient cpu")
+    assert matrix.locator("tbody th").all_inner_texts() == ["node-2", "node-1"]
+    assert matrix.evaluate("(table) => table.known")
+    expect(heading).to_be_focused()
+
+
+def test_a_line_that_stands_stays_the_same_element(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"), pod("big", "3"))
+    line = screen.locator("#log li", has_text="big fits no node")
+    line.get_by_text("in its own words").click()
+    line.evaluate("(element) => { element.known = true; }")
+    write.create(sandbox, [pod("small", "1")])
+    expect(screen.locator("#log li", has_text="small bound to node-1.")).to_be_visible()
+    assert line.evaluate("(element) => element.known")
+    expect(line.locator("q")).to_be_visible()
+    expect(line.get_by_text("in its own words")).to_be_focused()
+
+
+def test_a_hidden_tab_gets_the_whole_page_when_it_is_seen_again(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"))
+    screen.evaluate(
+        "() => { window.after = []; document.body.addEventListener('frame',"
+        " () => window.after.push(document.getElementById('frame').dataset.after)); }"
+    )
+    screen.evaluate(HIDE, True)
+    write.create(sandbox, [pod("web", "1")])
+    screen.evaluate(HIDE, False)
+    expect(screen.locator(".node .pod.running")).to_be_visible()
+    assert "0" in screen.evaluate("window.after")

@@ -1,0 +1,103 @@
+"""A pod that each sandbox's loop must still bind, whatever else is in the sandbox."""
+
+import http.client
+import json
+import time
+from collections.abc import Iterator
+
+from schedviz.api import write
+from schedviz.loop import clock
+from schedviz.store import Meta, Sandbox
+from simulator.apiserver.manifest import parse_manifests
+from tests.fuzz.clients import PATIENCE
+
+PATIENCE_IN_ALL = 180.0
+"""Seconds until the canary must be bound."""
+
+STILL_AT_MOST = 60.0
+"""Seconds that the trace may stand still meanwhile: longer than the loop waits after a fault."""
+
+SPEED = 20.0
+"""Of time in the sandboxes. A worker that shares two cores with all else cannot keep up with more, and
+what is due late is all due at once."""
+
+TRACE_SHOWN = 15
+
+NAMESPACE, NODE, POD = "canary", "canary", "canary"
+
+OBJECTS = parse_manifests(f"""
+{{apiVersion: v1, kind: Namespace, metadata: {{name: {NAMESPACE}}}}}
+---
+apiVersion: v1
+kind: Node
+metadata: {{name: {NODE}, labels: {{canary: "true"}}}}
+spec: {{taints: [{{key: canary, effect: NoSchedule}}]}}
+status: {{allocatable: {{cpu: "1000", memory: 1Ti, pods: "10000"}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {POD}, namespace: {NAMESPACE}}}
+spec:
+  priorityClassName: system-node-critical
+  nodeSelector: {{canary: "true"}}
+  tolerations: [{{key: canary, operator: Exists}}]
+  containers: [{{name: main, image: "registry.example/canary:1", resources: {{requests: {{cpu: 1m}}}}}}]
+""")
+"""A node that pods avoid which do not tolerate all taints, and a pod before all others that fits there."""
+
+
+class NotBound(Exception):
+    """Says where the loop stands."""
+
+
+def prepare(sandbox: Sandbox, meta: Meta) -> None:
+    """Take back what pages may have done so that no pod is scheduled: time stands, another configuration."""
+    if sandbox.meta().config != meta.config:
+        usual = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+        write.configure(sandbox, meta.config or usual, ["the canary's"])
+    clock.resume(sandbox)
+    clock.set_speed(sandbox, SPEED)
+
+
+def check(port: int, sandbox: Sandbox) -> None:
+    """Create the canary and wait until it is bound. Raises NotBound."""
+    for manifest, path in zip(OBJECTS, _paths(), strict=True):
+        _send(port, "DELETE", f"/s/{sandbox.name}/{path}/{manifest['metadata']['name']}?gracePeriodSeconds=0")
+        status, text = _send(port, "POST", f"/s/{sandbox.name}/{path}", json.dumps(manifest))
+        if status not in (201, 409):
+            raise NotBound(f"{manifest['kind']} of the canary: {status} {text[:500]}")
+    end, head, moved = time.monotonic() + PATIENCE_IN_ALL, -1, time.monotonic()
+    while True:
+        pod = sandbox.get("pods", f"{NAMESPACE}/{POD}")
+        if pod is None or pod["spec"].get("nodeName"):
+            return
+        now = time.monotonic()
+        if sandbox.trace_head() != head:
+            head, moved = sandbox.trace_head(), now
+        if now > end or now > moved + STILL_AT_MOST:
+            raise NotBound("\n".join(_situation(sandbox, pod)))
+        time.sleep(0.05)
+
+
+def _situation(sandbox: Sandbox, pod: dict[str, object]) -> Iterator[str]:
+    yield f"the canary is not bound: {json.dumps(pod.get('status'))}"
+    yield f"queue place: {sandbox.lane(f'{NAMESPACE}/{POD}')}; progress: {sandbox.progress()}"
+    yield f"{sandbox.clock()}"
+    for number, event in sandbox.trace_tail(TRACE_SHOWN):
+        yield f"  {number} {event}"
+
+
+def _paths() -> list[str]:
+    return ["api/v1/namespaces", "api/v1/nodes", f"api/v1/namespaces/{NAMESPACE}/pods"]
+
+
+def _send(port: int, method: str, path: str, body: str = "") -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.request(method, path, body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return response.status, response.read().decode(errors="replace")
+    except OSError as error:
+        return 0, f"{type(error).__name__}: {error}"
+    finally:
+        connection.close()

@@ -1,0 +1,50 @@
+"""The simulator puts out what is recorded, line by line, and what is recorded can be replayed.
+
+Python orders sets of strings anew in each run, so these tests also find output that depends on that order."""
+
+import msgspec
+import pytest
+
+from simulator.decision_columns import plain_encoder
+from simulator.recording import record_decoder
+from simulator.replay import Replay
+from tests.histories import files
+from tests.histories.__main__ import check
+from tests.histories.catalogue import histories
+
+REPLAYED = [
+    f"random/{theme}-0" for theme in ("volumes", "permit", "v1.10", "stepping", "leaders", "controllers")
+]
+RECORDS = (b'{"kind":"Recording"', b'{"kind":"Snapshot"', b'{"kind":"Write"', b'{"kind":"Entry"')
+
+
+def of_folders(*folders: str) -> list[str]:
+    return [name for name in histories() if name.startswith(tuple(f"{folder}/" for folder in folders))]
+
+
+def test_every_history_is_recorded_and_nothing_else() -> None:
+    assert files.recorded() == sorted(histories())
+
+
+@pytest.mark.parametrize("name", of_folders("scenarios", "answers", "conformance-run", "conformance-queue"))
+def test_it_puts_out_what_is_recorded(name: str) -> None:
+    assert_same(name)
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_what_is_recorded_can_be_replayed(name: str) -> None:
+    lines = files.read(name)
+    assert lines
+    replay = Replay(record_decoder.decode(line) for line in lines if line.startswith(RECORDS))
+    replayed: list[bytes] = []
+    for stored in replay.run():
+        replayed += [msgspec.json.encode(event) for _, event in stored.trace]
+        replayed += [plain_encoder.encode(decision) for decision in stored.decisions]
+    recorded = [line for line in lines if line.startswith((b'{"kind":"Event"', b'{"kind":"Decision"'))]
+    assert len(recorded) == len(replayed) > 0
+    assert all(line.endswith(body[1:]) for line, body in zip(recorded, replayed, strict=True))
+
+
+def assert_same(name: str) -> None:
+    difference = check(name)
+    assert not difference, f"{difference}\n(python -m tests.histories check {name})"

@@ -1,0 +1,125 @@
+"""Who is drawn for in one process: how many at the same time, and nobody who looks elsewhere."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from channels.routing import URLRouter
+
+from schedviz.live import consumers
+from schedviz.live.hub import TRY_AGAIN_LATER, Hubs
+from schedviz.live.routing import websocket_urlpatterns
+from schedviz.store import Sandbox, Store
+from schedviz.web.stage import stage_of
+from simulator.api import Change
+from simulator.client.informer import Pipeline, Stage
+from tests.web.samples import pod
+
+AT_MOST = 3
+NEWCOMERS = 8
+
+
+@pytest.fixture
+async def hubs(monkeypatch: pytest.MonkeyPatch, store: Store, sandbox: Sandbox) -> AsyncIterator[Hubs]:
+    hubs = Hubs()
+    monkeypatch.setattr(consumers, "HUBS", hubs)
+    monkeypatch.setattr(consumers, "VIEWERS_AT_MOST", AT_MOST)
+    yield hubs
+    await hubs._hubs[sandbox.name].stop()
+
+
+class Socket(ApplicationCommunicator):  # type: ignore[misc] # asgiref ships no types of it
+    """A websocket without a server."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        path = f"/s/{sandbox.name}/live/"
+        scope = {"type": "websocket", "path": path, "query_string": b"", "headers": []}
+        super().__init__(URLRouter(websocket_urlpatterns), scope)
+
+    async def connect(self) -> None:
+        await self.send_input({"type": "websocket.connect"})
+        assert (await self.receive_output(10))["type"] == "websocket.accept"
+
+    async def frame(self) -> str:
+        return str((await self.receive_output(10))["text"])
+
+    async def say(self, **fields: object) -> None:
+        await self.send_input({"type": "websocket.receive", "text": json.dumps(fields)})
+
+    async def disconnect(self) -> None:
+        await self.send_input({"type": "websocket.disconnect", "code": 1001})
+        await self.wait(10)
+
+
+async def connected(sandbox: Sandbox) -> Socket:
+    socket = Socket(sandbox)
+    await socket.connect()
+    return socket
+
+
+async def test_of_many_who_take_the_last_place_one_gets_it_though_others_wait_for_their_page(
+    hubs: Hubs, store: Store, sandbox: Sandbox
+) -> None:
+    watching = [await connected(sandbox) for _ in range(AT_MOST - 1)]
+    hub = hubs._hubs[sandbox.name]
+    for socket in watching:
+        await socket.frame()
+    # From here on no page is drawn: who connects waits for the first frame.
+    lock = stage_of(hub._cache).lock
+    await asyncio.to_thread(lock.acquire)
+    try:
+        newcomers = [await connected(sandbox)]
+        while hub._newcomers:  # until it begins to draw the first one's page
+            await asyncio.sleep(0.001)
+        newcomers += [await connected(sandbox) for _ in range(NEWCOMERS - 1)]
+    finally:
+        lock.release()
+    served, *refused = newcomers
+    for socket in refused:
+        assert (await socket.receive_output(10))["code"] == TRY_AGAIN_LATER
+    assert 'id="frame"' in await served.frame()
+    await served.disconnect()
+    again = await connected(sandbox)
+    assert 'id="frame"' in await again.frame()
+    for socket in (again, *watching):
+        await socket.disconnect()
+
+
+async def test_a_hidden_page_is_drawn_for_when_it_is_seen_again(
+    hubs: Hubs, store: Store, sandbox: Sandbox
+) -> None:
+    socket = await connected(sandbox)
+    await socket.frame()
+    hub = hubs._hubs[sandbox.name]
+    await socket.say(hidden=True)
+    while hub.viewers:
+        await asyncio.sleep(0.001)
+    await asyncio.to_thread(sandbox.commit, [Change("pods", "default/web", pod("web"), 0)])
+    await socket.say(q="web", group="")
+    await socket.say(hidden=False)
+    whole = await socket.frame()
+    assert 'data-after="0"' in whole
+    assert ">web<" in whole
+    assert "1 pod, 0 nodes" in whole, "the filter that was chosen meanwhile"
+    await socket.disconnect()
+
+
+async def test_the_informer_is_drawn_for_who_has_it_unfolded(
+    hubs: Hubs, store: Store, sandbox: Sandbox
+) -> None:
+    folded, unfolded = [await connected(sandbox) for _ in range(2)]
+    for socket in (folded, unfolded):
+        await socket.frame()
+    await unfolded.say(informer="1")
+    assert '<ol id="informer"' in await unfolded.frame()
+    stage = Stage(1, [])
+    pipeline = Pipeline(1, 1, 0, stage, stage, stage, stage)
+    await asyncio.to_thread(sandbox.commit, [Change("pods", "default/web", pod("web"), 0)], pipeline=pipeline)
+    frame = await unfolded.frame()
+    assert '<ol id="informer"' in frame
+    assert "reflector" in frame
+    assert '<ol id="informer"' not in await folded.frame()
+    for socket in (folded, unfolded):
+        await socket.disconnect()

@@ -1,0 +1,35 @@
+"""Which controllers are informed of which changes, and in which order."""
+
+from simulator.client.world import World
+from simulator.controllers.manager import CONTROLLERS, ControllerManager
+from simulator.controllers.workload_controller import WorkloadController
+from simulator.memory import MemoryApi
+
+
+def components(resource: str) -> list[str]:
+    manager = ControllerManager(World(MemoryApi()), {}, {})
+    return [component for component, _ in manager.handlers(resource)]
+
+
+def test_a_controller_watches_its_own_objects_and_their_dependents() -> None:
+    for controller in CONTROLLERS:
+        if not controller.watches:
+            continue
+        assert controller.resource in controller.watches, controller
+        if issubclass(controller, WorkloadController):
+            assert {*controller.dependents} <= {*controller.watches}, controller
+
+
+def test_pods_are_delivered_to_owners_before_the_garbage_collector() -> None:
+    found = components("pods")
+    assert found[0] == "Ownership informer"
+    assert found[1:4] == [
+        "Kubelet informer",
+        "PodGarbageCollector informer",
+        "DisruptionController informer",
+    ]
+    assert found[-1] == "GarbageCollector informer"
+
+
+def test_a_kind_that_no_controller_watches_is_still_garbage_collected() -> None:
+    assert components("configmaps") == ["Ownership informer", "GarbageCollector informer"]

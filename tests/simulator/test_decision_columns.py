@@ -1,0 +1,133 @@
+"""The two forms of a Decision in JSON: a reader finds the same in both."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.decision import Decision, PluginScores
+from simulator.decision_columns import (
+    NAMES_KEPT,
+    IntColumn,
+    NodeNames,
+    decision_decoder,
+    plain_encoder,
+    stored_encoder,
+)
+from simulator.scheduler.attempt_record import record
+from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+RUNS = st.lists(st.tuples(INT64, st.integers(1, 90)), max_size=8).map(
+    lambda runs: [value for value, count in runs for _ in range(count)]
+)
+STEPS = st.tuples(st.integers(-9, 9), st.integers(-(2**40), 2**40), st.integers(33, 300)).map(
+    lambda line: [line[1] + line[0] * place for place in range(line[2])]
+)
+NOISE = st.integers(1, 62).flatmap(
+    lambda bits: st.lists(st.integers(-(2**bits), 2**bits), min_size=33, max_size=90)
+)
+INTEGERS = st.one_of(RUNS, STEPS, NOISE, st.lists(INT64, max_size=40))
+
+
+class Held(msgspec.Struct):
+    column: IntColumn
+    names: NodeNames = NodeNames()
+
+
+def stored_size(values: Any) -> int:
+    return len(stored_encoder.encode(IntColumn(values)))
+
+
+@given(INTEGERS)
+def test_a_column_is_read_as_it_was_written(values: list[int]) -> None:
+    column = IntColumn(np.array(values, dtype=np.int64))
+    assert column == values
+    assert [*column] == values
+    assert len(column) == len(values)
+    for encoder in (stored_encoder, plain_encoder):
+        read = decision_decoder(Held).decode(encoder.encode(Held(column))).column
+        assert read == column
+        assert read.tolist() == values
+        assert all(type(value) is int for value in read)
+    assert msgspec.json.decode(plain_encoder.encode(column)) == values
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64])
+def test_a_column_of_any_integer_type_is_read_as_it_was_written(kind: Any) -> None:
+    limits = np.iinfo(kind)
+    values = np.random.default_rng(1).integers(limits.min, limits.max, 200, dtype=kind, endpoint=True)
+    read = decision_decoder(Held).decode(stored_encoder.encode(Held(IntColumn(values)))).column
+    assert read == values.tolist()
+
+
+def test_a_column_is_stored_in_the_form_that_is_short() -> None:
+    drawn = np.random.default_rng(1)
+    assert stored_size(np.zeros(5000, dtype=np.int8)) < 20, "equal neighbours are counted"
+    assert stored_size(np.arange(5000)) < 25, "and so are equal steps"
+    assert stored_size(drawn.integers(0, 101, 5000)) < 6_800, "scores are a byte each"
+    assert stored_size(drawn.integers(0, 30_000, 5000)) < 13_500
+
+
+@pytest.mark.parametrize("count", [0, 1, 32, 33, 5000])
+def test_names_are_compressed_where_they_are_many(count: int) -> None:
+    names = NodeNames(f"node-{number}" for number in range(count))
+    data = stored_encoder.encode(Held(IntColumn(), names))
+    read, again = (decision_decoder(Held).decode(data).names for _ in range(2))
+    assert read == names == [*names]
+    assert (read is again) == (count > 32), "Decisions of the same nodes share one list"
+    assert len(data) < 4 * count + 1000
+    assert msgspec.json.decode(plain_encoder.encode(names)) == [*names]
+    assert NAMES_KEPT < 100
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["3", '"x"', '{"runs":[1]}', '{"runs":["a",1]}', '{"runs":[1,-1]}', '{"width":3,"bytes":"AAAA"}', "{}"],
+)
+def test_what_is_no_column_is_refused(stored: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=r"\$\.column"):
+        decision_decoder(Held).decode(f'{{"column":{stored}}}')
+
+
+@pytest.mark.parametrize("stored", ["3", '"x"', '"eA=="', "[1]"])
+def test_what_is_no_list_of_names_is_refused(stored: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=r"\$\.names"):
+        decision_decoder(Held).decode(f'{{"column":[],"names":{stored}}}')
+
+
+def test_weighted_scores_totals_and_tied_nodes_follow_from_the_scores() -> None:
+    cluster = a_cluster([a_node(f"n{number}", str(4 + number % 3)) for number in range(60)])
+    made = record(attempt(cluster, a_pod("web", "1")))
+    stored = stored_encoder.encode(made)
+    assert {b'"weighted":null', b'"totals":null', b'"tied":null'} == {
+        part for part in (b'"weighted":null', b'"totals":null', b'"tied":null') if part in stored
+    }
+    for data in (stored, plain_encoder.encode(made)):
+        read = decision_decoder(Decision).decode(data)
+        assert read == made
+        assert plain_encoder.encode(read) == plain_encoder.encode(made)
+        for scores in read.scores:
+            assert scores.weighted == [scores.weight * score for score in scores.normalized]
+        assert read.totals == [sum(each) for each in zip(*(s.weighted for s in read.scores), strict=True)]
+        top = max(read.totals)
+        best = {place for place, total in zip(read.feasible, read.totals, strict=True) if total == top}
+        assert read.tied == [name for place, name in enumerate(read.nodes) if place in best]
+    assert len(stored) < len(plain_encoder.encode(made))
+
+
+def test_one_feasible_node_is_chosen_without_scores() -> None:
+    made = record(attempt(a_cluster([a_node("n1"), a_node("n2", "1")]), a_pod("web", "2")))
+    read = decision_decoder(Decision).decode(stored_encoder.encode(made))
+    assert (read.totals, read.scores, read.tied, read.selected) == ([], [], ["n1"], "n1")
+
+
+def test_a_decision_of_an_earlier_version_can_be_read() -> None:
+    """Its columns are lists, its weighted scores and totals are stored."""
+    scores = decision_decoder(PluginScores).decode(
+        '{"plugin":"A","weight":2,"raw":[7,9],"normalized":[70,90],"weighted":[140,180],"terms":[]}'
+    )
+    assert (scores.raw, scores.normalized, scores.weighted) == ([7, 9], [70, 90], [140, 180])

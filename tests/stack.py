@@ -1,0 +1,100 @@
+"""The real processes, on loopback: Redis, server, workers and thinker; for the fuzz and the load program."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+
+from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.loop.leadership import living_workers
+from schedviz.store import Store
+from schedviz.up.parts import SERVER
+from tests.processes import Process, answers
+from tests.waiting import eventually
+
+START_SECONDS = 60.0
+"""For all processes on a busy machine."""
+
+RECORD = re.compile(r"^(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)", re.MULTILINE)
+FAULT = re.compile(r"^(?:CRITICAL|ERROR asyncio)\b|^Traceback \(most recent|^Exception ignored", re.MULTILINE)
+READ_AT_MOST = 1_000_000
+"""Characters of a log at once."""
+
+
+class Log:
+    """The output of a process, read as it grows."""
+
+    def __init__(self, name: str, process: Process) -> None:
+        self.name = name
+        self.process = process
+        self._read = 0
+
+    def faults(self) -> list[str]:
+        """The errors and tracebacks since the last call."""
+        with self.process.log.open("rb") as file:
+            file.seek(self._read)
+            text = file.read(READ_AT_MOST)
+        self._read += len(text)
+        found = [record for record in RECORD.split(text.decode(errors="replace")) if FAULT.search(record)]
+        if self.process.popen.poll() is not None:
+            found.append(f"ERROR: the {self.name} ended with {self.process.popen.returncode}")
+        return found
+
+    def megabytes(self) -> float:
+        """Of memory that the process has."""
+        return psutil.Process(self.process.popen.pid).memory_info().rss / 1e6
+
+
+class Stack:
+    """``logs``: of the server, then the workers, then the thinker."""
+
+    def __init__(self, port: int, store: Store, logs: list[Log], redis_pid: int = 0) -> None:
+        self.port = port
+        self.store = store
+        self.logs = logs
+        self.redis_pid = redis_pid
+
+
+@contextmanager
+def running(
+    directory: Path, redis_port: int, password: str, *, workers: int = 1, redis_of_server: str = ""
+) -> Iterator[Stack]:
+    """The processes, with their data and logs in a directory; settings.REDIS_URL names the Redis already.
+    ``redis_of_server``: the REDIS_URL of the server, where it is another than that of the other processes."""
+    with ExitStack() as ends:
+        held = ends.enter_context(lock(directory / "redis"))
+        redis = EmbeddedRedis.start(directory / "redis", held, redis_port, password)
+        ends.callback(redis.stop)
+        store = Store(redis.url)
+        ends.callback(store.close)
+        port = free_port()
+        celery = ["-m", "celery", "--app=schedviz", "--quiet"]
+        commands = {"server": ["-m", *SERVER, f"--port={port}"]}
+        for name in worker_names(workers):
+            commands[name] = [*celery, *WORKER_ARGUMENTS, f"--hostname={name}"]
+        commands["thinker"] = [*celery, *THINKER_ARGUMENTS, "--hostname=thinker"]
+        logs = []
+        for name, command in commands.items():
+            environment = {"REDIS_URL": redis_of_server} if name == "server" and redis_of_server else {}
+            process = Process(command, directory / f"{name}.log", environment)
+            ends.callback(process.stop)
+            logs.append(Log(name, process))
+        server = logs[0].process
+        eventually(
+            lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"),
+            "the server answers",
+            START_SECONDS,
+        )
+        eventually(
+            lambda: all(log.process.alive() for log in logs) and len(living_workers(store)) >= workers,
+            "the workers live",
+            START_SECONDS,
+        )
+        yield Stack(port, store, logs, redis.process.pid)
+
+
+def worker_names(count: int) -> list[str]:
+    return ["worker"] if count == 1 else [f"worker-{number}" for number in range(1, count + 1)]

@@ -1,0 +1,49 @@
+"""Whatever pod or node a line of the log links to, its panel finds the event by it."""
+
+import re
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from schedviz.store.mentions import mentions
+from schedviz.web.view.log import Words
+from simulator.trace import AnyEvent, Event
+
+LINK = re.compile(r'href="/s/a/(pods|nodes)/([^"]+?)/"')
+
+
+def sample(kind: type[Event], resource: str) -> Event:
+    """An event of that kind whose names are all different."""
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        match field.name:
+            case "resource":
+                values[field.name] = resource
+            case "pod" | "preemptor" | "key":
+                values[field.name] = f"default/{field.name}"
+            case "victims" | "keys":
+                values[field.name] = [f"default/{field.name}-{number}" for number in range(2)]
+            case "change":
+                values[field.name] = "added"
+            case "phase":
+                values[field.name] = "Failed"
+            case "source" | "target":
+                values[field.name] = "activeQ" if field.name == "source" else "backoffQ"
+            case "reasons":
+                values[field.name] = {}
+            case _ if field.type == list[str]:
+                values[field.name] = [f"{field.name}-{number}" for number in range(2)]
+            case _:
+                values[field.name] = f"a-{field.name}" if field.type is str else 1
+    return kind(**values)
+
+
+@pytest.mark.parametrize("kind", get_args(AnyEvent))
+@pytest.mark.parametrize("resource", ["pods", "nodes"])
+def test_the_objects_that_a_line_links_to_are_found(kind: type[Event], resource: str) -> None:
+    event = sample(kind, resource)
+    line = Words("/s/a/").line(1, event)
+    linked = {(where, name) for where, name in LINK.findall(line.html if line else "")}
+    pods, nodes = mentions(event)
+    assert linked <= {("pods", name) for name in pods} | {("nodes", name) for name in nodes}

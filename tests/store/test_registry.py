@@ -1,0 +1,90 @@
+"""The list of all sandboxes: bounded, in step with what exists, and whole though one entry cannot be read."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from schedviz.store import LimitReached, Meta, NoSandbox, Store, Unreadable
+from schedviz.store import store as store_module
+from schedviz.store.keys import Keys
+from tests.threads import THREADS, at_once
+
+
+@pytest.fixture
+def stores(redis_url: str) -> Iterator[list[Store]]:
+    """One a thread, as different processes have."""
+    stores = [Store(redis_url) for _ in range(THREADS)]
+    yield stores
+    for store in stores:
+        store.close()
+
+
+def test_of_many_who_create_the_last_sandbox_one_succeeds(
+    store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "MAX_SANDBOXES", len(store.names()) + 1)
+    for turn in range(5):
+        names = [f"{sandbox_name[:55]}-{turn}-{number}" for number in range(THREADS)]
+        results = at_once(lambda number, names=names: stores[number].create(Meta(names[number])))  # type: ignore[misc] # a lambda's default
+        refused = [result for result in results if isinstance(result, LimitReached)]
+        (made,) = [name for name in names if name in store.names()]
+        assert len(refused) == THREADS - 1, results
+        store.delete(made)
+
+
+def test_a_sandbox_made_while_another_of_its_name_is_deleted_stays_listed(
+    store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.create(Meta(sandbox_name))
+    delete = store._scripts.delete
+
+    def then_another_is_made(*args: object, **kwargs: object) -> object:
+        reply = delete(*args, **kwargs)  # type: ignore[arg-type] # passed on as they come
+        stores[0].create(Meta(sandbox_name, title="the second"))
+        return reply
+
+    monkeypatch.setattr(store._scripts, "delete", then_another_is_made)
+    store.delete(sandbox_name)
+    monkeypatch.undo()
+    assert [meta.title for meta in store.sandboxes() if meta.name == sandbox_name] == ["the second"]
+    store.delete(sandbox_name)
+    assert sandbox_name not in store.names()
+
+
+def test_a_sandbox_whose_creation_another_takes_for_cut_off_is_listed_in_the_end(
+    store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register = store._scripts.register
+
+    def then_it_is_deleted(*args: object, **kwargs: object) -> object:
+        reply = register(*args, **kwargs)  # type: ignore[arg-type] # passed on as they come
+        monkeypatch.undo()
+        with pytest.raises(NoSandbox):
+            stores[0].delete(sandbox_name)
+        return reply
+
+    monkeypatch.setattr(store._scripts, "register", then_it_is_deleted)
+    store.create(Meta(sandbox_name))
+    assert sandbox_name in store.names()
+    store.delete(sandbox_name)
+
+
+@pytest.mark.parametrize("stored", [b"", b"{", b"[]", b'{"title": "no name"}', b"\xff"])
+@pytest.mark.parametrize("field", ["meta", "clock"])
+def test_a_sandbox_that_cannot_be_read_hides_no_other(
+    store: Store, sandbox_name: str, field: str, stored: bytes
+) -> None:
+    other, broken = f"{sandbox_name[:50]}-other", f"{sandbox_name[:50]}-broken"
+    store.create(Meta(other))
+    sandbox = store.create(Meta(broken))
+    store.redis.hset(Keys.of(broken).state, field, stored)
+    with pytest.raises(Unreadable, match=broken):
+        (sandbox.meta if field == "meta" else sandbox.clock)()
+    listed = {meta.name for meta in store.sandboxes()}
+    assert other in listed
+    assert (broken in listed) == (field == "clock")
+    assert store.unreadable() == ([broken] if field == "meta" else [])
+    assert {other, broken} <= store.names()
+    for name in (other, broken):
+        store.delete(name)
+    assert not {other, broken} & store.names()

@@ -1,0 +1,113 @@
+"""A Redis that does not serve: it is said why, what can be read is read, and nothing is half stored."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from kombu.exceptions import OperationalError
+
+from schedviz.embedded_redis import EmbeddedRedis, lock
+from schedviz.store import Meta, Sandbox, Store, Trouble, trouble_of
+from simulator.api import Change
+from simulator.trace import LaneEntry
+from tests.store.test_commit import create
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[EmbeddedRedis]:
+    """One of the test's own."""
+    with lock(tmp_path) as held:
+        redis = EmbeddedRedis.start(tmp_path, held)
+        yield redis
+        redis.stop()
+
+
+@pytest.fixture
+def own_store(redis: EmbeddedRedis) -> Iterator[Store]:
+    store = Store(redis.url)
+    yield store
+    store.close()
+
+
+def writes(store: Store, sandbox: Sandbox) -> list[Callable[[], object]]:
+    """A script that writes, a command, a transaction, a new sandbox."""
+
+    def transaction() -> None:
+        with store.redis.pipeline(transaction=True) as pipe:
+            pipe.set("b", 1)
+            pipe.execute()
+
+    return [
+        lambda: sandbox.commit([create("c")]),
+        lambda: store.redis.set("b", 1),
+        transaction,
+        lambda: store.create(Meta("another")),
+        lambda: sandbox.take_lease("w", None),
+    ]
+
+
+def everything(store: Store) -> dict[bytes, bytes]:
+    return {key: store.redis.dump(key) or b"" for key in sorted(store.redis.keys("*"))}
+
+
+def test_a_redis_without_memory_or_file_says_so_reads_and_stores_nothing_at_all(own_store: Store) -> None:
+    store = own_store
+    sandbox = store.create(Meta("sandbox"), [create("a"), create("b")])
+    sandbox.commit([], lanes={"default/a": LaneEntry("", "", "activeQ", 0, 0, 0, 1)})
+    read = [sandbox.list("pods"), sandbox.list_all(), sandbox.queue(), sandbox.clock(), sandbox.mark()]
+    before = everything(store)
+    for trouble in (Trouble.FULL, Trouble.READ_ONLY):
+        if trouble is Trouble.FULL:
+            store.redis.config_set("maxmemory", 1)
+        else:
+            store.redis.replicaof("127.0.0.1", 1)
+        assert store.probe()[1] == trouble
+        for write in writes(store, sandbox):
+            with pytest.raises(Exception, match=r".") as refused:
+                write()
+            assert trouble_of(refused.value) == trouble
+        now = [sandbox.list("pods"), sandbox.list_all(), sandbox.queue(), sandbox.clock(), sandbox.mark()]
+        assert now == read
+        assert sandbox.now() > 0
+        store.redis.config_set("maxmemory", 0)
+        store.redis.replicaof("no", "one")
+        assert store.probe()[1] is None
+    assert everything(store) == before
+    for write in writes(store, sandbox):
+        write()
+
+
+def test_without_memory_what_is_not_needed_can_be_deleted(own_store: Store) -> None:
+    store = own_store
+    sandbox = store.create(Meta("sandbox"), [create("a"), create("b")])
+    store.redis.config_set("maxmemory", 1)
+    sandbox.commit([Change("pods", "default/a", None)])
+    assert sandbox.names("pods") == ["default/b"]
+    store.delete("sandbox")
+    assert store.sandboxes() == []
+
+
+def test_a_redis_that_is_gone_is_away_also_where_kombu_says_so(
+    redis: EmbeddedRedis, own_store: Store
+) -> None:
+    redis.stop()
+    with pytest.raises(Exception, match=r".") as refused:
+        own_store.probe()
+    assert trouble_of(refused.value) == Trouble.AWAY
+    told = OperationalError("by kombu")
+    told.__cause__ = refused.value
+    assert trouble_of(told) == Trouble.AWAY
+    assert trouble_of(ValueError()) is None
+    assert trouble_of(None) is None
+
+
+def test_an_object_is_deleted_and_created_in_one_commit(sandbox: Sandbox) -> None:
+    [version] = sandbox.commit([create("a")])
+    delete, change = Change("pods", "default/a", None, version), create("a", nodeName="n")
+    assert sandbox.commit([delete, change]) == [version + 1, version + 2]
+    assert [event.type for event in sandbox.events(version)] == ["DELETED", "ADDED"]
+    assert sandbox.get("pods", "default/a") is not None
+    assert sandbox.size() == 1
+    for twice in ([change, change], [delete, delete], [change, delete]):
+        with pytest.raises(ValueError, match="only once"):
+            sandbox.commit(twice)

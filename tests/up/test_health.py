@@ -1,0 +1,94 @@
+"""The health checks of the containers, as docker-compose.yml runs them, on real processes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from redis import Redis
+
+from schedviz.processes.heartbeats import Heartbeats, Kind
+from schedviz.processes.name import process_name, runs_here
+from tests.processes import ROOT, Process
+from tests.waiting import PATIENCE, eventually
+
+KINDS: list[Kind] = ["workers", "thinkers"]
+
+
+def health(service: str, **environment: str) -> tuple[int, str]:
+    """The exit status of a health check, and the line that it prints."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "schedviz.up.health", service],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert ended.stderr == ""
+    return ended.returncode, ended.stdout.rstrip("\n")
+
+
+def test_a_worker_and_a_thinker_are_healthy_while_they_send_heartbeats(
+    worker: Process, thinker: Process
+) -> None:
+    for service in KINDS:
+        eventually(lambda kind=service: health(kind) == (0, "ok"), f"{service} are healthy")
+    with thinker.halted():
+        failed = (1, "none of the thinkers here has sent a heartbeat for 2 s")
+        eventually(lambda: health("thinkers") == failed, "a thinker that hangs is not healthy")
+    eventually(lambda: health("thinkers") == (0, "ok"), "it goes on")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_heartbeat_of_another_container_does_not_count(redis_url: str, kind: Kind) -> None:
+    url = f"{redis_url.removesuffix('/0')}/8"
+    with Redis.from_url(url) as redis:
+        redis.flushdb()
+        heartbeats = Heartbeats(redis, kind)
+        here = process_name()
+        heartbeats.beat(f"other-{here}")
+        heartbeats.beat(f"{here}-0")
+        assert health(kind, REDIS_URL=url)[0] == 1
+        redis.flushdb()
+
+
+def test_a_name_tells_where_its_process_runs() -> None:
+    here = process_name()
+    assert runs_here(here)
+    assert not runs_here(f"other-{here}")
+    assert not runs_here(here.rpartition("-")[0])
+
+
+@pytest.mark.parametrize("hosts", ["127.0.0.1", "schedviz.example.com,localhost", ".example.com", "*"])
+def test_the_host_of_the_check_is_one_that_the_server_allows(
+    hosts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from django.http.request import validate_host
+
+    from schedviz import settings
+    from schedviz.up.health import allowed_host
+
+    allowed = [host.strip() for host in hosts.split(",")]
+    monkeypatch.setattr(settings, "ALLOWED_HOSTS", allowed)
+    assert validate_host(allowed_host(), allowed)
+
+
+def test_a_server_is_healthy_while_it_answers(server: str) -> None:
+    assert health(f"{server}/healthz") == (0, "ok")
+    status, line = health(f"{server}/nothing")
+    assert status == 1
+    assert line.endswith("/nothing: HTTP Error 404: Not Found")
+    # The server of the tests has the default ALLOWED_HOSTS.
+    assert health(f"{server}/healthz", ALLOWED_HOSTS="schedviz.example.com")[0] == 1
+
+
+def test_what_does_not_answer_is_not_healthy() -> None:
+    nowhere = "127.0.0.1:1"
+    status, line = health(f"http://{nowhere}/healthz")
+    assert (status, line) == (1, f"http://{nowhere}/healthz: <urlopen error [Errno 111] Connection refused>")
+    status, line = health("workers", REDIS_URL=f"redis://{nowhere}/0")
+    assert status == 1
+    assert line.startswith("Redis does not answer: ")
+    assert health("masters") == (1, "'masters' is none of workers, thinkers")

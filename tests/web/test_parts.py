@@ -1,0 +1,126 @@
+"""Parts: what is sent of a page that changed makes the new page of the old one, however frames are merged."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schedviz.live.slot import Slot
+from schedviz.web.view.parts import Drawing, Parts, merge
+
+from .page_model import Page
+
+
+class Sample:
+    """A page of a plain part, a list, and a list in a part that holds it and another one."""
+
+    def __init__(self) -> None:
+        self._drawing = Drawing("/s/x/")
+
+    def draw(self, state: "State") -> Parts:
+        plain, log, head, marks = state
+        draw = self._drawing.draw
+        draw("pending", "parts/pending.html", plain)
+        draw("log", "parts/log.html", None)
+        self._drawing.draw_list("log", "log", "parts/text.html", log)
+        draw("timeline", "parts/timeline.html", head)
+        draw("timeline/start", "parts/text.html", plain, "timeline-start")
+        draw("timeline/marks", "parts/marks.html", None)
+        self._drawing.draw_list("timeline/marks", "marks", "parts/text.html", marks)
+        return self._drawing.changes()
+
+    def whole(self) -> str:
+        return "".join(self._drawing.all().values())
+
+
+Views = dict[str, str]
+State = tuple[int, Views, bool, Views]
+
+
+def views(prefix: str) -> st.SearchStrategy[Views]:
+    """A list of a few elements in any order: some stay, some change, some go and come again."""
+    keys = st.lists(st.integers(0, 7), unique=True, max_size=6)
+    return keys.flatmap(
+        lambda found: st.fixed_dictionaries(
+            {f"{prefix}{key}": st.sampled_from(["a text", "another"]) for key in found}
+        )
+    )
+
+
+STATES = st.lists(st.tuples(st.integers(0, 2), views("l"), st.booleans(), views("m")), min_size=1, max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STATES, st.data())
+def test_frames_make_the_same_page_in_turn_and_merged_in_any_way(
+    states: list[State], data: st.DataObject
+) -> None:
+    sample = Sample()
+    sample.draw((0, {"l0": "first"}, False, {}))
+    began = sample.whole()
+    drawn = [(sample.draw(state), sample.whole()) for state in states]
+    turn, merged = Page(began), Page(began)
+    waiting: Parts = {}
+    for parts, whole in drawn:
+        turn.take(parts.values())
+        assert str(turn) == str(Page(whole))
+        waiting = merge(waiting, parts) if waiting else parts
+        if data.draw(st.booleans()):
+            merged.take(waiting.values())
+            assert str(merged) == str(Page(whole))
+            waiting = {}
+    merged.take(waiting.values())
+    assert str(merged) == str(turn)
+
+
+@settings(max_examples=30, deadline=None)
+@given(STATES)
+def test_frames_that_follow_a_whole_page_merge_into_one(states: list[State]) -> None:
+    """As a slot holds them for a newcomer that takes nothing: never more than two whole pages."""
+    sample = Sample()
+    sample.draw((0, {}, False, {}))
+    page, frame = Page(sample.whole()), sample._drawing.all()
+    for state in states:
+        frame = merge(frame, sample.draw(state))
+    page.take(frame.values())
+    assert str(page) == str(Page(sample.whole()))
+    assert len(frame) <= 5
+
+
+async def test_a_slot_hands_out_waiting_frames_as_one() -> None:
+    sample, slot = Sample(), Slot()
+    sample.draw((0, {"l1": "a", "l2": "b"}, True, {}))
+    page = Page(sample.whole())
+    for number in range(3, 60):
+        slot.put(sample.draw((number, {f"l{each}": "x" for each in range(number - 2, number)}, True, {})))
+    frame = await slot.take()
+    assert (frame.after, frame.seq) == (0, 57)
+    assert len(frame.parts) == 3
+    page.take(frame.parts.values())
+    assert str(page) == str(Page(sample.whole()))
+
+
+def test_an_element_that_came_costs_its_own_html_and_one_that_went_its_id() -> None:
+    sample = Sample()
+    log = {f"l{number}": f"line {number}" for number in range(9, -1, -1)}
+    sample.draw((0, log, False, {}))
+    del log["l0"]
+    parts = sample.draw((0, {"l10": "line 10", **log}, False, {}))
+    assert parts == {
+        "log": '<template hx-swap-oob="delete:#l0"></template>'
+        '<template hx-swap-oob="afterbegin:#log"><span id="l10">line 10</span></template>'
+    }
+    assert sample.draw((0, {"l10": "line 10", **log}, False, {})) == {}
+
+
+def test_a_merged_frame_has_the_latest_of_each_part_only() -> None:
+    older = {"cycle": "c1", "nodes/a": "a1", "nodes/b/verdict": "v1", "log": "l1"}
+    assert merge(older, {"nodes": "all", "log": "l2"}) == {"cycle": "c1", "nodes": "all", "log": "l2"}
+    assert merge({"nodes": "all"}, {"nodes/a": "a2"}) == {"nodes": "all", "nodes/a": "a2"}
+    assert list(merge({"log": "l1", "nodes": "n1"}, {"nodes": "n2"})) == ["log", "nodes"]
+
+
+@pytest.mark.parametrize("text", ["<!--items-->", "<!--timeline/marks-->", "</template>"])
+def test_what_users_write_is_no_place_for_a_part(text: str) -> None:
+    sample = Sample()
+    sample.draw((0, {"l1": text}, True, {"m1": "mark"}))
+    assert text not in sample._drawing.all()["log"]

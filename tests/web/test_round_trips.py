@@ -1,0 +1,70 @@
+"""How often a view asks Redis: counted, so that no view comes to read all of a sandbox for itself."""
+
+import pytest
+from django.test import Client
+
+from schedviz.cache import default_caches
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.web.view.log import Words
+from simulator.api import Change
+from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
+from tests.round_trips import round_trips
+from tests.web.samples import node, pod
+
+
+@pytest.fixture
+def filled(sandbox: Sandbox) -> Sandbox:
+    changes = [Change("nodes", f"n{number}", node(f"n{number}"), 0) for number in range(5)]
+    changes += [Change("pods", f"default/p{number}", pod(f"p{number}"), 0) for number in range(20)]
+    sandbox.commit(changes, trace=[Bound(number, number, f"default/p{number}", "n1") for number in range(20)])
+    return sandbox
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [("", 5), ("pods/default/p1/", 3), ("nodes/n1/", 3)],
+)
+def test_a_warm_view_asks_redis_a_few_times(filled: Sandbox, client: Client, path: str, most: int) -> None:
+    address = f"/s/{filled.name}/{path}"
+    headers = {"HX-Request": "true"} if path else {}
+    for name in ("one", "new"):  # Redis knows the scripts when the second one was read
+        assert client.get(address, headers=headers).status_code == 200
+        filled.commit([Change("pods", f"default/{name}", pod(name), 0)])
+    with round_trips() as count:
+        response = client.get(address, headers=headers)
+    assert response.status_code == 200
+    assert count() <= most
+    assert path or b"new" in response.content
+
+
+def test_the_home_page_asks_as_often_for_many_sandboxes_as_for_one(
+    store: Store, sandbox: Sandbox, client: Client
+) -> None:
+    client.get("/")
+    with round_trips() as before:
+        client.get("/")
+    made = [store.create(Meta(f"round-trips-{number}")) for number in range(5)]
+    with round_trips() as after:
+        response = client.get("/")
+    for each in made:
+        assert each.name.encode() in response.content
+        store.delete(each.name)
+    assert after() == before()
+
+
+def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandbox, client: Client) -> None:
+    key = "default/p1"
+    filled.commit(
+        [],
+        trace=[
+            ObjectsCreated(1, "ReplicaSet default/web", "pods", ["default/a", key]),
+            ObjectsDeleted(2, "ReplicaSet default/web", "pods", [key], "scaled down"),
+            Bound(3, 50, "default/p1-other", "n2"),
+        ],
+    )
+    words, link = Words(f"/s/{filled.name}/"), f"/pods/{key}/"
+    lines = [words.line(seq, event) for seq, event in filled.trace_tail(100)]
+    named = [line.seq for line in lines if line and link in line.html]
+    assert len(named) == 3
+    assert [seq for seq, _ in default_caches().read(filled.name).about_pod(key)] == named
+    assert [seq for seq, _ in filled.about_pod(key)] == named

@@ -1,0 +1,242 @@
+"""Every form works without scripts: it has a CSRF token that the server takes.
+
+The pages are walked along their links, and each form on them is posted as a browser posts it.
+"""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Final, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.test import Client
+from django.urls import resolve
+
+from schedviz.api import write
+from schedviz.comparisons.order import Half, Orders, Wish
+from schedviz.loop import clock
+from schedviz.questions import thinker
+from schedviz.questions.question import Questions
+from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store.keys import Keys
+from schedviz.web import ideas
+from simulator import trace
+from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
+from tests.loop.conftest import node, pod
+from tests.messages import ROOT
+
+from . import samples
+
+PAGES_AT_MOST: Final = 400
+TICKED: Final = ("checkbox", "radio")
+VISITOR: Final = "0123456789ab"
+
+
+class Form(NamedTuple):
+    """A form on a page, with one of the buttons that send it."""
+
+    page: str
+    action: str
+    fields: tuple[tuple[str, str], ...]
+    button: str
+
+    @property
+    def kind(self) -> tuple[str, str, tuple[str, ...]]:
+        """What is the same for forms that differ in names and values only."""
+        names = tuple(sorted({name for name, _ in self.fields}))
+        return resolve(urlsplit(self.action).path).route, self.button, names
+
+
+class Page(HTMLParser):
+    """The links and the forms that are posted, as a browser without scripts has them."""
+
+    def __init__(self, path: str, html: str) -> None:
+        super().__init__()
+        self.path = path
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self._forms: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+        self._buttons: list[tuple[str, str, str, str]] = []
+        self._open = ""
+        self._select: str | None = None
+        self._textarea: str | None = None
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        owner = given.get("form", self._open)
+        name, value = given.get("name", ""), given.get("value", "")
+        if tag == "a" and "href" in given:
+            self.links.append(urljoin(self.path, given["href"]))
+        elif tag == "form":
+            self._open = given.get("id") or f"form {len(self._forms)}"
+            if given.get("method", "").lower() == "post":
+                self.tags.append(self.get_starttag_text() or "")
+                self._forms[self._open] = (given.get("action", ""), [])
+        elif tag == "button" and given.get("type", "submit") == "submit":
+            self._buttons.append((owner, given.get("formaction", ""), name, value))
+        elif tag == "select":
+            self._select = name
+        elif tag == "option" and self._select and ("selected" in given or not self._has(self._select)):
+            self._field(owner, self._select, value)
+        elif tag == "textarea":
+            self._textarea = name
+            self._field(owner, name, "")
+        elif (
+            tag == "input" and name and (given.get("type") not in ("checkbox", "radio") or "checked" in given)
+        ):
+            self._field(owner, name, value)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._open = ""
+        elif tag == "select":
+            self._select = None
+        elif tag == "textarea":
+            self._textarea = None
+
+    def handle_data(self, data: str) -> None:
+        if self._textarea and self._open in self._forms:
+            fields = self._forms[self._open][1]
+            fields[-1] = (self._textarea, fields[-1][1] + data)
+
+    def forms(self) -> Iterator[Form]:
+        for owner, formaction, name, value in self._buttons:
+            if owner in self._forms:
+                action, fields = self._forms[owner]
+                sent = [*fields, (name, value)] if name else fields
+                where = urljoin(self.path, formaction or action)
+                yield Form(self.path, where, tuple(sent), f"{name}={value}" if name == "do" else name)
+
+    def _has(self, name: str) -> bool:
+        return any(name == known for known, _ in self._forms.get(self._open, ("", []))[1])
+
+    def _field(self, owner: str, name: str, value: str) -> None:
+        if owner in self._forms:
+            self._forms[owner][1].append((name, value))
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client(enforce_csrf_checks=True, raise_request_exception=False, headers={"host": "localhost"})
+
+
+@pytest.fixture
+def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+    """A paused sandbox whose pages have every form: a pod that waits on Permit, one at the head of the queue,
+    one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read."""
+    # What is asked here stays in line, in a line of its own.
+    monkeypatch.setattr("schedviz.comparisons.order.ACTIVE", f"test:active:{sandbox_name}")
+    still = Clock(samples.START, 1.0, paused=True)
+    sandbox = write.create_sandbox(store, Meta(sandbox_name), [], still)
+    tainted = node("n1")
+    tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
+    write.create(sandbox, [tainted, pod("waits"), pod("next"), pod("later"), pod("bound", nodeName="n1")])
+    preempting = samples.preempting(4, "n1", samples.candidate("n1", 5))
+    evicted = trace.VictimDeleted(samples.START, 2, "default/n1-0", "n1", "default/next", 0)
+    lanes = [samples.lane("next", "activeQ", 1), samples.lane("later", "activeQ")]
+    lanes.append(samples.lane("waits", "waiting", wait_until=samples.START + 5))
+    sandbox.commit(
+        [],
+        trace=[trace.CycleStarted(samples.START, 2, "default/next", 1, 5), evicted],
+        decisions=[samples.replace(preempting, cycle=2)],
+        lanes={entry.pod: entry for entry in lanes},
+    )
+    sandbox.take_lease("somebody", None)
+    broken = store.create(Meta(f"{sandbox_name[:50]}-broken"))
+    store.redis.hset(Keys.of(broken.name).state, "clock", "{nonsense")
+    before = store.names()
+    yield sandbox
+    for name in store.names() - (before - {sandbox.name, broken.name}):
+        store.delete(name)
+
+
+def walk(client: Client, *starts: str, within: tuple[str, ...]) -> Iterator[Page]:
+    """All pages that links lead to; of each table one order."""
+    known, waiting = set(starts), [*starts]
+    while waiting:
+        path = waiting.pop(0)
+        answer = client.get(path)
+        if not answer.headers.get("Content-Type", "").startswith("text/html"):
+            continue
+        page = Page(path, answer.content.decode())
+        yield page
+        for link in page.links:
+            target = urlsplit(link)
+            inside = not target.netloc and not target.query and target.path.startswith(within)
+            if inside and target.path not in known:
+                known.add(target.path)
+                waiting.append(target.path)
+        assert len(known) < PAGES_AT_MOST
+
+
+def in_templates() -> dict[str, re.Pattern[str]]:
+    """The tag of each form in the templates that is posted -> what it looks like on a page."""
+    found: dict[str, re.Pattern[str]] = {}
+    for path in (ROOT / "templates").rglob("*.html"):
+        for tag in re.findall(r"<form\b(?:{[{%].*?[%}]}|[^>])*>", path.read_text()):
+            if 'method="post"' in tag:
+                parts = [re.escape(part) for part in re.split(r"{[{%].*?[%}]}", tag)]
+                found[f"{path.name}: {tag}"] = re.compile(".*".join(parts))
+    return found
+
+
+def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, full: Sandbox) -> None:
+    base, broken = f"/s/{full.name}/", f"/s/{full.name[:50]}-broken/"
+    questions, key = Questions(store), "default/next"
+    manifest = full.get("pods", key)
+    assert manifest
+    question = questions.ask("what-if", full.name, key, manifest["metadata"]["uid"])
+    thinker.answer(store, questions, question)
+    questions.ask("what-if", full.name, "default/waits", "")
+    half = Half("own", None, "v1.34", 0)
+    order = Orders(store).ask(Wish("sandbox", full.name, "", half, half, 60))
+    ideas.start_example(store, "queue", VISITOR)
+    client.cookies["visitor"] = VISITOR
+
+    starts = ["/", base, broken, f"/compare/{order.id}/", "/ideas/queue/"]
+    starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
+    starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
+    pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
+    clock.resume(full)
+    pages += walk(client, f"{base}predict/", within=("nowhere",))
+    clock.pause(full)
+
+    tags = [tag for page in pages for tag in page.tags]
+    unseen = [tag for tag, like in in_templates().items() if not any(like.fullmatch(each) for each in tags)]
+    assert not unseen, "on no page of this walk: " + "\n".join(unseen)
+
+    # The home page lists other tests' sandboxes, too.
+    found = [form for page in pages for form in page.forms()]
+    forms = {
+        each.kind: each
+        for each in found
+        if each.action.startswith((base, broken)) or each.action[:3] != "/s/"
+    }
+    refused = []
+    # What is deleted last has been asked for everything else before.
+    last = [each for each in forms.values() if "/delete/" in each.action]
+    for form in [*(each for each in forms.values() if each not in last), *last]:
+        answer = client.post(
+            form.action, dict(form.fields), headers={"referer": f"http://localhost{form.page}"}
+        )
+        if answer.status_code == 403 or answer.status_code >= 500:
+            refused.append(f"{answer.status_code} {form.action} on {form.page}: {form.fields}")
+    assert not refused, "\n".join(refused)
+
+
+def test_a_form_of_another_site_is_refused(client: Client, full: Sandbox) -> None:
+    assert client.post(f"/s/{full.name}/delete/").status_code == 403
+
+
+@pytest.mark.parametrize("word", [APPROVE, REJECT])
+def test_the_buttons_of_permit_say_their_word(client: Client, full: Sandbox, word: str) -> None:
+    for path in (f"/s/{full.name}/", f"/s/{full.name}/pods/default/waits/"):
+        page = Page(path, client.get(path).content.decode())
+        (form, *_) = [form for form in page.forms() if ("word", word) in form.fields]
+        assert form.action == f"/s/{full.name}/pods/default/waits/permit/"
+        assert client.post(form.action, dict(form.fields)).headers["Location"] == f"/s/{full.name}/"
+        waiting = full.get("pods", "default/waits")
+        assert waiting
+        assert waiting["metadata"]["annotations"].pop(ANNOTATION).startswith(word)

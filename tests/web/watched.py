@@ -1,0 +1,88 @@
+"""A sandbox in memory, and what a hub would see of it."""
+
+from collections.abc import Iterator
+
+from schedviz.web.view.picture import WATCHED, Picture
+from simulator.api import Change, Manifest, Micros
+from simulator.apiserver.admission import new_cluster
+from simulator.commands.run import START
+from simulator.memory import MemoryApi
+from simulator.scenario import DEFAULT_PACE
+from simulator.simulation import Options, Simulation
+from simulator.trace import Event
+
+
+class Watched:
+    """A sandbox in memory, and the picture of it that a hub keeps."""
+
+    def __init__(self, nodes: int, cpu: str = "64") -> None:
+        self.api = MemoryApi()
+        self.api.commit(new_cluster([node(number, cpu) for number in range(nodes)], START))
+        self.simulation = Simulation(self.api, Options(pace=DEFAULT_PACE))
+        self.picture = Picture()
+        self.picture.leader = "worker-1"
+        self.now = START
+        self._take_in([])
+
+    def create(self, name: str, cpu: str = "500m", priority: int = 0) -> None:
+        manifest = pod(name, cpu, priority)
+        manifest["metadata"]["uid"] = f"00000000-0000-4000-8000-{name:0>12}"
+        self.api.commit([Change("pods", f"default/{name}", manifest, 0)])
+
+    def until(self, end: Micros) -> Iterator[list[Event]]:
+        """The trace of each moment; the picture is as it is then."""
+        while self.now <= end:
+            told: list[Event] = []
+            while self.simulation.step(self.now):
+                self._take_in(told)
+            self._take_in(told)
+            yield told
+            due = self.simulation.next_due()
+            self.now = end + 1 if due is None else max(due, self.now + 1)
+        self.now = end
+
+    def _take_in(self, told: list[Event]) -> None:
+        events = self.api.take_events()
+        self.simulation.observe(events)
+        for event in events:
+            if event.resource in WATCHED:
+                self.picture.watch_event(event)
+        for happened in self.simulation.take_trace():
+            told.append(happened)
+            self.picture.trace_event(self.picture.seq + 1, happened)
+        moved = self.simulation.take_lanes()
+        lanes = {**self.picture.lanes, **moved}
+        self.picture.lanes = {key: entry for key, entry in lanes.items() if entry is not None}
+        self.picture.moves += len(moved)
+        for decision in self.simulation.take_decisions():
+            self.picture.decided(decision)
+        self.picture.under_way = self.simulation.under_way
+        self.picture.pipeline = self.simulation.pipeline()
+
+
+def node(number: int, cpu: str) -> Manifest:
+    resources = {"cpu": cpu, "memory": "256Gi", "pods": "250"}
+    labels = {
+        "topology.kubernetes.io/zone": f"zone-{'abc'[number % 3]}",
+        "kubernetes.io/hostname": f"node-{number}",
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": f"node-{number}", "labels": labels},
+        "status": {"allocatable": resources, "capacity": resources},
+    }
+
+
+def pod(name: str, cpu: str, priority: int) -> Manifest:
+    requests = {"cpu": cpu, "memory": "1Gi"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "priority": priority,
+            "containers": [{"name": "main", "image": "app", "resources": {"requests": requests}}],
+        },
+        "status": {"phase": "Pending"},
+    }
