@@ -1,4 +1,4 @@
-"""Watches: a collection's changes from a version on, one JSON object a line, as they are committed."""
+"""Answers watches: streams the changes of a collection after a version, one JSON object per line."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
@@ -25,13 +25,13 @@ from simulator.apiserver.selection import Predicate
 from simulator.apiserver.status import Expired, NotFound, TooManyRequests, VersionTooLarge
 
 TIMEOUT_SECONDS = 1800
-"""Of a watch that names none: upstream's --min-request-timeout."""
+"""Duration of a watch that sets no timeout: upstream's --min-request-timeout."""
 BOOKMARK_SECONDS = 60
-"""Between bookmarks, for watchers that want them."""
+"""Interval of bookmarks, if the client allows them."""
 AHEAD_SECONDS = 3
-"""How long a watch waits for a version that was not reached yet: blockTimeout of upstream's watch cache."""
+"""How long a watch waits for a version that is not reached yet: blockTimeout of upstream's watch cache."""
 MAX_WATCHES = 1_000
-"""In this process. All of a sandbox read its cache; none has a connection to Redis of its own."""
+"""Watches of this process. They read the sandbox's cache, and need no connections to Redis."""
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -48,18 +48,18 @@ def watch(
     selected: Predicate | None,
     form: Representation,
 ) -> StreamingHttpResponse:
-    """The streamed answer. What goes wrong with a version that could be read is an event of the stream, as
-    upstream (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises BadRequest, TooManyRequests."""
+    """The streamed response. Errors of a version that could be parsed are events of the stream, as upstream
+    (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises BadRequest, TooManyRequests."""
     if _open >= MAX_WATCHES:
         raise _too_many()
-    asked, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
+    wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
     current = present.version()
     scope = WatchScope(resource, target, selected)
     watch_lines = WatchLines(resource, form, present)
     seconds = max(0, options.timeout_seconds or 0) if options.timeout_seconds else TIMEOUT_SECONDS
-    if asked > current:
-        return _answer(_ahead(sandbox, asked, seconds))
-    version, first = asked or current, []
+    if wanted > current:
+        return _answer(_ahead(sandbox, wanted, seconds))
+    version, first = wanted or current, []
     if options.send_initial_events:
         listing = present.list(resource.id)
         version, items = listing.version, [item for item in listing.items if scope.covers(item)]
@@ -77,12 +77,13 @@ def watch(
 
 
 def _unwritten_since(present: Present, resource: Resource, version: int) -> Iterator[Manifest]:
+    """The objects that were not written after ``version``."""
     items = present.list(resource.id).items
     return (item for item in items if int(item["metadata"]["resourceVersion"]) <= version)
 
 
 async def _or_refused(lines: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    """The lines, or an ERROR event where this process has no place for another watch."""
+    """The lines, or an ERROR event if this process has too many watches."""
     try:
         async with aclosing(lines):
             async for line in lines:
@@ -96,7 +97,7 @@ def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
 
 
 async def _ahead(sandbox: Sandbox, version: int, seconds: float) -> AsyncGenerator[bytes, None]:
-    """The answer to a watch of a version that was not reached yet: it is waited for, and asked for again."""
+    """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
     with _counted():
         end = asyncio.get_running_loop().time() + min(seconds, AHEAD_SECONDS)
         try:
@@ -137,14 +138,14 @@ async def _stream(
         except NoSandbox:
             yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
         except AWAY:
-            return  # the watch ends with its server; the watcher comes back
+            return  # the stream ends, and the client watches again
 
 
 @contextmanager
 def _counted() -> Iterator[None]:
-    """Count an open watch. Raises TooManyRequests: others may have begun since :func:`watch` looked, and
-    nothing is awaited between this check and the count."""
-    global _open  # noqa: PLW0603 (a count of this process's, touched by its event loop only)
+    """Count an open watch. Raises TooManyRequests: other watches may have begun since the check of
+    :func:`watch`. Nothing is awaited between this check and the count."""
+    global _open  # noqa: PLW0603 (one count per process, which only its event loop uses)
     if _open >= MAX_WATCHES:
         raise _too_many()
     _open += 1
@@ -157,7 +158,7 @@ def _counted() -> Iterator[None]:
 async def _until(
     reader: Reader, scope: WatchScope, watch_lines: WatchLines, end: float, *, bookmarks: bool
 ) -> AsyncGenerator[bytes, None]:
-    """The lines until the event loop's time is ``end``."""
+    """The lines until the time ``end`` of the event loop."""
     loop = asyncio.get_running_loop()
     bookmark_at = loop.time() + BOOKMARK_SECONDS
     while loop.time() < end:

@@ -24,7 +24,7 @@ MESSAGE_AT_MOST: Final = 4000
 """Characters of one message: the fields of the form, and the headers that htmx adds."""
 
 CONNECTED: "Final[set[LiveConsumer]]" = set()
-"""The consumers of this process whose connections are accepted."""
+"""The consumers of this process that have a viewer."""
 
 
 class BrowserMessage(msgspec.Struct):

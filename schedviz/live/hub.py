@@ -234,7 +234,7 @@ class Hub:
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self.ring)
             raise
         if is_new:
-            # Filters are not applied in every frame. This frame applies them to the last change.
+            # Filters are not applied in every frame. A frame after the last change applies them.
             if self._last_frame:
                 self._last_frame.cancel()
             self._last_frame = asyncio.get_running_loop().call_later(CHECK_SECONDS, self.ring)
