@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import cast
 
@@ -75,28 +76,18 @@ class Store:
 
     def sandboxes(self) -> list[Meta]:
         """The descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
-        return self._described()[0]
-
-    def unreadable(self) -> list[str]:
-        """The names of the sandboxes whose descriptions cannot be decoded."""
-        return self._described()[1]
-
-    def _described(self) -> tuple[list[Meta], list[str]]:
         names = sorted(self.names())
         with self.redis.pipeline(transaction=False) as pipe:
             for name in names:
                 pipe.hget(Keys.of(name).state, "meta")
             stored = pipe.execute()
         metas: list[Meta] = []
-        unreadable: list[str] = []
         for name, meta in zip(names, stored, strict=True):
             if meta is None:
                 continue  # it is being created or deleted, or the process that did so was killed
-            try:
+            with suppress(Unreadable):
                 metas.append(codec.decode_meta(name, meta))
-            except Unreadable:
-                unreadable.append(name)
-        return sorted(metas, key=lambda meta: (meta.created, meta.name)), unreadable
+        return sorted(metas, key=lambda meta: (meta.created, meta.name))
 
     def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], list[str]]:
         """Summaries of all sandboxes, oldest first, with the numbers of objects of the resources ``counted``;
