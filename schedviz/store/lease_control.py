@@ -20,12 +20,12 @@ class LeaseControl(SandboxHandle):
     def take_lease(self, holder: str, over: Lease | None) -> Lease | None:
         """Make ``holder`` the leader after ``over``, the lease as it was last read. Returns None and changes
         nothing if the lease is another one by now."""
-        taken = self._run("take", holder, over)
+        taken = self._run_lease_script("take", holder, over)
         return Lease(holder, taken[0], float(taken[1]), float(taken[1])) if taken else None
 
     def renew_lease(self, lease: Lease) -> Renewal | None:
         """Renew the lease; None = another worker holds it by now."""
-        held = self._run("renew", lease.holder, lease)
+        held = self._run_lease_script("renew", lease.holder, lease)
         if not held:
             return None
         _, wall, _, clock, version, breaks = held
@@ -35,12 +35,12 @@ class LeaseControl(SandboxHandle):
 
     def release_lease(self, lease: Lease) -> None:
         """Release the lease. Changes nothing if another worker holds it by now."""
-        self._run("release", lease.holder, lease)
+        self._run_lease_script("release", lease.holder, lease)
 
     def break_watch(self, lease: Lease) -> None:
         """Make the holder list all objects again. Changes nothing if the lease is over."""
-        self._run("break", lease.holder, lease)
+        self._run_lease_script("break", lease.holder, lease)
 
-    def _run(self, what: str, holder: str, known: Lease | None) -> Sequence[Any]:
+    def _run_lease_script(self, what: str, holder: str, known: Lease | None) -> Sequence[Any]:
         args = [what, known.epoch if known else "", holder]
         return cast("Sequence[Any]", self._scripts.lease([self._keys.state], args, client=self._redis))
