@@ -28,7 +28,7 @@ from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.past import Past
 from simulator.api import SECOND, Change, Micros
 from simulator.simulation import Simulation
@@ -56,7 +56,7 @@ class Measured:
         made = [_create("nodes", f"n{number}", node(f"n{number}", cpu="32")) for number in range(nodes)]
         made += [_create("pods", f"default/old-{n}", _bound(n, nodes)) for n in range(pods)]
         for first in range(0, len(made), AT_ONCE):
-            self.sandbox.commit(made[first : first + AT_ONCE])
+            self.sandbox.commit(Commit(made[first : first + AT_ONCE]))
         self._due = Wakes(store).due
         self._presence = Presence(store, "here")
         self._presence.beat()
@@ -72,7 +72,7 @@ class Measured:
             each["metadata"]["annotations"] = {"schedviz/run-seconds": "2"}
         write.create(self.sandbox, new)
         self._settle()
-        self.sandbox.commit([Change("pods", f"default/new-{number}", None) for number in numbers])
+        self.sandbox.commit(Commit([Change("pods", f"default/new-{number}", None) for number in numbers]))
         self._settle()
 
     def _settle(self) -> None:

@@ -22,7 +22,7 @@ from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.loop.leadership import living_workers
 from schedviz.questions.question import Questions
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.parts import SERVER
 from simulator.api import Change, Manifest
 from tests import chromium
@@ -91,7 +91,7 @@ def made(store: Store, nodes: int, pods: int) -> Sandbox:
         manifest["status"] = {"phase": "Running"}
         objects.append(Change("pods", f"default/p{number}", manifest, expected=0))
     for first in range(0, len(objects), AT_ONCE):
-        sandbox.commit(objects[first : first + AT_ONCE])
+        sandbox.commit(Commit(objects[first : first + AT_ONCE]))
     write.create(sandbox, [pod("big", cpu="8")])
     eventually(lambda: sandbox.lane("default/big"), "the pod is queued", PATIENCE)
     eventually(lambda: tried(sandbox.get("pods", "default/big")), "the pod was tried", PATIENCE)

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from schedviz.api import write
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.parts import SERVER
 from simulator.api import Change, Manifest
 from tests import chromium
@@ -107,7 +107,7 @@ def cluster(store: Store, name: str, nodes: int, pods: int) -> Sandbox:
     ]
     changes = [Change(f"{each['kind'].lower()}s", key(each), each, 0) for each in made]
     for start in range(0, len(changes), AT_ONCE):
-        sandbox.commit(changes[start : start + AT_ONCE])
+        sandbox.commit(Commit(changes[start : start + AT_ONCE]))
     return sandbox
 
 

@@ -1,4 +1,4 @@
-"""Pages of a collection, all of the state at one version.
+"""Lists a collection in pages, which all show the state at one version.
 
 Upstream: ValidateListOptions and PrepareContinueToken in apiserver/pkg/storage, GetList in its cacher, v1.34.
 """
@@ -21,7 +21,7 @@ from simulator.objects.metadata import name_of, namespace_of
 class Page(msgspec.Struct, frozen=True):
     items: list[Manifest]
     metadata: Manifest
-    """Of the list: its version and, where more follows, how to go on."""
+    """The metadata of the list: its version and, if more pages follow, the continue token."""
 
 
 def page(
@@ -32,9 +32,10 @@ def page(
     namespace: str = "",
     selected: Predicate | None = None,
 ) -> Page:
-    """The selected objects, of one namespace or of all. Raises BadRequest, Expired, VersionTooLarge."""
+    """One page of the selected objects of a namespace, or of all. Raises BadRequest, Expired,
+    VersionTooLarge."""
     listing, after = _listing(sandbox, resource, options)
-    # What is there already, at any version, is answered whole (shouldDelegateList of the cacher).
+    # A list at any version has no pages (shouldDelegateList of the cacher).
     limit = 0 if options.resource_version == "0" else options.limit
     items = [item for item in listing.items if namespace in ("", item["metadata"].get("namespace"))]
     if after:
@@ -53,9 +54,11 @@ def page(
 
 
 def _listing(sandbox: Sandbox, resource: Resource, options: ListOptions) -> tuple[Listing, str]:
-    """The state that a list shows, and the key that its page begins behind. What is asked for as it is now
-    comes from the sandbox's cache where there is one, brought to the present by one round trip (upstream:
-    ConsistentListFromCache); version "0" asks for any version, and costs none where somebody follows it."""
+    """The state that a list shows, and the key after which its page begins.
+
+    The current state is read from the sandbox's cache if it has one, after one round trip for the changes
+    (upstream: ConsistentListFromCache). Version "0" allows any version: a cache that is kept up to date is
+    read without a round trip."""
     if options.continue_token:
         place = parse_continue_token(options.continue_token)
         if options.resource_version not in ("", "0"):
@@ -88,7 +91,8 @@ def _current(sandbox: Sandbox, resource: Resource) -> Listing:
 
 
 def _is_exact_of_old(options: ListOptions) -> bool:
-    """Before there was resourceVersionMatch, a version with a limit meant exactly that version."""
+    """Whether a list of an old client means exactly its version: without resourceVersionMatch, a version with
+    a limit does."""
     return options.limit > 0 and not options.resource_version_match
 
 

@@ -1,4 +1,4 @@
-"""Deletes the objects in a namespace, before the namespace itself is deleted.
+"""Deletes the objects in a terminating namespace, and then the namespace.
 
 Upstream the namespace controller does this after the request
 (pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.34). Here it is part of the request,
@@ -11,10 +11,13 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from schedviz.store import Sandbox
+from schedviz.api.admitted_write import write_admitted
+from schedviz.store import Commit, NoSandbox, Sandbox
 from simulator.api import ApiError, Change
-from simulator.apiserver.resources import PODS
-from simulator.apiserver.status import ServiceUnavailable
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.deletion import admit_finalize
+from simulator.apiserver.resources import NAMESPACES, PODS
+from simulator.apiserver.status import NotFound, ServiceUnavailable
 
 DELETED_AT_ONCE: Final = 500
 """Objects of one commit: it blocks Redis for about 10 ms."""
@@ -24,7 +27,22 @@ PASSES: Final = 20
 wrote meanwhile."""
 
 
-def delete_contents(sandbox: Sandbox, namespace: str) -> None:
+def finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
+    """Delete the objects in a terminating namespace, then the namespace. Raises StatusError."""
+
+    def decide() -> Admission:
+        old = sandbox.get(NAMESPACES.id, namespace)
+        change = admit_finalize(old) if old else None
+        return Admission([change] if change else [], {})
+
+    try:
+        _delete_contents(sandbox, namespace)
+    except NoSandbox:
+        raise NotFound("sandboxes", sandbox.name) from None
+    write_admitted(sandbox, decide, dry_run=False, again=("Conflict", "NotFound"))
+
+
+def _delete_contents(sandbox: Sandbox, namespace: str) -> None:
     """Delete all objects of a terminating namespace. Raises NoSandbox, and ServiceUnavailable if it still has
     objects after the last pass."""
     for _ in range(PASSES):
@@ -33,7 +51,7 @@ def delete_contents(sandbox: Sandbox, namespace: str) -> None:
             found = True
             # If another process deleted one of them, nothing is stored; the next pass finds the others.
             with suppress(ApiError):
-                sandbox.commit(batch)
+                sandbox.commit(Commit(batch))
         if not found:
             return
     raise ServiceUnavailable(f"namespace {namespace} is still written to; please delete it again")

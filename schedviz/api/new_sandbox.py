@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from schedviz.loop import ring, wake
-from schedviz.store import Clock, LimitReached, Meta, NoSandbox, Sandbox, SandboxExists, Store
+from schedviz.store import Clock, Commit, LimitReached, Meta, NoSandbox, Sandbox, SandboxExists, Store
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES
 from simulator.api import Change
@@ -44,7 +44,7 @@ def new_sandbox(
     )
     try:
         while batch := [*islice(remaining, OBJECTS_AT_ONCE)]:
-            sandbox.commit(batch)
+            sandbox.commit(Commit(batch))
         yield sandbox
         if not clock.paused:
             sandbox.set_clock(clock.starting(store.wall()))

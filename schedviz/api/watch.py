@@ -1,10 +1,9 @@
-"""Watches: a collection's changes from a version on, one JSON object a line, as they are committed."""
+"""Answers watches: streams the changes of a collection after a version, one JSON object per line."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 
-import msgspec
 from django.http import StreamingHttpResponse
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -12,28 +11,27 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from schedviz.api import body
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target
+from schedviz.api.watch_lines import WatchLines, event_line
 from schedviz.api.watch_reader import Reader
+from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
-from schedviz.cache.held import RingEvent
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.codec import watch_event
-from simulator.api import Manifest, Micros, WatchEvent
-from simulator.apiserver.event_versions import to_served
+from simulator.api import Manifest
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.selection import Predicate
 from simulator.apiserver.status import Expired, NotFound, TooManyRequests, VersionTooLarge
-from simulator.objects.metadata import name_of, namespace_of
 
 TIMEOUT_SECONDS = 1800
-"""Of a watch that names none: upstream's --min-request-timeout."""
+"""Duration of a watch that sets no timeout: upstream's --min-request-timeout."""
 BOOKMARK_SECONDS = 60
-"""Between bookmarks, for watchers that want them."""
+"""Interval of bookmarks, if the client allows them."""
 AHEAD_SECONDS = 3
-"""How long a watch waits for a version that was not reached yet: blockTimeout of upstream's watch cache."""
+"""How long a watch waits for a version that is not reached yet: blockTimeout of upstream's watch cache."""
 MAX_WATCHES = 1_000
-"""In this process. All of a sandbox read its cache; none has a connection to Redis of its own."""
+"""Watches of this process. They read the sandbox's cache, and need no connections to Redis."""
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -50,158 +48,48 @@ def watch(
     selected: Predicate | None,
     form: Representation,
 ) -> StreamingHttpResponse:
-    """The streamed answer. What goes wrong with a version that could be read is an event of the stream, as
-    upstream (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises BadRequest, TooManyRequests."""
+    """The streamed response. Errors of a version that could be parsed are events of the stream, as upstream
+    (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises BadRequest, TooManyRequests."""
     if _open >= MAX_WATCHES:
         raise _too_many()
-    asked, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
+    wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
     current = present.version()
-    scope = Scope(resource, target, selected)
-    shown = Shown(resource, form, present)
+    scope = WatchScope(resource, target, selected)
+    watch_lines = WatchLines(resource, form, present)
     seconds = max(0, options.timeout_seconds or 0) if options.timeout_seconds else TIMEOUT_SECONDS
-    if asked > current:
-        return _answer(_ahead(sandbox, asked, seconds))
-    version, first = asked or current, []
+    if wanted > current:
+        return _answer(_ahead(sandbox, wanted, seconds))
+    version, first = wanted or current, []
     if options.send_initial_events:
         listing = present.list(resource.id)
         version, items = listing.version, [item for item in listing.items if scope.covers(item)]
         scope.remember(items)
-        first = [shown.line("ADDED", item) for item in items if scope.selects(item)]
+        first = [watch_lines.line("ADDED", item) for item in items if scope.selects(item)]
         if options.allow_watch_bookmarks:
-            first.append(shown.bookmark(version, {INITIAL_EVENTS_END: "true"}))
+            first.append(watch_lines.bookmark(version, {INITIAL_EVENTS_END: "true"}))
     elif selected:
         try:
             scope.remember(sandbox.list_at(resource.id, version).items)
         except Gone:
             scope.remember(_unwritten_since(present, resource, version), is_all=False)
     bookmarks = options.allow_watch_bookmarks
-    return _answer(_stream(sandbox, scope, shown, version, first, seconds=seconds, bookmarks=bookmarks))
-
-
-class Scope:
-    """Which events a watch shows: of a resource, in a namespace, selected.
-
-    With a selector, an object that comes to match is shown as added. One that no longer does is shown as
-    deleted, in its last state that matched."""
-
-    def __init__(self, resource: Resource, target: Target, selected: Predicate | None) -> None:
-        self.resource = resource
-        self._target = target
-        self._selected = selected
-        self._matching: dict[str, Manifest] = {}
-        """With a selector: the objects that match, by key."""
-        self._known: set[str] | None = None
-        """With a selector, where not all objects of the beginning are known: the keys of those that are."""
-
-    def covers(self, manifest: Manifest) -> bool:
-        metadata = manifest["metadata"]
-        return self._target.namespace in ("", metadata.get("namespace", "")) and self._target.name in (
-            "",
-            metadata["name"],
-        )
-
-    def selects(self, manifest: Manifest) -> bool:
-        return self._selected is None or self._selected(manifest)
-
-    def remember(self, items: Iterable[Manifest], *, is_all: bool = True) -> None:
-        """The objects that the watch begins with, or only some of them."""
-        if self._selected is None:
-            return
-        found = {_key(self.resource, item): item for item in items if self.covers(item)}
-        self._matching = {key: item for key, item in found.items() if self._selected(item)}
-        self._known = None if is_all else {*found}
-
-    @property
-    def shows_all(self) -> bool:
-        """Whether each event that it covers is shown as it is."""
-        return self._selected is None
-
-    def covers_key(self, key: str) -> bool:
-        namespace, _, name = key.rpartition("/")
-        return self._target.namespace in ("", namespace) and self._target.name in ("", name)
-
-    def shown_as(self, event: WatchEvent) -> tuple[str, Manifest] | None:
-        """The type to show an event under that it covers, and the object; None hides it."""
-        if self._selected is None:
-            return event.type, event.object
-        before = self._before(event)
-        if event.type != "DELETED" and self._selected(event.object):
-            self._matching[event.key] = event.object
-            return "MODIFIED" if before else "ADDED", event.object
-        if before is None:
-            return None
-        metadata = before["metadata"] | {"resourceVersion": str(event.version)}
-        return "DELETED", {**before, "metadata": metadata}
-
-    def _before(self, event: WatchEvent) -> Manifest | None:
-        """The object before an event, if it matched. One of which this is not known counts as matching: to
-        delete what the watcher does not know does no harm."""
-        if self._known is not None and event.key not in self._known:
-            self._known.add(event.key)
-            return None if event.type == "ADDED" else event.object
-        return self._matching.pop(event.key, None)
-
-
-class Shown:
-    """The lines of a watch, in the form that was asked for."""
-
-    def __init__(self, resource: Resource, form: Representation, present: Present) -> None:
-        """present: whose clock the ages in tables are counted by."""
-        self._resource = resource
-        self._form = form
-        self._clock = present.clock()
-        self._wall = present.wall
-        self._has_columns = False
-        """Whether a table was shown: only the first one says its columns."""
-
-    def event(self, event: RingEvent) -> bytes:
-        """The line of an event that is shown as it is. It is encoded once for all watches of its form, but
-        for tables, whose rows have ages."""
-        if self._form.form == "Table":
-            return self._line_of(event)
-        form = self._resource.api_version, self._form
-        line = event.lines.get(form)
-        if line is None:
-            line = event.lines[form] = self._line_of(event)
-        return line
-
-    def _line_of(self, event: RingEvent) -> bytes:
-        return self.line(event.entry.type, watch_event(event.entry).object)
-
-    def line(self, kind: str, manifest: Manifest) -> bytes:
-        shown = self._form.one(self._resource, manifest, self._now)
-        if self._form.form == "Table":
-            if self._has_columns:
-                shown["columnDefinitions"] = None
-            self._has_columns = True
-        return _line(kind, shown)
-
-    def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
-        metadata: Manifest = {"resourceVersion": str(version)}
-        if annotations:
-            metadata["annotations"] = annotations
-        manifest: Manifest = {"metadata": metadata}
-        if self._form.form == "PartialObjectMetadata":
-            return _line("BOOKMARK", self._form.one(self._resource, manifest, self._now))
-        return _line("BOOKMARK", to_served(self._resource, manifest))
-
-    def _now(self) -> Micros:
-        return self._clock.now(self._wall.now())
+    return _answer(_stream(sandbox, scope, watch_lines, version, first, seconds=seconds, bookmarks=bookmarks))
 
 
 def _unwritten_since(present: Present, resource: Resource, version: int) -> Iterator[Manifest]:
+    """The objects that were not written after ``version``."""
     items = present.list(resource.id).items
     return (item for item in items if int(item["metadata"]["resourceVersion"]) <= version)
 
 
 async def _or_refused(lines: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    """The lines, or an ERROR event where this process has no place for another watch."""
+    """The lines, or an ERROR event if this process has too many watches."""
     try:
         async with aclosing(lines):
             async for line in lines:
                 yield line
     except TooManyRequests as refusal:
-        yield _line("ERROR", refusal.status())
+        yield event_line("ERROR", refusal.status())
 
 
 def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
@@ -209,25 +97,25 @@ def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
 
 
 async def _ahead(sandbox: Sandbox, version: int, seconds: float) -> AsyncGenerator[bytes, None]:
-    """The answer to a watch of a version that was not reached yet: it is waited for, and asked for again."""
+    """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
     with _counted():
         end = asyncio.get_running_loop().time() + min(seconds, AHEAD_SECONDS)
         try:
             async with Reader.of(sandbox, "", version) as reader:
                 current = await reader.reached(end)
         except NoSandbox:
-            yield _line("ERROR", NotFound("sandboxes", sandbox.name).status())
+            yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
         except AWAY:
             return
         else:
             if current < version and seconds > AHEAD_SECONDS:
-                yield _line("ERROR", VersionTooLarge(version, current).status())
+                yield event_line("ERROR", VersionTooLarge(version, current).status())
 
 
 async def _stream(
     sandbox: Sandbox,
-    scope: Scope,
-    shown: Shown,
+    scope: WatchScope,
+    watch_lines: WatchLines,
     version: int,
     first: Sequence[bytes],
     *,
@@ -241,23 +129,23 @@ async def _stream(
                 yield line
             async with (
                 Reader.of(sandbox, scope.resource.id, version) as reader,
-                aclosing(_until(reader, scope, shown, end, bookmarks=bookmarks)) as lines,
+                aclosing(_until(reader, scope, watch_lines, end, bookmarks=bookmarks)) as lines,
             ):
                 async for line in lines:
                     yield line
         except Gone as error:
-            yield _line("ERROR", Expired(str(error)).status())
+            yield event_line("ERROR", Expired(str(error)).status())
         except NoSandbox:
-            yield _line("ERROR", NotFound("sandboxes", sandbox.name).status())
+            yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
         except AWAY:
-            return  # the watch ends with its server; the watcher comes back
+            return  # the stream ends, and the client watches again
 
 
 @contextmanager
 def _counted() -> Iterator[None]:
-    """Count an open watch. Raises TooManyRequests: others may have begun since :func:`watch` looked, and
-    nothing is awaited between this check and the count."""
-    global _open  # noqa: PLW0603 (a count of this process's, touched by its event loop only)
+    """Count an open watch. Raises TooManyRequests: other watches may have begun since the check of
+    :func:`watch`. Nothing is awaited between this check and the count."""
+    global _open  # noqa: PLW0603 (one count per process, which only its event loop uses)
     if _open >= MAX_WATCHES:
         raise _too_many()
     _open += 1
@@ -268,9 +156,9 @@ def _counted() -> Iterator[None]:
 
 
 async def _until(
-    reader: Reader, scope: Scope, shown: Shown, end: float, *, bookmarks: bool
+    reader: Reader, scope: WatchScope, watch_lines: WatchLines, end: float, *, bookmarks: bool
 ) -> AsyncGenerator[bytes, None]:
-    """The lines until the event loop's time is ``end``."""
+    """The lines until the time ``end`` of the event loop."""
     loop = asyncio.get_running_loop()
     bookmark_at = loop.time() + BOOKMARK_SECONDS
     while loop.time() < end:
@@ -278,24 +166,16 @@ async def _until(
             if not scope.covers_key(event.entry.key):
                 continue
             if scope.shows_all:
-                yield shown.event(event)
+                yield watch_lines.event(event)
             elif found := scope.shown_as(watch_event(event.entry)):
-                yield shown.line(*found)
+                yield watch_lines.line(*found)
         if loop.time() >= bookmark_at:
             bookmark_at += BOOKMARK_SECONDS
             if bookmarks:
-                yield shown.bookmark(reader.version)
+                yield watch_lines.bookmark(reader.version)
     if bookmarks:
-        yield shown.bookmark(reader.version)
+        yield watch_lines.bookmark(reader.version)
 
 
 def _too_many() -> TooManyRequests:
     return TooManyRequests(f"this server has {MAX_WATCHES} watches open already")
-
-
-def _line(kind: str, manifest: Manifest) -> bytes:
-    return msgspec.json.encode({"type": kind, "object": manifest}) + b"\n"
-
-
-def _key(resource: Resource, item: Manifest) -> str:
-    return resource.key(namespace_of(item), name_of(item))

@@ -1,5 +1,4 @@
-"""Reads a resource's watch events as they come: from the sandbox's cache, and from the log those that the
-cache does not hold any more."""
+"""Reads the watch events of a resource: from the sandbox's cache, and older ones from the watch log."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,13 +9,15 @@ from schedviz.cache.held import RingEvent
 from schedviz.store import NoSandbox, Sandbox
 
 LOG_BATCH = 500
-"""Events read at once from the log, by a watch that begins further back than the cache holds."""
+"""Events that one command reads from the log, for a watch that begins before the events of the cache."""
 
 
 class Reader:
+    """Reads the events after a version, for one watch."""
+
     def __init__(self, sandbox: Sandbox, resource: str, version: int, cache: SandboxCache) -> None:
         self.version = version
-        """Until which all events were read."""
+        """The version up to which all events were read."""
         self._sandbox = sandbox
         self._resource = resource
         self._cache = cache
@@ -25,8 +26,8 @@ class Reader:
     @classmethod
     @asynccontextmanager
     async def of(cls, sandbox: Sandbox, resource: str, version: int) -> "AsyncIterator[Reader]":
-        """One that begins after a version, as long as the context lasts. Raises NoSandbox, and what redis-py
-        raises."""
+        """A reader of the events after ``version``, for the duration of the context. Raises NoSandbox, and
+        redis-py's exceptions."""
         caches = default_caches()
         reader = cls(sandbox, resource, version, cache := caches.follow(sandbox.name))
         cache.listen(reader._changed)
@@ -38,8 +39,8 @@ class Reader:
             caches.unfollow(cache)
 
     async def read(self, until: float) -> list[RingEvent]:
-        """The next events; none where none have come until that time of the event loop. Raises Gone,
-        NoSandbox, and ConnectionError where the store is away."""
+        """Wait for the next events, at most until the time ``until`` of the event loop, and return them.
+        Raises Gone, NoSandbox, and ConnectionError if the store does not answer."""
         while True:
             self._changed.clear()
             if events := await self._read():
@@ -48,8 +49,8 @@ class Reader:
                 return []
 
     async def reached(self, until: float) -> int:
-        """The version of the last write, once it is at least the one to begin after, or at that time of the
-        event loop."""
+        """Wait until the reader's version is reached, at most until the time ``until`` of the event loop, and
+        return the version of the last write."""
         while True:
             self._changed.clear()
             version = self._cache.version
@@ -68,13 +69,13 @@ class Reader:
                 return events
             logged = await asyncio.to_thread(self._sandbox.log, self.version, LOG_BATCH)
             if not logged:
-                return []  # the cache is about to be read anew, and sets the event when it was
+                return []  # the cache will be read anew, and sets the event then
             self.version = logged[-1].version
             if events := [RingEvent(entry) for entry in logged if entry.resource == self._resource]:
                 return events
 
     async def _wait(self, until: float) -> bool:
-        """Whether something changed until then."""
+        """Whether something changed before the time ``until`` of the event loop."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until):
                 await self._changed.wait()

@@ -12,35 +12,30 @@ from typing import NamedTuple
 from django.conf import settings
 from msgspec.structs import replace as replace_fields
 
-from schedviz.api.namespace_deletion import delete_contents
+from schedviz.api.admitted_write import notify, write_admitted
+from schedviz.api.namespace_deletion import finalize_namespace
 from schedviz.api.new_sandbox import create_named
-from schedviz.loop import ring, wake
 from schedviz.store import (
     Clock,
-    CollectionChanged,
-    LimitReached,
+    Commit,
     Meta,
     NoSandbox,
     Sandbox,
     Store,
 )
-from simulator.api import SECOND, ApiError, Manifest, bare
+from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.deletion import Propagation, admit_delete, admit_finalize, last_state
+from simulator.apiserver.deletion import Propagation, admit_delete, last_state
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import (
-    AlreadyExists,
     Cause,
     Conflict,
-    Forbidden,
     Invalid,
     NoSuchPath,
     NotFound,
-    ServiceUnavailable,
-    StatusError,
 )
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
@@ -48,9 +43,6 @@ from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import SchedulerConfigured
-
-ATTEMPTS = 20
-"""Maximum number of attempts of a write, which is decided again when another client wrote meanwhile."""
 
 
 class Deleted(NamedTuple):
@@ -79,7 +71,7 @@ def create_sandbox(
     now = int(meta.created or store.wall()) * SECOND
     changes = admission.new_cluster(documents, now)
     sandbox = create_named(store, names or [meta.name], meta, changes, clock)
-    _notify(sandbox)
+    notify(sandbox)
     return sandbox
 
 
@@ -104,10 +96,10 @@ def configure(
         now = max(last, sandbox.now())
         event = SchedulerConfigured(t=now, fields=[*fields])
         meta = replace_fields(sandbox.meta(), config=configuration)
-        sandbox.commit([], meta=meta, trace=[event], journal=Entry(now=now, ended=event))
+        sandbox.commit(Commit(meta=meta, trace=[event], journal=Entry(now=now, ended=event)))
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
-    _notify(sandbox)
+    notify(sandbox)
 
 
 def create(
@@ -121,7 +113,7 @@ def create(
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
-    return _write(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
+    return write_admitted(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
 
 
 def replace(
@@ -167,7 +159,7 @@ def edit(
         admitted = admit_update(kind, old, new, sandbox, subresource=subresource)
         return _with_status(kind, old, new, sandbox, admitted) if whole else admitted
 
-    return (_write(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]
+    return (write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]
 
 
 def _with_status(
@@ -220,26 +212,11 @@ def delete(
         tried[:] = [(old, admitted)]
         return admitted
 
-    written = _write(sandbox, decide, dry_run=dry_run, again=("Conflict", "NotFound"))
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "NotFound"))
     ((old, admitted),) = tried
     if kind == NAMESPACES and not dry_run:
-        _finalize_namespace(sandbox, key)
+        finalize_namespace(sandbox, key)
     return Deleted(written[0] if written else old, is_gone=admitted.last is not None)
-
-
-def _finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
-    """Delete the objects in a terminating namespace, then the namespace."""
-
-    def decide() -> Admission:
-        old = sandbox.get(NAMESPACES.id, namespace)
-        change = admit_finalize(old) if old else None
-        return Admission([change] if change else [], {})
-
-    try:
-        delete_contents(sandbox, namespace)
-    except NoSandbox:
-        raise NotFound("sandboxes", sandbox.name) from None
-    _write(sandbox, decide, dry_run=False, again=("Conflict", "NotFound"))
 
 
 def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> Manifest:
@@ -259,7 +236,7 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
         created = admission.admit([manifest], sandbox, now, source=source, namespace=key.rpartition("/")[0])
         return Admission([deleted, *created.changes], created.unchanged)
 
-    return _write(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
+    return write_admitted(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
 
 
 def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False) -> None:
@@ -269,7 +246,7 @@ def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False
         pod = _existing(sandbox, PODS, key)
         return Admission([subresources.admit_binding(pod, binding, sandbox.now())], {})
 
-    _write(sandbox, decide, dry_run=dry_run, again=("Conflict",))
+    write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
 
 def evict(
@@ -290,81 +267,7 @@ def evict(
         _check_preconditions(PODS, pod["metadata"], uid, version)
         return subresources.admit_eviction(pod, sandbox, sandbox.now(), grace_seconds=grace_seconds)
 
-    _write(sandbox, decide, dry_run=dry_run, again=("Conflict",))
-
-
-def _write(
-    sandbox: Sandbox, decide: Callable[[], Admission], *, dry_run: bool, again: tuple[str, ...]
-) -> list[Manifest]:
-    """Call ``decide`` and commit its result; repeat both if a collection changed meanwhile, or if the commit
-    was refused for a reason in ``again``."""
-    for attempt in range(ATTEMPTS):
-        try:
-            admitted = decide()
-            if not admitted.changes:
-                return []
-            if dry_run:
-                return _dry_run_result(sandbox, admitted)
-            versions = sandbox.commit(admitted.changes, unchanged=admitted.unchanged)
-        except CollectionChanged:
-            continue
-        except NoSandbox:
-            raise NotFound("sandboxes", sandbox.name) from None
-        except LimitReached as error:
-            raise Forbidden("sandboxes", sandbox.name, str(error)) from None
-        except ApiError as error:
-            if error.reason not in again or attempt == ATTEMPTS - 1:
-                raise _status_error(sandbox, error) from None
-            continue
-        _notify(sandbox)
-        return _written(admitted, versions)
-    raise ServiceUnavailable("too many writes at the same time; please try again")
-
-
-def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
-    """The objects that a dry run returns. Raises AlreadyExists."""
-    for change in admitted.changes:
-        if change.expected == 0 and sandbox.get(change.resource, change.key):
-            raise _already_exists(sandbox, change.resource, change.key)
-    return [admitted.last] if admitted.last else [c.object for c in admitted.changes if c.object]
-
-
-def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
-    """The objects as they were stored; for a removed object its last state."""
-    if admitted.last:
-        metadata = {"resourceVersion": str(versions[0])} | admitted.last["metadata"]
-        return [{**admitted.last, "metadata": metadata}]
-    return [
-        {**change.object, "metadata": {**change.object["metadata"], "resourceVersion": str(version)}}
-        for change, version in zip(admitted.changes, versions, strict=True)
-        if change.object
-    ]
-
-
-def _status_error(sandbox: Sandbox, error: ApiError) -> StatusError:
-    """The StatusError for a precondition that failed in the store."""
-    name = error.key.rpartition("/")[2]
-    match error.reason:
-        case "NotFound":
-            return NotFound(error.resource, name)
-        case "AlreadyExists":
-            return _already_exists(sandbox, error.resource, error.key)
-        case "Conflict":
-            return Conflict(error.resource, name)
-        case "TooManyRequests":
-            raise AssertionError("the store raises LimitReached; only the loop raises this") from error
-
-
-def _already_exists(sandbox: Sandbox, resource: str, key: str) -> AlreadyExists:
-    """The error; its message says if the existing object is being deleted."""
-    found = sandbox.get(resource, key) or {"metadata": {}}
-    prefix = "object is being deleted: " if "deletionTimestamp" in found["metadata"] else ""
-    return AlreadyExists(resource, key.rpartition("/")[2], prefix)
-
-
-def _notify(sandbox: Sandbox) -> None:
-    wake(sandbox.name)
-    ring(sandbox.name)
+    write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
 
 def _resource(sandbox: Sandbox, resource: str) -> Resource:

@@ -1,6 +1,6 @@
-"""What a web process knows of the sandboxes that it reads: one :class:`SandboxCache` for each.
+"""The caches of a web process: one :class:`SandboxCache` for each sandbox that it reads.
 
-Pages, frames, lists and watches read it, so that all of them show the same revision.
+Pages, frames, lists and watches read it, so all of them show the same revision.
 """
 
 from schedviz.cache.caches import Caches, default_caches

@@ -1,4 +1,4 @@
-"""The caches of this process, one for each sandbox that somebody reads."""
+"""The caches of this process, one for each sandbox that is read."""
 
 import time
 from functools import cache
@@ -13,30 +13,31 @@ from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store
 
 KEPT_SECONDS: Final = 60.0
-"""A cache that nobody follows, and that was not read for so long, is dropped when another one is read."""
+"""A cache that is not followed and was not read for so long is dropped when another one is read."""
 CACHES_AT_MOST: Final = MAX_SANDBOXES
-"""Those that nobody follows are dropped beyond it, the least recently read first. There are no more sandboxes
-to be followed."""
+"""Beyond this number, caches that are not followed are dropped, the least recently read first. The followed
+ones cannot be more: there are no more sandboxes."""
 OBJECT_BYTES: Final = 96_000_000
-"""Of the objects of one sandbox, as JSON: 50,000 pods of upstream's scheduler_perf have some 60 MB."""
+"""Maximum size of the cached objects of one sandbox, as JSON. 50,000 pods of upstream's scheduler_perf have
+about 60 MB."""
 ALL_OBJECT_BYTES: Final = 256_000_000
-"""Of all sandboxes in this process, but for what each may hold in any case."""
+"""Maximum size of the cached objects of all sandboxes in this process, besides ALWAYS_HELD_BYTES of each."""
 
 
 class Caches:
-    """Any thread may use it."""
+    """Keeps the caches, and drops those that are not used. Any thread may use it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = Lock()
         self._caches: dict[str, SandboxCache] = {}
-        """The least recently read first."""
+        """Name of a sandbox -> its cache, the least recently read first."""
         self._read_at: dict[str, float] = {}
         self._follower = Follower(store)
 
     def read(self, name: str) -> Present:
-        """A sandbox as it is now, with all that was written before the call: in one round trip where it was
-        read before. Raises NoSandbox, and what redis-py raises."""
+        """A sandbox as it is now, with everything that was written before the call. Needs one round trip if
+        it was read before. Raises NoSandbox, and redis-py's exceptions."""
         while True:
             sandbox = self._cache(name)
             try:
@@ -44,35 +45,35 @@ class Caches:
             except NoSandbox:
                 self._drop(sandbox)
                 raise
-            if sandbox.state != "gone":  # else it was deleted just now, and perhaps made anew
+            if sandbox.state != "gone":  # otherwise it was deleted meanwhile, and perhaps created anew
                 return sandbox.present()
             self._drop(sandbox)
 
     def held(self, name: str) -> Present | None:
-        """The same, where somebody reads the sandbox already; None where all of it would have to be read."""
+        """The same, if the sandbox has a cache that was read; None = all of it would have to be read."""
         return self.read(name) if self.held_cache(name) is not None else None
 
     def held_cache(self, name: str) -> SandboxCache | None:
-        """The sandbox's cache, where there is one that was read."""
+        """The cache of a sandbox; None = it has none, or it was not read yet."""
         with self._lock:
             sandbox = self._caches.get(name)
         return sandbox if sandbox is not None and sandbox.position is not None else None
 
     def followed_cache(self, name: str) -> SandboxCache | None:
-        """The same, where it is kept up to date: as of a second ago at most."""
+        """The same; None also if it is not kept up to date. It is at most a second old."""
         sandbox = self.held_cache(name)
         if sandbox is None or not self._follower.follows(sandbox) or sandbox.state != "current":
             return None
         return sandbox
 
     def followed(self, name: str) -> Present | None:
-        """A sandbox as of the last look, without a look of its own; None where nobody follows it."""
+        """A sandbox as its cache has it, without a round trip; None = its cache is not kept up to date."""
         sandbox = self.followed_cache(name)
         return sandbox.present() if sandbox is not None else None
 
     def follow(self, name: str) -> SandboxCache:
-        """The sandbox's cache, kept up to date until ``unfollow``. It may have to be read first: see
-        :meth:`SandboxCache.refresh`."""
+        """The cache of a sandbox, which is kept up to date until :meth:`unfollow`. A new one must be read
+        first, by :meth:`SandboxCache.refresh`."""
         while True:
             sandbox = self._cache(name)
             self._follower.follow(sandbox)
@@ -99,7 +100,7 @@ class Caches:
             return sandbox
 
     def _room(self, sandbox: SandboxCache) -> int:
-        """How many bytes of objects it may hold now."""
+        """How many bytes of objects a cache may have now."""
         with self._lock:
             others = sum(each.bytes for each in self._caches.values() if each is not sandbox)
         return min(OBJECT_BYTES, ALL_OBJECT_BYTES - others)
@@ -121,11 +122,11 @@ class Caches:
 
 @cache
 def default_caches() -> Caches:
-    """Those of the store that the settings name."""
+    """The caches of the default store in this process."""
     return caches_of(default_store())
 
 
 @cache
 def caches_of(store: Store) -> Caches:
-    """A store's one Caches in this process."""
+    """The caches of a store in this process."""
     return Caches(store)

@@ -1,7 +1,7 @@
-"""One thread that keeps the followed caches of this process up to date.
+"""Keeps the followed caches of this process up to date, in one thread.
 
-It reads when the doorbell's message comes, and looks by itself each LOOK_SECONDS, as a message may be lost.
-What is to be read of several sandboxes at the same time is one round trip.
+The thread reads the changes of a sandbox when its doorbell message arrives, and those of all sandboxes every
+LOOK_SECONDS, because a message may be lost. Several sandboxes are read in one round trip.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from schedviz.store import NoSandbox, Store
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks at all followed sandboxes: how late a change is seen whose message was lost."""
+"""Interval of reading all followed sandboxes: the longest delay of a change whose message was lost."""
 RETRY_SECONDS: Final = 0.25
-"""Between attempts to reach a store that is away: soon enough for a reader, too seldom to be a load."""
+"""Interval of attempts while the store does not answer: short for a reader, and little load."""
 
 CANCEL_SECONDS: Final = 0.1
-"""Between two cancellations of a task that has not ended."""
+"""Interval of the cancellations of a task that has not ended."""
 
 AWAY: Final = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 
 class Follower:
-    """Any thread may use it."""
+    """Counts the followers of each cache, and starts the thread. Any thread may use it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -64,7 +64,7 @@ class Follower:
             return sandbox in self._followed
 
     def _next(self) -> list[SandboxCache]:
-        """What is followed; the run that is given nothing ends."""
+        """The followed caches. If there is none, the run that called it ends."""
         with self._lock:
             if not self._followed:
                 self._run = None
@@ -72,16 +72,16 @@ class Follower:
 
 
 class Run:
-    """One life of the thread: from the first cache that is followed until there is none."""
+    """One run of the thread: from the first followed cache until no cache is followed."""
 
     def __init__(self, store: Store, followed: Callable[[], list[SandboxCache]]) -> None:
-        """followed: what is followed; nothing ends this run."""
+        """followed: returns the followed caches; an empty list ends this run."""
         self._store = store
         self._followed = followed
         self._loop = asyncio.new_event_loop()
         self._wanted = asyncio.Event()
         self._written: set[str] = set()
-        """Sandboxes of which messages said that they were written."""
+        """Sandboxes whose messages arrived since the last read."""
         self._channel = ""
         self._joined: set[str] = set()
         self._loading: set[SandboxCache] = set()
@@ -89,7 +89,7 @@ class Run:
         threading.Thread(target=self._work, name="follower", daemon=True).start()
 
     def wake(self) -> None:
-        """Callable from any thread, until ``followed`` has given nothing."""
+        """Read soon. Any thread may call it, until ``followed`` has returned an empty list."""
         self._loop.call_soon_threadsafe(self._wanted.set)
 
     def _work(self) -> None:
@@ -102,12 +102,12 @@ class Run:
             await self._follow()
         finally:
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            # With the channel layer's own task of this loop.
+            # The channel layer also has a task in this loop.
             await ended(listening, *(asyncio.all_tasks() - {asyncio.current_task()}))
 
     async def _follow(self) -> None:
-        """Recipe: wait for a message or for the time of the next look; read what is new in the sandboxes that
-        were named, or in all; read those anew of which that is not known."""
+        """Wait for a message or for the time at which all are read; read the changes of the sandboxes of the
+        messages, or of all; start to read anew those whose changes are not known. Then repeat."""
         look_at = self._loop.time()
         while followed := self._followed():
             with suppress(TimeoutError):
@@ -129,11 +129,11 @@ class Run:
                 await asyncio.sleep(RETRY_SECONDS)
                 look_at = self._loop.time()
             except Exception:
-                log.exception("reading what is new in %d sandboxes", len(due))
+                log.exception("reading the changes of %d sandboxes", len(due))
                 await asyncio.sleep(RETRY_SECONDS)
 
     def _read(self, due: list[SandboxCache]) -> None:
-        """Blocks this thread's loop for the one round trip: messages wait meanwhile."""
+        """Read the changes in one round trip, which blocks this thread's loop; messages wait meanwhile."""
         known = [(sandbox, position) for sandbox in due if (position := sandbox.position)]
         if known:
             found = self._store.read_changes([(sandbox.name, position) for sandbox, position in known])
@@ -141,7 +141,7 @@ class Run:
                 sandbox.apply(changes)
         for sandbox in due:
             if sandbox.position is None and sandbox.state != "gone" and sandbox not in self._loading:
-                # It may take seconds for a large one; the others are not to wait for it.
+                # A large one may take seconds; the others do not wait for it.
                 self._loading.add(sandbox)
                 task = asyncio.ensure_future(self._load(sandbox))
                 self._tasks.add(task)
@@ -151,7 +151,7 @@ class Run:
         try:
             await asyncio.to_thread(sandbox.load)
         except NoSandbox:
-            pass  # its readers see that it is gone
+            pass  # load() has set the state "gone"
         except AWAY:
             sandbox.enter("down")
         except Exception:
@@ -163,7 +163,7 @@ class Run:
     # The doorbell
 
     async def _listen(self) -> None:
-        """A layer whose Redis is away is no fault: the looks go on."""
+        """Receive doorbell messages. While the channel layer fails, only the regular reads continue."""
         layer = get_channel_layer()
         while True:
             try:
@@ -180,8 +180,8 @@ class Run:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _join(self, wanted: set[str]) -> set[str]:
-        """Join the groups of these sandboxes, and leave the others; those that were joined, for which no
-        message came before."""
+        """Join the groups of these sandboxes and leave the others. Returns the sandboxes that were joined:
+        earlier changes of them had no message."""
         layer, channel, joined = get_channel_layer(), self._channel, set[str]()
         if not channel:
             return joined
@@ -194,16 +194,16 @@ class Run:
                 for name in self._joined - wanted:
                     await layer.group_discard(group(name), channel)
                     self._joined.discard(name)
-        except Exception as error:  # without messages the looks go on, and the next one tries again
+        except Exception as error:  # the regular reads continue, and the next one tries again
             log.debug("the doorbell's groups: %s", error)
         return joined
 
 
 async def ended(*tasks: "asyncio.Task[Any] | None") -> None:
-    """Cancel tasks that read from Redis, and wait for their end.
+    """Cancel tasks that read from Redis, and wait until they end.
 
-    redis-py reads under timeouts of its own, and one of these that ends at the same moment takes a
-    cancellation for its own: so tasks are cancelled until they end."""
+    redis-py reads with its own timeouts. If such a timeout ends at the same moment, it swallows the
+    cancellation; so tasks are cancelled again until they end."""
     running = {task for task in tasks if task is not None and not task.done()}
     while running:
         for task in running:

@@ -1,4 +1,4 @@
-"""The parts of a cache that have a bound of their own: the last trace events, and the last watch events."""
+"""The last trace events and the last watch events of a cache, each with its own bound."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -12,19 +12,20 @@ from schedviz.store.model import LogEntry
 from simulator.trace import Event
 
 RING_EVENTS: Final = 500
-"""Watch events held of each resource: some seconds of a busy sandbox. Who is further behind reads the log."""
+"""Watch events that are kept of each resource: some seconds of a busy sandbox. A watch that is further behind
+reads the watch log."""
 
 Numbered = tuple[int, Event]
 T = TypeVar("T")
 
 
 def newer(held: deque[T], number: int, number_of: Callable[[T], int]) -> list[T]:
-    """Those after a number, oldest first, without a look at the others."""
+    """The entries after a number, oldest first. Only these are looked at."""
     return [*takewhile(lambda each: number_of(each) > number, reversed(held))][::-1]
 
 
 class Trace:
-    """The last TRACE_READ trace events, and which of them name a pod or a node. Any thread may use it."""
+    """The last TRACE_READ trace events, with indexes by pod and by node. Any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -34,7 +35,7 @@ class Trace:
         self._all: tuple[Numbered, ...] | None = None
 
     def add(self, number: int, event: Event) -> None:
-        """An event later than all that are held. What was held before a gap is dropped."""
+        """Add an event that is newer than all others. If there is a gap before it, the others are dropped."""
         with self._lock:
             if self._events and self._events[-1][0] != number - 1:
                 for held in (self._events, self._by_pod, self._by_node):
@@ -50,7 +51,7 @@ class Trace:
                     index.setdefault(name, deque()).append(numbered)
 
     def all(self) -> tuple[Numbered, ...]:
-        """Oldest first."""
+        """All events, oldest first."""
         with self._lock:
             if self._all is None:
                 self._all = tuple(self._events)
@@ -79,7 +80,7 @@ class Trace:
 
 
 class RingEvent:
-    """A watch event. ``lines``: it as watches show it, by representation, each encoded once."""
+    """A watch event. ``lines``: its encoded lines, by representation, so that each is encoded once."""
 
     __slots__ = ("entry", "lines")
 
@@ -92,11 +93,11 @@ class Rings:
     """The last RING_EVENTS watch events of each resource."""
 
     def __init__(self, version: int) -> None:
-        """version: after which all events are added."""
+        """version: all events after it will be added."""
         self._complete_after = version
         self._rings: dict[str, deque[RingEvent]] = {}
         self._trimmed: dict[str, int] = {}
-        """By resource: the version of the last event that was dropped."""
+        """Resource -> the version of the last event that was dropped."""
 
     def add(self, entry: LogEntry) -> None:
         ring = self._rings.setdefault(entry.resource, deque())
@@ -105,7 +106,7 @@ class Rings:
         ring.append(RingEvent(entry))
 
     def after(self, resources: Iterable[str], version: int) -> list[RingEvent] | None:
-        """The events of these resources after a version, in order; None where some are not held any more."""
+        """The events of these resources after a version, in order; None = some of them were dropped."""
         found: list[RingEvent] = []
         for resource in resources:
             if version < self._trimmed.get(resource, self._complete_after):

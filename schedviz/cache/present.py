@@ -1,4 +1,5 @@
-"""A sandbox as it is at one revision, read as a moment of its past is (:class:`schedviz.store.past.Past`)."""
+"""A sandbox as it is at one revision, with the same methods for reading as a past moment
+(:class:`schedviz.store.past.Past`)."""
 
 import builtins
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ Objects = Mapping[str, Mapping[str, LogEntry]]
 
 
 class Newest:
-    """The newest decision, decoded where somebody reads it."""
+    """The newest decision, decoded when it is read first."""
 
     def __init__(self, data: str | bytes | None) -> None:
         self._data = data
@@ -32,7 +33,7 @@ class Newest:
 
 
 class Present:
-    """Immutable, but for what is decoded when it is asked for: any number of threads may read it."""
+    """The state of a cache at one revision. It does not change, so any number of threads may read it."""
 
     def __init__(
         self,
@@ -48,8 +49,8 @@ class Present:
         objects: Objects | None,
         generation: int,
     ) -> None:
-        """objects: None where the cache holds none; they are read from the store then, as of now.
-        generation: how often the cache had read all of the sandbox."""
+        """objects: None = the cache has none, and they are read from the store, as they are then. generation:
+        how often the cache has read all of the sandbox."""
         self.sandbox = sandbox
         self.name = sandbox.name
         self.position = position
@@ -70,7 +71,7 @@ class Present:
         return codec.decode_clock(self.name, self.values.clock.encode())
 
     def now(self) -> Micros:
-        """Simulated time."""
+        """The simulated time now."""
         return self.clock().now(self.wall.now())
 
     def version(self) -> int:
@@ -85,7 +86,7 @@ class Present:
         return None if entry is None else codec.with_version(entry.json, entry.version)
 
     def list(self, resource: str) -> Listing:
-        """All objects of a resource, in the order of their keys."""
+        """All objects of a resource, sorted by key."""
         if self._objects is None:
             return self.sandbox.list(resource)
         found = self._objects.get(resource, {})
@@ -93,7 +94,7 @@ class Present:
         return Listing(items, self.position.version)
 
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
-        """The objects whose keys begin so."""
+        """The objects whose keys begin with ``prefix``."""
         if self._objects is None:
             return self.sandbox.starting_with(resource, prefix)
         found = self._objects.get(resource, {})
@@ -104,7 +105,7 @@ class Present:
         ]
 
     def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
-        """The objects in whose JSON the text stands as a whole string."""
+        """The objects whose JSON has ``text`` as a whole string."""
         if self._objects is None:
             return self.sandbox.speaking_of(resource, text)
         quoted = msgspec.json.encode(text)
@@ -122,7 +123,7 @@ class Present:
     # The trace, the decisions, the queue
 
     def trace_tail(self, count: int) -> builtins.list[Numbered]:
-        """The last ``count`` events, oldest first; from the store where more are wanted than are held."""
+        """The last ``count`` events, oldest first; from the store if the cache has fewer."""
         held = [numbered for numbered in self._trace.all() if numbered[0] <= self.position.seq]
         if count > len(held) and held and held[0][0] > 1:
             return self.sandbox.trace_tail(count)
@@ -132,7 +133,7 @@ class Present:
         return self.position.seq
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[Numbered]:
-        """Those of the last ``count`` events that name the pod, oldest first."""
+        """Those of the last ``count`` trace events that name the pod, oldest first."""
         if count > TRACE_READ:
             return self.sandbox.about_pod(key, count)
         return [numbered for numbered in self._trace.about_pod(key) if numbered[0] <= self.position.seq]
@@ -157,13 +158,13 @@ class Present:
         return self.lanes.get(pod)
 
     def queue(self) -> tuple[Mapping[str, LaneEntry], int]:
-        """Every pod in the scheduling queue, and the number of the last move."""
+        """Pod -> its queue place, and the number of the last move."""
         return self.lanes, self.position.move
 
     # The loop
 
     def lease(self) -> Lease | None:
-        """As it was taken: ``renewed`` is the store's to say."""
+        """The lease as it was taken: a renewal is no revision, so ``renewed`` is not up to date."""
         return self.values.lease
 
     def pipeline(self) -> Pipeline | None:

@@ -1,4 +1,4 @@
-"""All that this process knows of one sandbox, kept up to date by :mod:`schedviz.store.changes`."""
+"""The cache of one sandbox, brought up to date by :mod:`schedviz.store.changes`."""
 
 import asyncio
 from collections import Counter
@@ -18,33 +18,34 @@ from schedviz.store.wall import Wall
 from simulator.trace import LaneEntry
 
 ALWAYS_HELD_BYTES: Final = 500_000
-"""Of the objects of one sandbox, as JSON: some 300 pods. More are held where the process has room; else none
-is, and they are read from the store."""
+"""Size of the objects of one sandbox, as JSON, that are always cached: about 300 pods. If there are more and
+the process has no room for them, none is cached, and they are read from the store."""
 
 State = Literal["current", "down", "gone", "failed"]
-"""current: as the store was at the last look. down: the store does not answer. gone: there is no such sandbox
-any more. failed: what is stored cannot be read."""
+"""current: as the store was at the last read. down: the store does not answer. gone: the sandbox was deleted.
+failed: the stored data cannot be decoded."""
 
 
 class News(msgspec.Struct, frozen=True):
-    """What is new since a position, all of it as of one revision."""
+    """The changes since an earlier :class:`Present`, as of one revision."""
 
     present: Present
     events: list[RingEvent]
-    """Watch events of the resources that were asked for."""
+    """The watch events of the requested resources."""
     trace: list[Numbered]
 
 
 class SandboxCache:
-    """Any thread may use it. One lock guards what it holds; nothing is awaited and no store is asked for
-    under it. What is handed out is not changed afterwards: a collection that a :class:`Present` has is copied
-    before the next write to it."""
+    """Any thread may use it. One lock guards its contents; it is never held while the store is read.
+
+    What a :class:`Present` has does not change: its collections are copied before the next write to
+    them."""
 
     def __init__(self, store: Store, name: str, room: "Callable[[SandboxCache], int]") -> None:
-        """room: how many bytes of objects a cache may hold now."""
+        """room: returns how many bytes of objects a cache may have now."""
         self.name = name
         self.bytes = 0
-        """Of the objects that are held, as JSON."""
+        """The size of the cached objects, as JSON."""
         self._room = room
         self._store = store
         self._lock = Lock()
@@ -52,14 +53,14 @@ class SandboxCache:
         self._holds_objects = True
         self._state: State = "current"
         self._position: Position | None = None
-        """Of what is held; None before it was read."""
+        """The position of the contents; None = it was not read yet."""
         self._outdated = True
-        """All of it must be read anew."""
+        """Whether all of it must be read anew."""
         self._generation = 0
-        """Counts how often all of it was read."""
+        """How often all of it was read."""
         self._listeners: dict[asyncio.AbstractEventLoop, Counter[asyncio.Event]] = {}
 
-    # Keeping it up to date
+    # Reading the store
 
     @property
     def state(self) -> State:
@@ -67,19 +68,20 @@ class SandboxCache:
 
     @property
     def position(self) -> Position | None:
-        """From which to go on; None where it must be read anew."""
+        """The position of the contents; None = all of it must be read anew."""
         with self._lock:
             return None if self._outdated else self._position
 
     @property
     def version(self) -> int:
-        """The resourceVersion of the last write that is held; 0 before it was read."""
+        """The resourceVersion of the last write in the cache; 0 = it was not read yet."""
         with self._lock:
             return self._position.version if self._position else 0
 
     def refresh(self) -> None:
-        """Bring it to the present: one round trip, or all of the sandbox where it must be read anew. What was
-        written before the call is in it then. Raises NoSandbox, and what redis-py raises."""
+        """Read the changes in one round trip, or all of the sandbox if it must be read anew. Afterwards the
+        cache has everything that was written before the call. Raises NoSandbox, and redis-py's
+        exceptions."""
         while True:
             position = self.position
             if position is None:
@@ -94,7 +96,7 @@ class SandboxCache:
                 return
 
     def load(self) -> bool:
-        """Read all of it; False where another thread just did. Raises as ``refresh`` does."""
+        """Read all of it; False = another thread did so meanwhile. Raises as :meth:`refresh` does."""
         with self._load_lock:
             if self.position is not None:
                 return False
@@ -102,7 +104,8 @@ class SandboxCache:
             return True
 
     def apply(self, changes: Changes) -> None:
-        """Take in what was read; what is known already is skipped, as two threads may have read the same."""
+        """Apply changes that were read. Those that the cache has are skipped: two threads may have read the
+        same changes."""
         with self._lock:
             match changes.outcome:
                 case "same":
@@ -113,7 +116,7 @@ class SandboxCache:
                 case "gone":
                     self._state = "gone"
                 case "anew":
-                    if self._position == changes.position:  # nobody has read it anew meanwhile
+                    if self._position == changes.position:  # it was not read anew meanwhile
                         self._outdated = True
                     return
                 case "changes":
@@ -125,7 +128,7 @@ class SandboxCache:
         self._notify()
 
     def enter(self, state: State) -> None:
-        """It is so from now on, until it was read again."""
+        """Set the state, until the next read sets another one."""
         if self._state not in (state, "gone"):
             self._state = state
             self._notify()
@@ -217,17 +220,17 @@ class SandboxCache:
                 else:
                     self._lanes.pop(pod, None)
 
-    # Reading it
+    # Reading the cache
 
     def present(self) -> Present:
-        """It as it was at the last look."""
+        """The contents as of the last read."""
         with self._lock:
             self._shared |= self._objects.keys()
             return self._present({**self._objects} if self._holds_objects else None)
 
     def news(self, since: Present, resources: tuple[str, ...]) -> News | None:
-        """What is new since then; None where that is not known: begin again with ``present``. The ``present``
-        that comes with it reads objects from the store."""
+        """The changes since an earlier present; None = some of them were dropped, and the reader must begin
+        anew with :meth:`present`. The new present reads objects from the store."""
         version, seq, generation = since.position.version, since.position.seq, since.generation
         with self._lock:
             events = self._rings.after(resources, version)
@@ -236,9 +239,9 @@ class SandboxCache:
             return News(self._present(None), events, self._trace.after(seq))
 
     def events(self, resource: str, version: int) -> tuple[list[RingEvent], int] | None:
-        """The watch events of a resource after a version, and the version until which these are all; None
-        where they are not held. Raises Gone for a version that was never reached, as the store lost its last
-        second."""
+        """The watch events of a resource after a version, and the version up to which they are complete;
+        None = some of them were dropped. Raises Gone if the version was never reached: the store lost its
+        last second."""
         with self._lock:
             if self._outdated or self._position is None:
                 return None
@@ -248,7 +251,7 @@ class SandboxCache:
             return None if found is None else (found, self._position.version)
 
     def _present(self, objects: dict[str, dict[str, LogEntry]] | None) -> Present:
-        assert self._position is not None, "it was read before"
+        assert self._position is not None, "the cache was read before"
         self._lanes_shared = True
         return Present(
             self._sandbox,
@@ -263,10 +266,10 @@ class SandboxCache:
             generation=self._generation,
         )
 
-    # Telling who waits for changes
+    # Listeners
 
     def listen(self, event: asyncio.Event) -> None:
-        """Set the event, which is of the running loop, whenever there is something new."""
+        """Set the event whenever the cache has changed. Must be called in the event's loop."""
         with self._lock:
             self._listeners.setdefault(asyncio.get_running_loop(), Counter())[event] += 1
 
@@ -281,7 +284,7 @@ class SandboxCache:
         with self._lock:
             listeners = {loop: [*events] for loop, events in self._listeners.items()}
         for loop, events in listeners.items():
-            with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(_set_all, events)
 
 

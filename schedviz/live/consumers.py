@@ -1,5 +1,5 @@
-"""The live page's websocket: from the hub to the browser, and back only what the page should show. Commands
-go over plain HTTP."""
+"""The websocket of the live page. It sends frames to the browser, and receives what the page is to show.
+Commands of the user are plain HTTP requests."""
 
 import asyncio
 from contextlib import suppress
@@ -17,26 +17,28 @@ from schedviz.web.view.screen import look
 HUBS = Hubs()
 
 VIEWERS_AT_MOST: Final = 1000
-"""Of this process; each may hold a whole page in its slot. Others are told to try again later."""
+"""Viewers of this process. A whole page may wait in the slot of each. Further ones are closed with the code
+TRY_AGAIN_LATER."""
 
-ASKED_AT_MOST: Final = 4000
-"""Characters of one message: the form's fields, and the headers that htmx adds."""
+MESSAGE_AT_MOST: Final = 4000
+"""Characters of one message: the fields of the form, and the headers that htmx adds."""
 
 CONNECTED: "Final[set[LiveConsumer]]" = set()
-"""Those of this process that have a viewer in a hub."""
+"""The consumers of this process that have a viewer."""
 
 
-class Asked(msgspec.Struct):
-    """``hidden``, where it is said, comes alone: whether the browser shows the page to nobody."""
+class BrowserMessage(msgspec.Struct):
+    """A message of the browser: the form #look, as htmx sends it, or only ``hidden``."""
 
     group: str = ""
     q: str = ""
     informer: str = ""
     hidden: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether the page is in a hidden tab."""
 
 
 class UnknownPathConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
-    """Refuses the handshake: the browser gets 403."""
+    """Refuses the handshake; the browser gets 403."""
 
     async def connect(self) -> None:
         await self.close()
@@ -45,16 +47,16 @@ class UnknownPathConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # chan
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
     async def connect(self) -> None:
         await self.accept()
-        # Nothing is awaited between this check and the last line: no other connection is counted meanwhile.
+        # Nothing is awaited between this check and the last line, so no other connection is added meanwhile.
         if len(CONNECTED) >= VIEWERS_AT_MOST:
             await self.close(code=TRY_AGAIN_LATER)
             return
-        asked = parse_qs(self.scope["query_string"].decode("latin-1"))
-        language = asked.get("lang", [""])[0]
+        parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
+        language = parameters.get("lang", [""])[0]
         self.viewer = Viewer(
             language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
             self._close,
-            look(asked.get("group", [""])[0], asked.get("q", [""])[0]),
+            look(parameters.get("group", [""])[0], parameters.get("q", [""])[0]),
         )
         self.hidden = False
         self._join()
@@ -68,16 +70,15 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             self.hub.leave(self.viewer)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """The form #look, as htmx sends it, or that the page is hidden, or is seen again; nothing else that a
-        browser says here is listened to."""
-        if not text_data or len(text_data) > ASKED_AT_MOST:
+        """Apply a :class:`BrowserMessage`; other messages are ignored."""
+        if not text_data or len(text_data) > MESSAGE_AT_MOST:
             return
         with suppress(msgspec.DecodeError):
-            asked = msgspec.json.decode(text_data, type=Asked)
-            if asked.hidden is not msgspec.UNSET:
-                self._hide(asked.hidden)
+            message = msgspec.json.decode(text_data, type=BrowserMessage)
+            if message.hidden is not msgspec.UNSET:
+                self._hide(message.hidden)
                 return
-            wanted = look(asked.group, asked.q, asked.informer)
+            wanted = look(message.group, message.q, message.informer)
             if self.hidden:
                 self.viewer.look = wanted
             else:
@@ -88,8 +89,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         self.hub: Hub = HUBS.join(default_store(), name, self.viewer)
 
     def _hide(self, hidden: bool) -> None:
-        """A hidden page is no viewer of its hub: nothing is drawn for it. When it is seen again it joins
-        anew, and gets the whole page."""
+        """Leave the hub while the page is hidden, so that nothing is drawn for it. When it is visible again,
+        it joins the hub and gets the whole page."""
         if hidden == self.hidden:
             return
         self.hidden = hidden
@@ -99,12 +100,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             self._join()
 
     async def _send_frames(self) -> None:
-        with suppress(Exception):  # the browser is gone: disconnect() comes
+        with suppress(Exception):  # the browser has disconnected; disconnect() is called
             while True:
                 frame = await self.viewer.slot.take()
                 await self.send(frame.text(self.hub.wall))
 
     async def _close(self, code: int) -> None:
         self.sender.cancel()
-        with suppress(Exception):  # the browser is gone: disconnect() comes
+        with suppress(Exception):  # the browser has disconnected; disconnect() is called
             await self.close(code=code)

@@ -1,7 +1,6 @@
-"""One hub for each sandbox that somebody watches in this process: it draws what its cache takes in, for the
-viewers.
+"""Draws frames for the viewers of a sandbox. Each sandbox with viewers in this process has one hub.
 
-The cache is the only source: a frame asks Redis for nothing, and shows one revision.
+A frame is drawn from the sandbox's cache as of one revision, without a command to Redis.
 """
 
 import asyncio
@@ -26,28 +25,29 @@ from schedviz.web.view.screen import DEFAULT, Look
 log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 0.05
-"""At most 20 frames a second: people see no more, and each has every browser paint anew."""
+"""At most 20 frames a second: people do not see more, and every browser paints again for each."""
 DRAW_SHARE: Final = 0.25
-"""Of one core, for one sandbox: a frame that took 100 ms to draw is followed by 300 ms of rest."""
+"""Share of one core for one sandbox: a frame that takes 100 ms to draw is followed by a pause of 300 ms."""
 CHECK_SECONDS: Final = 1.0
-"""Between two looks at what no change tells: viewers that lag, and whether the store takes writes."""
+"""Interval of the checks for viewers that lag, and for a store that refuses writes."""
 LAG_SECONDS: Final = 10.0
-"""A viewer that has not taken a frame for so long is disconnected, to connect again later (1013)."""
+"""A viewer whose frame has waited for so long is disconnected with TRY_AGAIN_LATER."""
 RETRY_SECONDS: Final = 0.5
 
 LOOKS_AT_MOST: Final = 24
-"""Filters and groupings that are drawn for one sandbox at the same time. Each filter looks at every object,
-which takes 50 ms for 50,000; further viewers see a message, and the page without their filter."""
+"""Looks that are drawn for one sandbox at the same time. A filter examines every object: 50 ms for 50,000. A
+viewer with a further look gets a message, and the default look."""
 
 TRY_AGAIN_LATER: Final = 1013
+"""The close code after which the page connects again, a little later."""
 GONE: Final = 4404
-"""The sandbox is deleted; a code that htmx does not reconnect after."""
+"""The close code for a deleted sandbox. htmx does not connect again after it."""
 
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
 
 class Viewer:
-    """A connected page: its slot, how to close it, and what it chose to see."""
+    """A connected page: its language, its look, its slot, and the function that closes it."""
 
     def __init__(
         self, language: str, close: Callable[[int], Coroutine[Any, Any, None]], look: Look = DEFAULT
@@ -60,23 +60,23 @@ class Viewer:
 
 class Hub:
     def __init__(self, store: Store, name: str, probe: Probe | None = None) -> None:
-        """probe: the process's, where it has one."""
+        """probe: the probe that all hubs of the process share; None = a new one."""
         self.name = name
         self._store = store
         self._probe = probe or Probe(store)
         self._caches = caches_of(store)
         self._cache = self._caches.follow(name)
         self._down = False
-        """The store does not answer."""
+        """Whether the store does not answer."""
         self._shown: Trouble | None = None
-        """The trouble that the pages show."""
+        """The trouble that the pages show now."""
         self._stage: Stage | None = None
         self._loads = 0
-        """How often the stage had read all anew when it was last drawn."""
+        """``loads`` of the stage at the last frame."""
         self._newcomers: set[Viewer] = set()
-        """Those whose next frame is the whole page."""
+        """Viewers whose next frame is the whole page."""
         self._asking: set[Viewer] = set()
-        """Those with a new filter."""
+        """Viewers with a new filter, whose next frame has the objects that match it."""
         self._rung = asyncio.Event()
         self._last_frame: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -85,7 +85,7 @@ class Hub:
 
     @property
     def ended(self) -> bool:
-        """Nobody can join any more."""
+        """Whether no viewer can join any more."""
         return self._life.state == "ended"
 
     @property
@@ -94,18 +94,18 @@ class Hub:
 
     @property
     def wall(self) -> Wall | None:
-        """The wall time; None where Redis never answered."""
+        """The wall time; None = Redis has not answered yet."""
         return self._probe.wall
 
     def join(self, viewer: Viewer) -> None:
-        """The viewer's first frame is the whole page. Raises :class:`schedviz.live.lifecycle.Ended`."""
+        """Add a viewer. Its first frame is the whole page. Raises :class:`schedviz.live.lifecycle.Ended`."""
         viewer.look = self._granted(viewer, viewer.look)
         self._life.join(viewer)
         self._newcomers.add(viewer)
         self.ring()
 
     def look(self, viewer: Viewer, look: Look) -> None:
-        """The viewer wants to see it so from now on. Other groups are another page, and come whole."""
+        """Change the look of a viewer. If the grouping changes, its next frame is the whole page."""
         if viewer not in self._life.members:
             return  # its connection is being closed
         look = self._granted(viewer, look)
@@ -114,7 +114,7 @@ class Hub:
         self.ring()
 
     def _granted(self, viewer: Viewer, look: Look) -> Look:
-        """The look, or the default one where too many are being drawn."""
+        """The look, or the default look if too many are drawn already."""
         known = {each.look for each in self._life.members if each is not viewer} | {DEFAULT}
         if look in known or len(known) < LOOKS_AT_MOST:
             return look
@@ -122,7 +122,7 @@ class Hub:
         return DEFAULT
 
     def leave(self, viewer: Viewer) -> None:
-        """The viewer gets no more frames. Nothing changes where it has left before, or was closed."""
+        """Remove a viewer. Nothing changes if it was removed before."""
         self._asking.discard(viewer)
         self._newcomers.discard(viewer)
         self._life.leave(viewer)
@@ -133,11 +133,11 @@ class Hub:
         await asyncio.wait([self._task, *self._closing])
 
     def ring(self) -> None:
-        """There may be something new."""
+        """Draw a frame soon: something may have changed."""
         self._rung.set()
 
     async def _run(self) -> None:
-        """Recipe: read the sandbox; draw a frame whenever something changed."""
+        """Read the sandbox, then draw a frame whenever something changes."""
         self._cache.listen(self._rung)
         checks = asyncio.create_task(self._check())
         try:
@@ -173,7 +173,8 @@ class Hub:
         self.ring()
 
     async def _frames(self) -> None:
-        """A frame whenever something may be new, but not too often."""
+        """Draw a frame whenever something may have changed, at the rate that FRAME_SECONDS and DRAW_SHARE
+        allow."""
         clock = asyncio.get_running_loop().time
         while True:
             await self._rung.wait()
@@ -189,7 +190,7 @@ class Hub:
                     self._show_trouble()
                 case "current":
                     await self._came_back()
-                    with suppress(*AWAY):  # the cache says so soon, and when it is over
+                    with suppress(*AWAY):  # the cache soon has the state "down"
                         await self._frame()
             took = clock() - began
             await asyncio.sleep(max(FRAME_SECONDS, took / DRAW_SHARE) - took)
@@ -205,8 +206,8 @@ class Hub:
         stage = self._stage
         newcomers, self._newcomers = self._newcomers, set()
         asking, self._asking = self._asking - newcomers, set()
-        # Viewers may come, go, and choose another look at any moment: the frame is for those who are here
-        # now, and of what they have chosen now.
+        # Viewers may join, leave and change their look at any moment. The frame is for the viewers and the
+        # looks of now.
         chosen = {viewer: viewer.look for viewer in self._life.members}
         looks: dict[str, set[Look]] = {}
         for viewer, look in chosen.items():
@@ -214,7 +215,7 @@ class Hub:
 
         def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts]]:
             if newcomers:
-                self._cache.refresh()  # what a newcomer wrote in another process is in its first frame
+                self._cache.refresh()  # so that the first frame has what its user wrote in another process
             with stage.lock:
                 is_new = stage.go_on(self._cache)
                 drawn = stage.draw(looks)
@@ -227,13 +228,13 @@ class Hub:
         try:
             is_new, drawn, wholes, finds = await asyncio.to_thread(work)
         except AWAY:
-            # Nothing was drawn: all of it comes with the next frame.
+            # Nothing was drawn; the next frame has all of it.
             self._newcomers |= newcomers & self._life.members
             self._asking |= asking & self._life.members
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self.ring)
             raise
         if is_new:
-            # Filters are not applied in each frame: once more when nothing changes any more.
+            # Filters are not applied in every frame. A frame after the last change applies them.
             if self._last_frame:
                 self._last_frame.cancel()
             self._last_frame = asyncio.get_running_loop().call_later(CHECK_SECONDS, self.ring)
@@ -250,14 +251,14 @@ class Hub:
             self._close(viewer, code)
 
     def _close(self, viewer: Viewer, code: int) -> None:
-        """Without waiting for it: the connection of one who takes no frames closes slowly."""
+        """Close the connection without waiting: it closes slowly if the browser takes no frames."""
         self.leave(viewer)
         closing = asyncio.create_task(viewer.close(code))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
     def _show_trouble(self) -> None:
-        """On all pages, where it is another than they show."""
+        """Show the current trouble on all pages, if they show another one."""
         trouble = Trouble.AWAY if self._down else self._probe.trouble
         if trouble != self._shown:
             self._shown = trouble
@@ -282,7 +283,7 @@ class Hubs:
         self._probe: Probe | None = None
 
     def join(self, store: Store, name: str, viewer: Viewer) -> Hub:
-        """The sandbox's hub, made where nobody watched it yet; the viewer is connected to it."""
+        """Add the viewer to the hub of the sandbox, which is created if there is none."""
         for other in [other for other, hub in self._hubs.items() if hub.ended]:
             del self._hubs[other]
         self._probe = self._probe or Probe(store)

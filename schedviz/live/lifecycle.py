@@ -1,11 +1,11 @@
-"""The states of a hub, by who is connected to it.
+"""The states of a hub:
 
-    idle     nobody is connected; the hub ends when that lasts for LINGER_SECONDS
-    watched  somebody is connected
-    ended    for good: nobody can join any more
+    idle     no viewer is connected; the hub ends when this lasts for LINGER_SECONDS
+    watched  at least one viewer is connected
+    ended    no viewer can join any more
 
-A hub begins idle. The timer exists in the idle state only: all states are entered in one place, which stops
-the timer of the state before.
+A hub begins in the state idle. Only this state has a timer; :meth:`Lifecycle._enter` enters every state and
+stops the timer of the state before.
 """
 
 import asyncio
@@ -13,21 +13,21 @@ from collections.abc import Callable
 from typing import Final, Generic, Literal, TypeVar
 
 LINGER_SECONDS: Final = 5.0
-"""How long a hub outlives its last viewer: a reload comes back to a hub that has everything loaded."""
+"""How long a hub stays without viewers: a page that is reloaded finds its hub with everything read."""
 
 Member = TypeVar("Member")
 State = Literal["idle", "watched", "ended"]
 
 
 class Ended(Exception):
-    """The hub has ended: take a new one."""
+    """The hub has ended; another one must be created."""
 
 
 class Lifecycle(Generic[Member]):
-    """Used by one event loop's thread."""
+    """The state of a hub and its members. Only the thread of one event loop may use it."""
 
     def __init__(self, expired: Callable[[], object]) -> None:
-        """expired: called when nobody was connected for LINGER_SECONDS, in the state "ended"."""
+        """expired: called after LINGER_SECONDS without members, in the state ended."""
         self.members: set[Member] = set()
         self._expired = expired
         self._timer: asyncio.TimerHandle | None = None
@@ -38,20 +38,20 @@ class Lifecycle(Generic[Member]):
         return self._state
 
     def join(self, member: Member) -> None:
-        """Raises Ended."""
+        """Add a member. Raises Ended."""
         if self._state == "ended":
             raise Ended
         self.members.add(member)
         self._enter("watched")
 
     def leave(self, member: Member) -> None:
-        """Nothing changes where it has left before."""
+        """Remove a member. Nothing changes if it was removed before."""
         self.members.discard(member)
         if self._state == "watched" and not self.members:
             self._enter("idle")
 
     def end(self) -> None:
-        """Nobody can join from now on; the members are as they were."""
+        """End the hub. Its members stay as they are."""
         self._enter("ended")
 
     def _enter(self, state: State) -> None:

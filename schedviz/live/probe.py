@@ -1,4 +1,4 @@
-"""What a web process knows of its store: whether it stores anything now, and its time."""
+"""Asks the store regularly for its time, and whether it stores writes."""
 
 import asyncio
 import logging
@@ -11,21 +11,21 @@ from schedviz.store.wall import Wall
 log = logging.getLogger(__name__)
 
 EVERY_SECONDS: Final = 1.0
-"""However many hubs ask."""
+"""The shortest interval between two requests, for all hubs of a process."""
 
 
 class Probe:
-    """Used by one event loop's thread."""
+    """The last answer of the store. Only the thread of one event loop may use it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._asked = -EVERY_SECONDS
         self.trouble: Trouble | None = None
         self.wall: Wall | None = None
-        """None before the first answer."""
+        """The wall time; None before the first answer."""
 
     async def ask(self, *, anew: bool = False) -> None:
-        """Ask the store, unless that was done just now and is not to be done ``anew``."""
+        """Ask the store, unless it was asked within EVERY_SECONDS. ``anew``: ask in any case."""
         if not anew and time.monotonic() - self._asked < EVERY_SECONDS:
             return
         self._asked = time.monotonic()

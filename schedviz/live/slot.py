@@ -1,4 +1,4 @@
-"""What one viewer has yet to get: a slot, not a queue."""
+"""The slot of a viewer, in which at most one frame waits."""
 
 import asyncio
 import time
@@ -8,8 +8,8 @@ from schedviz.web.view.parts import Parts, merge
 
 
 class Frame:
-    """Changed parts for one viewer. ``after`` is the number of the frame before it; 0 where the frame is the
-    whole page."""
+    """Changed parts for one viewer. ``after``: the number of the frame before; 0 = this frame is the whole
+    page."""
 
     def __init__(self, after: int, seq: int, parts: Parts) -> None:
         self.after = after
@@ -17,8 +17,8 @@ class Frame:
         self.parts = parts
 
     def text(self, wall: Wall | None) -> str:
-        """As it goes over the socket now: parts that htmx swaps by their ids, behind the frame's number and
-        the wall time, where that is known."""
+        """The frame as HTML for the websocket: its number and the wall time, if that is known, and then the
+        parts, which htmx swaps by their ids."""
         now = f"{wall.now():.3f}" if wall else ""
         numbers = f'data-after="{self.after}" data-seq="{self.seq}" data-wall="{now}"'
         head = f'<div id="frame" hidden hx-swap-oob="true" {numbers}></div>'
@@ -26,10 +26,10 @@ class Frame:
 
 
 class Slot:
-    """At most one frame waits. A newer one is merged into it: of each part the viewer gets the latest
-    only, so a slow viewer skips states but misses no part, and holds no more memory than one whole page.
+    """Holds at most one frame. A newer frame is merged into it, so that it has the latest state of each part.
+    A slow viewer skips states but no part, and needs no more memory than one whole page.
 
-    Frames are numbered here: viewers with different filters and groups are sent different ones.
+    The slot numbers the frames, because viewers with different looks get different frames.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Slot:
         self._full = asyncio.Event()
 
     def put(self, parts: Parts) -> None:
-        """What changed since the last call."""
+        """Add parts that changed."""
         before, self._seq = self._seq, self._seq + 1
         if self._waiting is None:
             self._since = time.monotonic()
@@ -49,7 +49,7 @@ class Slot:
         self._full.set()
 
     def put_whole(self, parts: Parts) -> None:
-        """The whole page: nothing from before matters any more."""
+        """Replace the waiting frame by the whole page."""
         self._seq += 1
         if self._waiting is None:
             self._since = time.monotonic()
@@ -57,6 +57,7 @@ class Slot:
         self._full.set()
 
     async def take(self) -> Frame:
+        """Wait for a frame, and remove it from the slot."""
         await self._full.wait()
         self._full.clear()
         frame, self._waiting = self._waiting, None
@@ -64,5 +65,5 @@ class Slot:
         return frame
 
     def lag(self) -> float:
-        """For how many seconds the waiting frame has been waiting."""
+        """How many seconds the frame has waited; 0 = the slot is empty."""
         return 0.0 if self._waiting is None else time.monotonic() - self._since

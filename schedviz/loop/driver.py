@@ -6,11 +6,12 @@ from collections import OrderedDict
 from redis.exceptions import RedisError
 
 from schedviz.loop.doorbell import ring
-from schedviz.loop.due import Asked
+from schedviz.loop.due import SliceTime
 from schedviz.loop.leader import Leader, MakeSimulation
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import (
+    Commit,
     Failure,
     Gone,
     Lease,
@@ -57,10 +58,10 @@ class Driver:
         self._began: dict[str, int] = {}
         self._faults: dict[str, int] = {}
 
-    def slice(self, name: str, asked: int | None) -> None:
+    def slice(self, name: str, order: int | None) -> None:
         """Run one slice of a sandbox.
 
-        ``asked``: the order that :meth:`Due.mark` returned; None for a message that also covers later wakes
+        ``order``: the order that :meth:`Due.mark` returned; None for a message that also covers later wakes
         (:meth:`Wakes._send`).
 
         1. Return if another slice began after the request: it has read everything the request is about.
@@ -71,7 +72,7 @@ class Driver:
         Errors of Redis and of the Simulation are logged, not raised.
         """
         try:
-            if asked is None or asked > self._began.get(name, -1):
+            if order is None or order > self._began.get(name, -1):
                 began = self._wakes.due.begin(name)
                 self._began[name] = began.order
                 self._slice(name, began)
@@ -80,7 +81,7 @@ class Driver:
             log.warning("slice of %s: %s", name, error)
             self._forget(name)
 
-    def _slice(self, name: str, began: Asked) -> None:
+    def _slice(self, name: str, began: SliceTime) -> None:
         try:
             leader = self._leaders.get(name)
             sandbox = leader.sandbox if leader else self._store.sandbox(name)
@@ -165,7 +166,7 @@ class Driver:
         message = f"{type(error).__name__}: {error}"
         fault = SchedulerError(t=now, cycle=cycle, pod="", message=message)
         entry = Entry(now=now, ended=fault)
-        sandbox.commit([], token=lease, trace=[fault], journal=entry, seen=sandbox.version())
+        sandbox.commit(Commit(lease=lease, trace=[fault], journal=entry, seen=sandbox.version()))
         faults = self._faults[sandbox.name] = self._faults.get(sandbox.name, 0) + 1
         delay = min(FAULT_SECONDS * 2.0 ** min(faults - 1, 30), MAX_FAULT_SECONDS)
         wall = sandbox.wall()

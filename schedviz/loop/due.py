@@ -76,7 +76,7 @@ end
 )
 
 
-class Asked(NamedTuple):
+class SliceTime(NamedTuple):
     """When a slice was requested, or began."""
 
     order: int
@@ -101,14 +101,14 @@ class Due:
         self._settle = redis.register_script(_SETTLE)
         self._bring_forward = redis.register_script(_BRING_FORWARD)
 
-    def mark(self, name: str) -> Asked:
+    def mark(self, name: str) -> SliceTime:
         """Request a slice of the sandbox now."""
-        return Asked(*cast("list[int]", self._mark([KEY, ORDER_KEY], [name, _us(RETRY_SECONDS)])))
+        return SliceTime(*cast("list[int]", self._mark([KEY, ORDER_KEY], [name, _us(RETRY_SECONDS)])))
 
-    def begin(self, name: str) -> Asked:
+    def begin(self, name: str) -> SliceTime:
         """Note that a slice of the sandbox begins now, and that its message no longer waits."""
         keys = [KEY, ORDER_KEY, waiting_key(name)]
-        return Asked(*cast("list[int]", self._begin(keys, [name, _us(RETRY_SECONDS)])))
+        return SliceTime(*cast("list[int]", self._begin(keys, [name, _us(RETRY_SECONDS)])))
 
     def claim(self) -> tuple[int, list[str]]:
         """The sandboxes that are due, at most CLAIM_BATCH, and the order number of this call. The caller
@@ -122,7 +122,7 @@ class Due:
         were computed from the old clocks."""
         self._bring_forward([KEY])
 
-    def settle(self, name: str, began: Asked, delay: float | None) -> bool:
+    def settle(self, name: str, began: SliceTime, delay: float | None) -> bool:
         """Note that the slice that began at ``began`` (the result of :meth:`begin`) has ended. The next slice
         is due in ``delay`` seconds; None = at the next wake. Returns False and changes nothing if another
         slice was requested meanwhile."""

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Player
-from schedviz.store import Clock, Gone, LimitReached, Renewal, Sandbox
+from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent, versioned
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
@@ -217,9 +217,9 @@ class Leader:
         if not (changes or self._term.worth_storing or moved) and seen == self._stored_seen:
             return []
         term = self._term
-        versions = self.sandbox.commit(
+        commit = Commit(
             changes,
-            token=self.lease,
+            lease=self.lease,
             trace=term.trace,
             decisions=term.decisions,
             lanes=term.lanes,
@@ -231,6 +231,7 @@ class Leader:
             pipeline=self._simulation.pipeline(),
             seen=seen,
         )
+        versions = self.sandbox.commit(commit)
         self._archive_writer.count_decisions(term.decisions)
         term.stored()
         self._under_way = under_way

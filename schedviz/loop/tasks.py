@@ -59,6 +59,6 @@ def leave(**_: Any) -> None:
 
 
 @app.task(name=TASK)
-def run_slice(name: str, asked: int | None) -> None:
+def run_slice(name: str, order: int | None) -> None:
     assert _worker, "slices run in workers"
-    _worker.driver.slice(name, asked)
+    _worker.driver.slice(name, order)

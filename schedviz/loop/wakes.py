@@ -50,7 +50,7 @@ class Wakes:
         if names:
             self._send(names, order)
 
-    def _send(self, names: Sequence[str], asked: int) -> None:
+    def _send(self, names: Sequence[str], order: int) -> None:
         """Send one message per sandbox: to the queue of its living leader, or to the common queue.
 
         At most one message of a sandbox waits in the queue of its leader. It has no order, because it also
@@ -65,7 +65,7 @@ class Wakes:
         waiting = cast("list[bytes | None]", self._store.redis.mget([waiting_key(name) for name in holders]))
         for (name, holder), waits_at in zip(holders.items(), waiting, strict=True):
             if holder not in living:
-                app.send_task(TASK, (name, asked))
+                app.send_task(TASK, (name, order))
             elif waits_at != holder.encode():
                 # Set before sending: the worker may receive the message at once, and deletes the key then.
                 self._store.redis.set(waiting_key(name), holder, ex=WAITING_SECONDS)

@@ -1,5 +1,7 @@
-"""Redis as etcd and API server: one atomic commit, versions, a watch log. See :class:`Sandbox`."""
+"""Stores sandboxes in Redis, as etcd and the API server store a cluster: atomic commits, versions, a watch
+log. See :class:`Sandbox`."""
 
+from schedviz.store.commit import Commit
 from schedviz.store.errors import (
     CollectionChanged,
     Gone,
@@ -18,6 +20,7 @@ from schedviz.store.trouble import Trouble, trouble_of
 __all__ = [
     "Clock",
     "CollectionChanged",
+    "Commit",
     "Failure",
     "Gone",
     "Lease",

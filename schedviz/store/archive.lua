@@ -1,4 +1,4 @@
--- Close a chapter of the archive and open the next, and drop what there is no room for.
+-- Store chapters of the archive and their pages, and drop the oldest ones.
 --
 -- KEYS  state, chapters, pages
 -- ARGV  the request, as MessagePack:
@@ -8,7 +8,7 @@
 --         gone      list of numbers of chapters
 --         lost      list of names of pages
 --       then the pages themselves, in the same order
--- Reply "OK", or the name of what was not as it had to be
+-- Reply "OK", or the name of the precondition that failed
 
 local state, chapters, pages = unpack(KEYS)
 local request = cmsgpack.unpack(ARGV[1])

@@ -1,8 +1,8 @@
-"""What is new in sandboxes since a reader looked last: one order with one number, the revision.
+"""Reads the changes of sandboxes since a reader's last read.
 
-Each write of a sandbox (a commit, a change of its clock, of its leader or of its failure) is one revision.
-A reader holds a :class:`Position`; one round trip (``read_changes.lua``) gives all that was written since, as
-of one revision. Nothing else tells a reader what changed.
+Each write of a sandbox (a commit, or a change of its clock, leader or failure) has one number, its revision.
+A reader keeps a :class:`Position`. One round trip (``read_changes.lua``) returns everything that was written
+after it, as of one revision.
 """
 
 import logging
@@ -24,10 +24,11 @@ from schedviz.store.scripts import Scripts
 from schedviz.store.snapshot import snapshot
 
 TRACE_READ: Final = 2_000
-"""Trace events that a reader takes at once, and holds: some 400 attempts, more than a page shows."""
+"""Trace events that a reader reads at once, and keeps: about 400 attempts, more than a page shows."""
 
 BOUNDS: Final = {"log": LOG_LENGTH, "trace": TRACE_READ, "moves": MOVES_LENGTH // 2}
-"""Who is further behind reads anew; of the trace it gets the last events, of the queue all places."""
+"""The largest number of entries that are read as changes. Beyond it a reader reads the sandbox anew (log),
+gets only the last events (trace), or gets all queue places (moves)."""
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ STORED_VALUES: Final = (
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far a reader has read."""
+    """The numbers of the last entries that a reader has read."""
 
     revision: int = 0
     version: int = 0
@@ -46,11 +47,11 @@ class Position(msgspec.Struct, frozen=True):
     move: int = 0
     cycle: int = 0
     server: int = 0
-    """Of how many starts of Redis the store knew (:attr:`schedviz.store.store.Store.servers`)."""
+    """:attr:`schedviz.store.store.Store.servers` at the time of the read."""
 
 
 class Values(msgspec.Struct, frozen=True):
-    """The single values of a sandbox as they are stored: JSON, "" where there is none."""
+    """The single values of a sandbox as they are stored: JSON, "" = there is none."""
 
     clock: str
     lease: Lease | None
@@ -60,40 +61,41 @@ class Values(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """What is new since a position. Only ``outcome`` "changes" has more than the wall time."""
+    """The changes since a position. Only the outcome "changes" has more than the wall time and the
+    position."""
 
     outcome: Literal["same", "gone", "anew", "changes"]
     wall: float
     """Seconds since the Unix epoch, by Redis."""
     position: Position
-    """From which to go on."""
+    """The position of the next read."""
     log: list[LogEntry] = []
     trace: list[tuple[int, str]] = []
-    """JSON of the events by number; the last TRACE_READ of them."""
+    """The numbers and the JSON of the events; at most the last TRACE_READ."""
     lanes: dict[str, str] | None = None
-    """All places in the queue, where it is not known which of them changed."""
+    """All queue places, if it is not known which of them changed."""
     moved: list[tuple[str, str]] = []
-    """Pods whose places changed; "" = it left the queue."""
+    """The pods whose queue places changed, and the new places; "" = the pod left the queue."""
     decision: str | None = None
-    """The newest, where there is a new one."""
+    """The newest decision, if it is new."""
     meta: str | None = None
-    """Where it was written."""
+    """The description, if it was written."""
     values: Values | None = None
 
 
 class Whole(msgspec.Struct, frozen=True):
-    """All of a sandbox that readers hold, as of one revision."""
+    """Everything that a reader keeps of a sandbox, as of one revision."""
 
     wall: float
     position: Position
     meta: bytes
     objects: dict[str, dict[str, bytes]]
-    """Resource -> key -> version and JSON, as in the objects hash."""
+    """Resource -> key -> ``<resourceVersion> <JSON>``."""
     lanes: dict[str, bytes]
     trace: list[codec.Entry]
-    """The last TRACE_READ, oldest first."""
+    """The last TRACE_READ trace events, oldest first."""
     decision: bytes | None
-    """The newest."""
+    """The newest decision."""
     values: Values
 
 
@@ -121,7 +123,7 @@ _reply_decoder = msgspec.msgpack.Decoder(_Reply)
 
 
 def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
-    """What is new in sandboxes since these positions, in one round trip for all of them."""
+    """The changes of sandboxes since these positions, in one round trip."""
     script = scripts.read_changes
     while True:
         with redis.pipeline(transaction=False) as pipe:
@@ -138,7 +140,7 @@ def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, 
 
 
 def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
-    """Everything anew, with its objects or without. Raises NoSandbox."""
+    """Everything of a sandbox, with or without its objects. Raises NoSandbox."""
     keys = Keys.of(name)
     while True:
         resources = [found.decode() for found in cast("list[bytes]", redis.hkeys(keys.versions))]
@@ -158,7 +160,7 @@ def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
 
         _, replies = snapshot(redis, keys.state, "revision", read)
         time, state, found, lanes, trace, decisions, *collections = replies
-        # A resource that was written for the first time in between is seen at the next turn.
+        # If a resource was written for the first time in between, read again.
         if len(found) == known:
             break
     meta, *rest = state
@@ -192,8 +194,8 @@ def _values(stored: Mapping[str, str]) -> Values:
 
 def _changes(data: bytes | Exception, position: Position) -> Changes:
     if isinstance(data, Exception):
-        # What is stored is not as the script expects: who reads the sandbox anew meets it, and says so.
-        log.warning("what is new in a sandbox cannot be read: %s", data)
+        # The stored data is not as the script expects: reading the sandbox anew shows the error.
+        log.warning("the changes of a sandbox cannot be read: %s", data)
         return Changes("anew", 0.0, position)
     reply = _reply_decoder.decode(data)
     if reply.outcome != "changes":

@@ -1,7 +1,7 @@
-"""Between manifests, records and the bytes in Redis.
+"""Encodes manifests and records as stored in Redis, and decodes them.
 
-An object is stored without its resourceVersion, which stands before the JSON instead: the commit script can
-so write the version without parsing the object (Lua's JSON turns empty lists into maps).
+An object is stored as ``<resourceVersion> <JSON>``, and the JSON has no resourceVersion. So the commit script
+can write the version without parsing the object (Lua's JSON turns empty lists into maps).
 """
 
 from typing import Literal
@@ -41,8 +41,8 @@ _TYPES: dict[bytes, Literal["ADDED", "MODIFIED", "DELETED"]] = {
 
 
 def encode(record: object) -> str:
-    """A record as JSON, a Decision in its stored form; a str, as Redis's MessagePack knows strings but not
-    binary data."""
+    """A record as JSON, a Decision in its short form. It is a str because the MessagePack of Redis has
+    strings, but no binary data."""
     return stored_encoder.encode(record).decode()
 
 
@@ -86,10 +86,6 @@ def decode_log_entry(entry: Entry) -> LogEntry:
 def watch_event(entry: LogEntry) -> WatchEvent:
     manifest = with_version(entry.json, entry.version)
     return WatchEvent(entry.type, entry.resource, entry.key, manifest, entry.version)
-
-
-def decode_watch_event(entry: Entry) -> WatchEvent:
-    return watch_event(decode_log_entry(entry))
 
 
 def decode_trace(entry: Entry) -> tuple[int, AnyEvent]:

@@ -1,19 +1,19 @@
--- One commit: everything in it is stored, or nothing is.
+-- Store all of a commit (schedviz/store/commit.py), or nothing.
 --
 -- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, chapters, pages, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
---         create      {meta, clock}: make the sandbox first        token      epoch of the lease that the write needs
---         cycle       number of the last scheduling cycle, of a sandbox that is made
---         meta        of the sandbox from now on: its leader must begin anew
+--         create      {meta, clock}: create the sandbox first      token      epoch of the lease that the write needs
+--         cycle       number of the last cycle, in a new sandbox that continues another one
+--         meta        the new description: the leader loses its lease
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}; an object
 --                                                                             may be in it once, or be deleted and then created
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
---         under_way   JSON of the cycle that stands between two points, "" = none does any more
+--         under_way   JSON of the cycle that stands between two points, "" = no cycle does any more
 --         journal     JSON of the entry for this commit
---         pipeline    JSON of what came in by the leader's informer
+--         pipeline    JSON of the state of the leader's informer
 --         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions, journal, moves}
--- Reply {"OK", version, seq}, or the name of what was not as it had to be and its number, counted from 1.
+-- Reply {"OK", version, seq}, or the name of the precondition that failed and the number of the entry (the first is 1).
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
 
@@ -25,7 +25,7 @@ local function get(field)
   return tonumber(redis.call('HGET', state, field) or '0')
 end
 
--- First look at everything, then write: a script that stops in the middle is not rolled back.
+-- Check everything before the first write: a script that stops in the middle is not rolled back.
 
 local exists = redis.call('HEXISTS', state, 'meta') == 1
 if request.create then
@@ -81,7 +81,7 @@ for i, decision in ipairs(request.decisions) do
   cycle = decision[1]
 end
 
--- From here on nothing may fail.
+-- Nothing may fail from here on.
 
 local revision = get('revision') + 1
 
@@ -92,11 +92,11 @@ if request.create then
 end
 
 if request.meta then
-  -- With a new epoch nothing more can be written by a leader that began with the old one.
+  -- With the new epoch, later writes of the old leader are refused.
   redis.call('HSET', state, 'meta', request.meta, 'described', revision)
   redis.call('HINCRBY', state, 'epoch', 1)
   redis.call('HDEL', state, 'holder', 'acquired', 'renewed')
-  -- Before the first leader there is nobody to begin anew, and nothing to tell.
+  -- Before the first leader there is no term to end, so the trace and the journal have no entry for it.
   if get('entry') == 0 then request.trace, request.journal = {}, nil end
 end
 
@@ -132,7 +132,7 @@ if request.journal then
     'entry', request.journal, 'version', version, 'seq', seq, 'cycle', cycle)
 end
 
--- Readers of the lanes are told which pods moved; an empty name says that they must read all anew.
+-- The stream of moves has the pods whose places changed; an empty name means that all places were replaced.
 local move = get('move')
 local function moved(pod)
   move = move + 1
@@ -162,7 +162,7 @@ end
 if request.pipeline then redis.call('HSET', state, 'pipeline', request.pipeline) end
 if request.now then redis.call('HSET', state, 'now', request.now) end
 if request.seen then
-  -- Who had seen all that was there has seen what it writes itself.
+  -- A writer that had seen all writes before this commit has also seen this one.
   redis.call('HSET', state, 'seen', request.seen == before and version or request.seen)
 end
 return {'OK', version, seq}

@@ -1,4 +1,4 @@
-"""The store that the settings name."""
+"""The store at the Redis of the settings."""
 
 import logging
 import sys
@@ -24,20 +24,20 @@ def default_store() -> Store:
 
 
 def prepare_default_store() -> Store:
-    """The same for a process that starts: wait until Redis serves, and migrate what is stored if that is
-    needed. Ends the process with one line where this program cannot read what is stored."""
+    """The default store, for a process that starts: waits until Redis serves, and migrates the stored data if
+    that is needed. Ends the process with one line if this program cannot read the stored data."""
     store = default_store()
     waiting = False
     while True:
         try:
             schema.prepare(store.redis)
         except schema.WrongSchema as error:
-            # Celery prints no message of a SystemExit.
+            # Celery does not print the message of a SystemExit.
             print(f"schedviz: {error}", file=sys.stderr)
             raise SystemExit(1) from None
         except Exception as error:
             if trouble_of(error) is None:
-                # Celery would log any other exception and go on with what is half migrated.
+                # Celery would log any other exception and continue with partly migrated data.
                 log.critical("the data in Redis could not be migrated", exc_info=error)
                 raise SystemExit(1) from error
             if not waiting:

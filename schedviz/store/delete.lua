@@ -1,8 +1,8 @@
--- Delete a sandbox whole, but for the counters that one of the same name must count on from.
+-- Delete a sandbox. Its counters are kept for a while: a new sandbox of the same name continues them.
 --
 -- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, chapters, pages, then the objects hash of each resource the caller knows of
 -- ARGV  seconds to keep the counters
--- Reply 1 deleted, 0 there is none, -1 there are resources that the caller does not know: read them and come again
+-- Reply 1 deleted, 0 there is none, -1 there are resources that the caller did not name: it must read them and call again
 
 local state, versions = KEYS[1], KEYS[2]
 if redis.call('HEXISTS', state, 'meta') == 0 then return 0 end

@@ -2,14 +2,15 @@
 streams."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from schedviz.store import codec
-from schedviz.store.archive import Archive, Chapter, Mark, Page, Stream, stored_in, unpack
+from schedviz.store.archive import Chapter, Mark, Page, Stream, stored_in, unpack
 from schedviz.store.codec import Entries
 from schedviz.store.errors import Gone
+from schedviz.store.streams import StreamReader
 from simulator.api import Manifest
 from simulator.decision import Decision
 from simulator.recording import Entry
@@ -45,21 +46,11 @@ class Reach(NamedTuple):
     last: Mark
 
 
-class HistorySource(Protocol):
-    """The part of the interface of :class:`schedviz.store.sandbox.Sandbox` that History uses."""
-
-    archive: Archive
-
-    def origin(self) -> Mark: ...
-    def mark(self) -> Mark: ...
-    def live(self, stream: Stream, after: int, last: int) -> Entries: ...
-
-
 class History:
     """The chapters and streams as they are now. To be used for one request, as chapters are added and
     dropped."""
 
-    def __init__(self, sandbox: HistorySource) -> None:
+    def __init__(self, sandbox: StreamReader) -> None:
         self._sandbox = sandbox
         # The chapters are read before the mark, so that what is not in a chapter is still in the streams.
         self.chapters = sandbox.archive.chapters() or [Chapter(0, sandbox.origin(), snapshot=True)]
@@ -72,19 +63,6 @@ class History:
         return Reach(first, self.head) if first else None
 
     # Moments
-
-    def at_version(self, version: int, tail: int = TAIL) -> Moment:
-        """The moment at which ``version`` was the last write. Raises Gone if it is too old, or was never
-        reached."""
-        if version > self.head.version:
-            raise Gone(version)
-        place = self._place("log", version)
-        mark = self.chapters[place].began
-        for entry in self.journal(place):
-            if entry.version > version:
-                break
-            mark = _mark(entry, mark)
-        return self._moment(place, replace(mark, version=version), tail)
 
     def at_seq(self, seq: int, tail: int = TAIL) -> Moment:
         """The moment of the trace event ``seq``. If it is the last event of its commit, the moment is after

@@ -1,10 +1,10 @@
 -- Take, renew or release the lease of a sandbox, or break the watch of its holder, by compare-and-swap.
--- To take or to release it is a new revision of the sandbox. To renew it is none: nobody waits to see that.
+-- To take or to release it is a new revision of the sandbox. To renew it is not: no reader shows that.
 --
 -- KEYS  state
--- ARGV  what ("take", "renew", "release", "break"), the epoch of the lease that the caller knows ("": that there is none),
+-- ARGV  what ("take", "renew", "release", "break"), the epoch of the lease as the caller read it ("" = there was none),
 --       the holder
--- Reply {epoch, wall seconds, acquired, clock, version, breaks}, or an empty list: somebody else was there first, or there is no such sandbox
+-- Reply {epoch, wall seconds, acquired, clock, version, breaks}, or an empty list: the lease is another one by now, or there is no such sandbox
 
 local state = KEYS[1]
 local what, known, holder = unpack(ARGV)

@@ -1,4 +1,4 @@
-"""Which pods and nodes a trace event names: what their panels find it by."""
+"""Finds the pods and nodes that a trace event names, by which panels find the event."""
 
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ NODES = "nodes"
 
 class Mentions(NamedTuple):
     pods: set[str]
-    """By ``namespace/name``."""
+    """As ``namespace/name``."""
     nodes: set[str]
 
 
 def mentions(event: Event) -> Mentions:
-    """Every pod and node that the event names, in whatever part it plays."""
+    """All pods and nodes that an event names, in any of its fields."""
     pods = {getattr(event, "pod", ""), getattr(event, "preemptor", "")}
     nodes = {getattr(event, "node", "")}
     match event:
@@ -33,5 +33,5 @@ def mentions(event: Event) -> Mentions:
 
 
 def named(resource: str, pods: set[str], nodes: set[str]) -> set[str]:
-    """Where the names of a resource's objects are gathered; those of other resources are dropped."""
+    """The set for the names of a resource's objects; a new one, which is dropped, for other resources."""
     return pods if resource == PODS else nodes if resource == NODES else set()

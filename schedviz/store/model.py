@@ -1,4 +1,4 @@
-"""The store's own records: a sandbox's description, its clock, its lease."""
+"""The records of the store: description, clock, lease, and others."""
 
 from typing import Literal
 
@@ -149,26 +149,27 @@ class Renewal(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A sandbox in short."""
+    """The summary of a sandbox."""
 
     meta: Meta
     clock: Clock
     led: bool
-    """Some worker leads it."""
+    """Whether a worker leads it."""
     pending: int
-    """Pods in the scheduling queue."""
+    """Number of pods in the scheduling queue."""
     counts: dict[str, int]
-    """Resource -> how many objects there are of it."""
+    """Resource -> number of its objects."""
 
 
 class LogEntry(msgspec.Struct, frozen=True):
-    """One write of an object. ``json``: the object after it, for DELETED before it, without its version."""
+    """One write of an object, as the watch log has it."""
 
     version: int
     type: Literal["ADDED", "MODIFIED", "DELETED"]
     resource: str
     key: str
     json: bytes
+    """The object after the write (for DELETED before it), without its resourceVersion."""
 
 
 class Listing(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
--- Read, with the whole answer as one MessagePack: a client takes in a thousand entries of it in the time of one.
+-- Run a reading command and reply with MessagePack, which a client decodes much faster than a reply of a thousand entries.
 --
--- KEYS  what is read
+-- KEYS  the key that is read
 -- ARGV  the command, and its arguments after the key
 -- Reply the command's reply, packed
 

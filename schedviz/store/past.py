@@ -102,10 +102,10 @@ class Past:
         return self.seq
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]:
-        return [told for told in self.trace_tail(count) if key in mentions(told[1]).pods]
+        return [(number, event) for number, event in self.trace_tail(count) if key in mentions(event).pods]
 
     def about_node(self, name: str, count: int = TRACE_READ) -> builtins.list[tuple[int, Event]]:
-        return [told for told in self.trace_tail(count) if name in mentions(told[1]).nodes]
+        return [(number, event) for number, event in self.trace_tail(count) if name in mentions(event).nodes]
 
     def decision(self, cycle: int) -> Decision | None:
         return self.history.decision(cycle) if cycle <= self._cycle() else None

@@ -1,14 +1,14 @@
--- Read what is new in a sandbox since a reader's position: all of it as of one commit boundary.
+-- Read the changes of a sandbox since a reader's position, as of one revision.
 --
 -- KEYS  state, log, trace, decisions, lanes, moves
 -- ARGV  the reader's position, as MessagePack:
---         {revision, version, seq, move, cycle}, and the bounds {log, trace, moves}: how many entries of each the reader takes at once
+--         {revision, version, seq, move, cycle}, and the bounds {log, trace, moves}: the largest number of entries that are read as changes
 -- Reply as MessagePack: {outcome, wall} and, by the outcome:
 --         "same"     nothing was written
 --         "gone"     there is no such sandbox
---         "anew"     what is new does not follow the position (trimmed, created anew, or the store lost its last second), or is more than the bound
---         "changes"  the new position, and what is new. The clock, the lease and the other single values are given as they are now;
---                    what is absent is not there. trace begins later than the position where it was trimmed, or where there is more than the bound.
+--         "anew"     the changes do not follow the position (trimmed, created anew, or the store lost its last second), or are more than the bound
+--         "changes"  the new position and the changes. The clock, the lease and the other single values are as they are now;
+--                    an absent value is not set. trace begins later than the position where it was trimmed, or where there is more than the bound.
 
 local state, log, trace, decisions, lanes, moves = unpack(KEYS)
 local known = cmsgpack.unpack(ARGV[1])
@@ -26,7 +26,7 @@ end
 if head.revision == known.revision then return cmsgpack.pack({outcome = 'same', wall = wall}) end
 
 local anew = cmsgpack.pack({outcome = 'anew', wall = wall})
--- A counter that is ahead of the store's was read before the store lost its last second.
+-- A counter of the reader that is ahead of the store was read before the store lost its last second.
 for _, counter in ipairs({'revision', 'version', 'seq', 'move', 'cycle'}) do
   if known[counter] > head[counter] then return anew end
 end
@@ -60,7 +60,7 @@ if head.move > known.move then
     local listed = {}
     for _, entry in ipairs(entries) do
       local pod = entry[2][2]
-      -- An empty name says that all places were written anew.
+      -- An empty name means that all places were replaced.
       whole = whole or pod == ''
       if not listed[pod] then
         listed[pod] = true

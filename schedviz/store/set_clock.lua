@@ -1,8 +1,8 @@
--- Set a sandbox's clock, if it still is what the caller read.
+-- Set the clock of a sandbox, if it still is as the caller read it.
 --
 -- KEYS  state
--- ARGV  the clock as it was read, the new one (both JSON)
--- Reply 1 done, 0 somebody else was there first, -1 there is no such sandbox
+-- ARGV  the clock as it was read ("" = any), the new clock (both JSON)
+-- Reply 1 done, 0 it is another one by now, -1 there is no such sandbox
 
 if redis.call('HEXISTS', KEYS[1], 'meta') == 0 then return -1 end
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'clock') ~= ARGV[1] then return 0 end

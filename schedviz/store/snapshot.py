@@ -1,4 +1,4 @@
-"""Reading several keys of a sandbox as of one moment."""
+"""Reads several keys of a sandbox as of one moment."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,15 +8,16 @@ from redis.client import Pipeline
 from redis.exceptions import OutOfMemoryError
 
 Read = Callable[[Pipeline], object]
-"""Puts commands that read into a pipeline."""
+"""Adds reading commands to a pipeline."""
 
 
 def snapshot(redis: Redis, state: str, counter: str, read: Read) -> tuple[int, list[Any]]:
-    """A counter of a sandbox's state, and the replies to ``read``, as they were when it stood there. The
-    counter is one that grows with every write of what is read.
+    """The value of a counter in a sandbox's state, and the replies to ``read`` at that value. The counter
+    must grow with every write of what is read.
 
-    A Redis without memory refuses everything in a transaction, reads as well. Then they are read by
-    themselves, until the counter was the same before and after: hardly anything is written meanwhile.
+    A Redis that is out of memory refuses transactions, also those that only read. Then the commands are run
+    without a transaction until the counter is the same before and after them; hardly anything is written
+    meanwhile.
     """
     while True:
         try:

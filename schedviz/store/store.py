@@ -1,7 +1,8 @@
-"""All sandboxes of one Redis."""
+"""The sandboxes in one Redis: creates, deletes and lists them."""
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import cast
 
@@ -15,6 +16,7 @@ from schedviz.store import codec
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.changes import Changes, Position, Whole, read_changes, read_whole
+from schedviz.store.commit import Commit
 from schedviz.store.errors import LimitReached, NoSandbox, SandboxExists, Unreadable
 from schedviz.store.keys import FAILING, PROBE, REGISTRY, SCHEMA, Keys, objects_key
 from schedviz.store.model import Clock, Meta, Summary
@@ -27,27 +29,29 @@ from simulator.api import SECOND, Change
 from simulator.trace import LaneEntry
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-"""A sandbox's name: a DNS label, as it stands in URLs and between braces in keys."""
+"""The name of a sandbox: a DNS label, because it is part of URLs and, in braces, of keys."""
 
 NAME_AT_MOST = 63
-"""Characters of it."""
+"""The maximum length of a name."""
 
 
 class Store:
-    """One per process; connections are made when needed and come back by themselves after Redis was away.
+    """The sandboxes of one Redis. A process has one Store. It connects when that is needed, also after Redis
+    was restarted.
 
-    Every method raises ``redis.exceptions.ConnectionError`` when Redis does not answer.
+    Every method raises ``redis.exceptions.ConnectionError`` if Redis does not answer.
     """
 
     def __init__(self, redis_url: str) -> None:
         self.redis_url = redis_url
-        # No retries: a commit whose answer was lost may have been stored, and must not be stored twice. (A
-        # connection that died while it lay in the pool is noticed before it is used.)
+        # No retries: a commit whose reply was lost may have been stored, and must not be stored twice. (A
+        # pooled connection that was closed meanwhile is noticed before it is used.)
         self.redis: Redis = Redis.from_url(
             redis_url, retry=Retry(NoBackoff(), 0), redis_connect_func=self._connected
         )
         self.servers = 0
-        """Counts the starts of Redis that connections met: it may have lost its last second with each."""
+        """Number of starts of Redis that this process has seen. At each of them Redis may have lost its last
+        second of writes."""
         self._run = b""
         self._lock = Lock()
         self._scripts = Scripts(self.redis)
@@ -57,8 +61,8 @@ class Store:
         return wall_time(self.redis)
 
     def probe(self) -> tuple[float, Trouble | None]:
-        """The wall time, and why nothing can be stored now: a small write is tried, which is refused when
-        all are. Raises what redis-py raises where Redis is away."""
+        """Try a small write. Returns the wall time, and the reason if Redis refuses writes. Raises redis-py's
+        exceptions if Redis does not answer."""
         with self.redis.pipeline(transaction=False) as pipe:
             pipe.time()
             pipe.set(PROBE, b"")
@@ -67,37 +71,27 @@ class Store:
         return seconds_of(now), trouble_of(refusal) if isinstance(refusal, Exception) else None
 
     def names(self) -> set[str]:
-        """The names that are taken: of all sandboxes, and of those that are being created or deleted."""
+        """The names of all sandboxes, including those that are being created or deleted."""
         return {name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY))}
 
     def sandboxes(self) -> list[Meta]:
-        """All sandboxes whose description can be read, oldest first."""
-        return self._described()[0]
-
-    def unreadable(self) -> list[str]:
-        """The names of all other sandboxes."""
-        return self._described()[1]
-
-    def _described(self) -> tuple[list[Meta], list[str]]:
+        """The descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
         names = sorted(self.names())
         with self.redis.pipeline(transaction=False) as pipe:
             for name in names:
                 pipe.hget(Keys.of(name).state, "meta")
             stored = pipe.execute()
         metas: list[Meta] = []
-        unreadable: list[str] = []
         for name, meta in zip(names, stored, strict=True):
             if meta is None:
-                continue  # its creation or its deletion is under way, or was cut off
-            try:
+                continue  # it is being created or deleted, or the process that did so was killed
+            with suppress(Unreadable):
                 metas.append(codec.decode_meta(name, meta))
-            except Unreadable:
-                unreadable.append(name)
-        return sorted(metas, key=lambda meta: (meta.created, meta.name)), unreadable
+        return sorted(metas, key=lambda meta: (meta.created, meta.name))
 
     def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], list[str]]:
-        """All sandboxes in short, oldest first, with how many objects they have of the resources that are
-        named; and the names of those that cannot be read. Two round trips."""
+        """Summaries of all sandboxes, oldest first, with the numbers of objects of the resources ``counted``;
+        and the names of the sandboxes that cannot be decoded. Needs two round trips."""
         names = sorted(self.names())
         with self.redis.pipeline(transaction=False) as pipe:
             for name in names:
@@ -113,7 +107,7 @@ class Store:
             meta, clock, holder = next(replies)
             pending, *counts = (next(replies) for _ in range(1 + len(counted)))
             if meta is None:
-                continue  # its creation or its deletion is under way, or was cut off
+                continue  # it is being created or deleted, or the process that did so was killed
             try:
                 described, set_clock = codec.decode_meta(name, meta), codec.decode_clock(name, clock)
             except Unreadable:
@@ -124,7 +118,7 @@ class Store:
         return sorted(found, key=lambda each: (each.meta.created, each.meta.name)), unreadable
 
     def holders(self, names: Sequence[str]) -> dict[str, str]:
-        """Who holds the lease of each sandbox, "" = nobody; without those that do not exist."""
+        """Name of each sandbox that exists -> the holder of its lease, "" = no worker."""
         with self.redis.pipeline(transaction=False) as pipe:
             for name in names:
                 pipe.hmget(Keys.of(name).state, ["meta", "holder"])
@@ -136,7 +130,7 @@ class Store:
         }
 
     def unseen(self) -> list[str]:
-        """The sandboxes whose last writes the loop has not seen yet."""
+        """The names of the sandboxes whose last writes the loop has not observed yet."""
         names = sorted(self.names())
         with self.redis.pipeline(transaction=False) as pipe:
             for name in names:
@@ -149,7 +143,7 @@ class Store:
         ]
 
     def failing(self) -> list[str]:
-        """The sandboxes whose loop failed, by name."""
+        """The names of the sandboxes whose loop failed, sorted."""
         return sorted(name.decode() for name in cast("set[bytes]", self.redis.smembers(FAILING)))
 
     def create(
@@ -161,12 +155,13 @@ class Store:
         lanes: Mapping[str, LaneEntry] = {},
         after: Mark | None = None,
     ) -> Sandbox:
-        """Make a sandbox with its first objects, all in one commit.
+        """Create a sandbox with its first objects, in one commit.
 
-        Without ``clock``, simulated time starts at the (whole) second of ``meta.created`` and runs at 1x.
-        lanes: the queue's places, until a leader says better. after: where another sandbox was, whose time
-        and scheduling cycles go on here.
-        Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.
+        clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x. lanes: the
+        queue places until the first leader stores its own. after: the mark of the sandbox that this one
+        continues; None = it begins anew.
+        Raises SandboxExists, LimitReached, ValueError for a name that is not a DNS label, ApiError for a
+        change.
         """
         if not NAME.fullmatch(meta.name):
             raise ValueError(
@@ -176,28 +171,30 @@ class Store:
             wall = meta.created or self.wall()
             clock = Clock(sim=int(wall) * SECOND, wall=wall)
         sandbox = Sandbox(self.redis, self._scripts, meta.name)
-        self.redis.set(SCHEMA, VERSION, nx=True)  # a Redis that was emptied since the process started
+        self.redis.set(SCHEMA, VERSION, nx=True)  # Redis may have been emptied since the process started
         if not self._scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
             raise LimitReached(f"there may be {MAX_SANDBOXES} sandboxes: delete one first")
         try:
             sandbox.commit(
-                changes,
-                create=(meta, clock),
-                lanes=lanes,
-                now=after.now if after else None,
-                cycle=after.cycle if after else None,
+                Commit(
+                    changes,
+                    create=(meta, clock),
+                    lanes=lanes,
+                    now=after.now if after else None,
+                    cycle=after.cycle if after else None,
+                )
             )
         except SandboxExists:
             raise
         except Exception:
             self._unregister(meta.name)
             raise
-        # Who deleted another sandbox of this name may have taken the name off the registry meanwhile.
+        # A process that deleted another sandbox of this name may have removed the name meanwhile.
         self.redis.sadd(REGISTRY, meta.name)
         return sandbox
 
     def delete(self, name: str) -> None:
-        """Delete a sandbox with all that is in it. Raises NoSandbox."""
+        """Delete a sandbox with everything in it. Raises NoSandbox."""
         sandbox = Sandbox(self.redis, self._scripts, name)
         deleted = -1
         while deleted == -1:
@@ -209,26 +206,28 @@ class Store:
             raise NoSandbox(name)
 
     def _unregister(self, name: str) -> None:
-        """Take a name off the registry, unless there is a sandbox of this name again. The registry is in
-        another slot of a Redis Cluster than the sandbox, so no script sees both: who makes a sandbox writes
-        it and then its name, who deletes one takes the name off and then looks."""
+        """Remove a name from the registry, unless a sandbox of this name was created again.
+
+        The registry is in another slot of a Redis Cluster than the sandbox, so no script can write both. A
+        creation writes the sandbox and then the name; a deletion removes the name and then looks for the
+        sandbox."""
         self.redis.srem(REGISTRY, name)
         if self.redis.hexists(Keys.of(name).state, "meta"):
             self.redis.sadd(REGISTRY, name)
 
     def sandbox(self, name: str) -> Sandbox:
-        """Raises NoSandbox."""
+        """The sandbox of that name. Raises NoSandbox."""
         if not self.redis.hexists(Keys.of(name).state, "meta"):
             raise NoSandbox(name)
         return self.handle(name)
 
     def handle(self, name: str) -> Sandbox:
-        """The sandbox of that name, without a look whether there is one."""
+        """The handle of the sandbox of that name. Whether it exists is not checked."""
         return Sandbox(self.redis, self._scripts, name)
 
     def read_changes(self, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
-        """What is new in sandboxes since these positions, in one round trip for all of them. What was read of
-        a Redis that was started anew since then may have been lost: it must be read anew."""
+        """The changes of sandboxes since these positions, in one round trip. If Redis was restarted since a
+        position was read, the sandbox must be read anew: Redis may have lost what the reader has."""
         found = read_changes(self.redis, self._scripts, positions)
         return [
             changes if known.server == self.servers else Changes("anew", changes.wall, known)
@@ -236,8 +235,8 @@ class Store:
         ]
 
     def read_whole(self, name: str, *, objects: bool = True) -> Whole:
-        """All of a sandbox that readers hold, as of one revision; without its objects where these are too
-        large to be held. Raises NoSandbox."""
+        """Everything that a reader keeps of a sandbox, as of one revision. ``objects``: with its objects.
+        Raises NoSandbox."""
         while True:
             servers = self.servers
             whole = read_whole(self.redis, name, objects=objects)
@@ -245,8 +244,8 @@ class Store:
                 return replace(whole, position=replace(whole.position, server=servers))
 
     def _connected(self, connection: Connection) -> None:
-        """A connection was made: say who we are, as redis-py does by itself, and see whether the server was
-        started anew since."""
+        """Set up a new connection as redis-py does, and note whether Redis was restarted since the last
+        one."""
         connection.on_connect()  # type: ignore[no-untyped-call] # redis-py's
         connection.send_command("INFO", "server")  # type: ignore[no-untyped-call] # as well
         (run,) = re.findall(rb"run_id:(\w+)", connection.read_response())

@@ -90,9 +90,6 @@ class Selector(NamedTuple):
         return Selector(tuple(sorted(set(self.requirements) | set(more))))
 
 
-EVERYTHING = Selector(())
-
-
 def set_selector(labels: Labels) -> Selector:
     """Return the selector for objects with all of these labels (labels.SelectorFromSet)."""
     return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items())))

@@ -103,13 +103,6 @@ def search(situation: Situation) -> Generator[Progress | Suggestion | WhatIfAnsw
     )
 
 
-def search_to_end(situation: Situation) -> WhatIfAnswer:
-    """Search to the end, and return the answer."""
-    *_, last = search(situation)
-    assert isinstance(last, WhatIfAnswer)
-    return last
-
-
 class _Search:
     def __init__(self, situation: Situation) -> None:
         self.situation = situation

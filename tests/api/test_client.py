@@ -7,7 +7,7 @@ from kubernetes import client, watch
 from kubernetes.client.exceptions import ApiException
 
 from schedviz.loop.clock import resume
-from schedviz.store import Store
+from schedviz.store import Commit, Store
 from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change
 from tests.processes import Process
@@ -164,7 +164,7 @@ def test_a_watch_from_a_version_out_of_the_log_is_told_to_list_anew(
         Change("configmaps", f"default/c{n}", {"metadata": {"name": f"c{n}", "namespace": "default"}}, 0)
         for n in range(LOG_LENGTH + 1000)
     ]
-    store.sandbox(cluster).commit(filler)
+    store.sandbox(cluster).commit(Commit(filler))
     with pytest.raises(ApiException) as refused:
         next(watch.Watch().stream(core.list_node, resource_version="1", timeout_seconds=1))
     assert refused.value.status == 410

@@ -17,7 +17,7 @@ import pytest
 from schedviz.api import write
 from schedviz.loop.clock import pause
 from schedviz.loop.doorbell import group
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.store.keys import FAILING
 from simulator.__main__ import main
 from simulator.trace import PodStarted
@@ -308,7 +308,7 @@ def _followers(store: Store, url: str) -> int:
 def test_the_trace_comes_as_json_lines(server: str, sandbox: Sandbox) -> None:
     url = f"{server}/s/{sandbox.name}"
     events = [PodStarted(t=number, pod=f"default/web-{number}", node="n") for number in range(1500)]
-    sandbox.commit([], trace=events)
+    sandbox.commit(Commit(trace=events))
     with urllib.request.urlopen(f"{url}/trace?after=3", timeout=PATIENCE) as response:
         lines = [json.loads(line) for line in response]
     assert lines[0] == {"seq": 4, "type": "PodStarted", "t": 3, "pod": "default/web-3", "node": "n"}

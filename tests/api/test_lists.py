@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from kubernetes import client
 
-from schedviz.store import Store
+from schedviz.store import Commit, Store
 from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change
 from simulator.apiserver.resources import BUILT_IN
@@ -60,15 +60,17 @@ def fill_log(store: Store, sandbox: str) -> None:
     """Write so often that the watch log no longer holds what was written before."""
     for round_ in range(2):
         store.sandbox(sandbox).commit(
-            [
-                Change(
-                    "leases.coordination.k8s.io",
-                    f"default/l{n}",
-                    {"metadata": {"name": f"l{n}", "namespace": "default"}},
-                    None if round_ else 0,
-                )
-                for n in range(LOG_LENGTH)
-            ]
+            Commit(
+                [
+                    Change(
+                        "leases.coordination.k8s.io",
+                        f"default/l{n}",
+                        {"metadata": {"name": f"l{n}", "namespace": "default"}},
+                        None if round_ else 0,
+                    )
+                    for n in range(LOG_LENGTH)
+                ]
+            )
         )
 
 

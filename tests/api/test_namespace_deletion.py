@@ -7,7 +7,7 @@ import pytest
 from kubernetes import client
 
 from schedviz.api import write
-from schedviz.store import Sandbox, Store
+from schedviz.store import Commit, Sandbox, Store
 from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change, Manifest
 from simulator.apiserver.status import Forbidden, NotFound
@@ -28,14 +28,14 @@ def config_map(number: int, namespace: str = "big") -> Change:
 
 def fill(sandbox: Sandbox, count: int) -> None:
     for first in range(0, count, 5_000):
-        sandbox.commit([config_map(number) for number in range(first, min(first + 5_000, count))])
+        sandbox.commit(Commit([config_map(number) for number in range(first, min(first + 5_000, count))]))
 
 
 @pytest.fixture
 def paused(store: Store, cluster: str) -> Sandbox:
     sandbox = store.sandbox(cluster)
     write.create(sandbox, [NAMESPACE])
-    sandbox.commit([config_map(1, "default"), config_map(1, "bigger")])
+    sandbox.commit(Commit([config_map(1, "default"), config_map(1, "bigger")]))
     return sandbox
 
 
@@ -57,9 +57,9 @@ def test_more_objects_than_one_commit_takes_are_deleted_while_time_stands(
 def test_no_commit_is_large_and_the_first_says_that_the_namespace_ends(
     paused: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedviz.store.sandbox.MAX_CHANGES", 500)
+    monkeypatch.setattr("schedviz.store.commit_script.MAX_CHANGES", 500)
     for first in range(0, 1_500, 500):
-        paused.commit([config_map(number) for number in range(first, first + 500)])
+        paused.commit(Commit([config_map(number) for number in range(first, first + 500)]))
     before = paused.version()
     deleted = write.delete(paused, "namespaces", "big").object
     assert deleted["status"]["phase"] == "Terminating"

@@ -9,7 +9,7 @@ from schedviz.api import write
 from schedviz.api.branch import branch_of_now
 from schedviz.api.new_sandbox import new_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
-from schedviz.store.sandbox import LIMITS
+from schedviz.store.commit_script import LIMITS
 from schedviz.web import scenarios
 from simulator.api import SECOND, Change
 from simulator.apiserver.status import AlreadyExists, StatusError, TooLarge

@@ -14,7 +14,7 @@ from schedviz.api.representation import Representation
 from schedviz.api.target import Target
 from schedviz.cache import follower
 from schedviz.loop.doorbell import ring
-from schedviz.store import Sandbox
+from schedviz.store import Commit, Sandbox
 from simulator.api import Change
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.resources import NODES
@@ -48,7 +48,7 @@ async def test_many_watches_read_once_what_is_new_and_each_line_is_encoded_once(
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
     request = RequestFactory().get("/", {"watch": "1", "resourceVersion": "1", "timeoutSeconds": "60"})
-    sandbox.commit([Change("nodes", "first", node("first"), 0)])
+    sandbox.commit(Commit([Change("nodes", "first", node("first"), 0)]))
 
     def begin() -> StreamingHttpResponse:
         form, options = Representation.of(request), ListOptions.of(body.query(request))
@@ -56,14 +56,14 @@ async def test_many_watches_read_once_what_is_new_and_each_line_is_encoded_once(
 
     responses = [await asyncio.to_thread(begin) for _ in range(50)]
     streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]
-    sandbox.commit([Change("nodes", "second", node("second"), 0)])
+    sandbox.commit(Commit([Change("nodes", "second", node("second"), 0)]))
     await asyncio.gather(*(anext(each) for each in streams))
     with round_trips() as count:
         waiting = asyncio.gather(*(anext(each) for each in streams))
         while not waiting.done():
             await asyncio.sleep(0)
             if count() == 0:
-                await asyncio.to_thread(sandbox.commit, [Change("nodes", "third", node("third"), 0)])
+                await asyncio.to_thread(sandbox.commit, Commit([Change("nodes", "third", node("third"), 0)]))
             ring(sandbox.name)
     lines = await waiting
     assert msgspec.json.decode(lines[0])["object"]["metadata"]["name"] == "third"

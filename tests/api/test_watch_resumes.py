@@ -14,8 +14,8 @@ from schedviz.api import watch as module
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target
 from schedviz.cache import held
-from schedviz.store import Sandbox, Store
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store import Commit, Sandbox, Store
+from schedviz.store.commit_script import LIMITS
 from simulator.api import Change
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.resources import NODES
@@ -50,7 +50,7 @@ async def test_a_watch_that_begins_before_what_the_cache_holds_misses_nothing(
     def write() -> None:
         for number in range(20):
             pods = [Change("pods", f"default/p{number}", pod(f"p{number}"), 0)]
-            sandbox.commit([Change("nodes", f"n{number}", node(f"n{number}"), 0), *pods])
+            sandbox.commit(Commit([Change("nodes", f"n{number}", node(f"n{number}"), 0), *pods]))
 
     await asyncio.to_thread(write)
     for version, begins in ((1, 1), (2, 1), (20, 10), (38, 19)):
@@ -63,12 +63,14 @@ async def test_a_watch_that_begins_before_what_the_cache_holds_misses_nothing(
 async def test_a_watch_whose_beginning_was_trimmed_is_told_to_list_anew(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sandbox_module.LIMITS, "log", 10)
+    monkeypatch.setitem(LIMITS, "log", 10)
 
     def write() -> None:
         for start in range(0, 300, 100):
             numbers = range(start, start + 100)
-            sandbox.commit([Change("nodes", f"n{number}", node(f"n{number}"), 0) for number in numbers])
+            sandbox.commit(
+                Commit([Change("nodes", f"n{number}", node(f"n{number}"), 0) for number in numbers])
+            )
 
     await asyncio.to_thread(write)
     (line,) = await lines(await asyncio.to_thread(begin, sandbox, 1), 1)
@@ -78,7 +80,7 @@ async def test_a_watch_whose_beginning_was_trimmed_is_told_to_list_anew(
 async def test_a_watch_of_a_sandbox_that_is_deleted_ends_with_an_error(
     sandbox: Sandbox, store: Store
 ) -> None:
-    await asyncio.to_thread(sandbox.commit, [Change("nodes", "n", node("n"), 0)])
+    await asyncio.to_thread(sandbox.commit, Commit([Change("nodes", "n", node("n"), 0)]))
     response = await asyncio.to_thread(begin, sandbox, 1)
     reading = asyncio.create_task(lines(response, 1))
     await asyncio.to_thread(store.delete, sandbox.name)

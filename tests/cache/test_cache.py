@@ -12,8 +12,8 @@ from schedviz.cache import Caches, Present
 from schedviz.cache import caches as caches_module
 from schedviz.cache import sandbox_cache as module
 from schedviz.cache.caches import caches_of
-from schedviz.store import Clock, Failure, Meta, NoSandbox, Sandbox, Store
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store import Clock, Commit, Failure, Meta, NoSandbox, Sandbox, Store
+from schedviz.store.commit_script import LIMITS
 from simulator.api import Change
 from simulator.trace import Bound, Nominated, QueueMoved
 from tests.round_trips import round_trips
@@ -65,7 +65,7 @@ class Writer:
         expected = int(there["metadata"]["resourceVersion"]) if there else 0
         event = Bound(self.count, self.count, key, "n")
         change = Change(resource, key, None if delete else manifest(key, self.count), expected)
-        self.sandbox.commit([change], trace=[event])
+        self.sandbox.commit(Commit([change], trace=[event]))
 
     def clock(self, speed: float) -> None:
         self.sandbox.set_clock(Clock(self.count, 0.0, speed))
@@ -82,10 +82,10 @@ class Writer:
 
     def place(self, key: str, *, reset: bool, leaves: bool) -> None:
         self.count += 1
-        self.sandbox.commit([], lanes={key: None if leaves else lane(key, self.count)}, reset_lanes=reset)
+        self.sandbox.commit(Commit(lanes={key: None if leaves else lane(key, self.count)}, reset_lanes=reset))
 
     def describe(self, title: str) -> None:
-        self.sandbox.commit([], meta=Meta(self.sandbox.name, title=title))
+        self.sandbox.commit(Commit(meta=Meta(self.sandbox.name, title=title)))
 
     def many(self, count: int) -> None:
         """More than the log holds."""
@@ -127,8 +127,8 @@ def test_a_cache_equals_what_is_read_anew(store: Store, bursts: list[list[Callab
     before = caches.read(name)
     kept = said(before)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sandbox_module.LIMITS, "log", 10)
-        patch.setitem(sandbox_module.LIMITS, "moves", 10)
+        patch.setitem(LIMITS, "log", 10)
+        patch.setitem(LIMITS, "moves", 10)
         for burst in bursts:
             for write in burst:
                 write(writer)
@@ -145,7 +145,7 @@ def test_after_a_write_of_ones_own_it_is_read(store: Store, sandbox: Sandbox) ->
     def write_and_read(number: int) -> None:
         for turn in range(20):
             key = f"default/{number}-{turn}"
-            sandbox.commit([Change("pods", key, manifest(key, 1), 0)])
+            sandbox.commit(Commit([Change("pods", key, manifest(key, 1), 0)]))
             assert caches.read(sandbox.name).get("pods", key)
 
     assert at_once(write_and_read) == [None] * 8
@@ -153,7 +153,7 @@ def test_after_a_write_of_ones_own_it_is_read(store: Store, sandbox: Sandbox) ->
 
 def test_a_sandbox_read_before_is_read_in_one_round_trip(store: Store, sandbox: Sandbox) -> None:
     changes = [Change("pods", key, manifest(key, 1), 0) for key in KEYS]
-    sandbox.commit(changes, trace=[Bound(1, 1, KEYS[0], "n")])
+    sandbox.commit(Commit(changes, trace=[Bound(1, 1, KEYS[0], "n")]))
     caches = caches_of(store)
     caches.read(sandbox.name)
     sandbox.set_clock(Clock(5, 0.0))
@@ -164,7 +164,7 @@ def test_a_sandbox_read_before_is_read_in_one_round_trip(store: Store, sandbox: 
 
 def test_a_deleted_sandbox_is_gone_and_one_made_anew_is_there(store: Store, sandbox: Sandbox) -> None:
     caches = caches_of(store)
-    sandbox.commit([Change("pods", KEYS[0], manifest(KEYS[0], 1), 0)])
+    sandbox.commit(Commit([Change("pods", KEYS[0], manifest(KEYS[0], 1), 0)]))
     caches.read(sandbox.name)
     store.delete(sandbox.name)
     with pytest.raises(NoSandbox):
@@ -182,7 +182,7 @@ def test_of_a_sandbox_too_large_to_be_held_objects_are_read_from_the_store(
     caches = Caches(store)
     caches.read(sandbox.name)
     for key in KEYS:
-        sandbox.commit([Change("pods", key, manifest(key, 1), 0)], lanes={key: lane(key)})
+        sandbox.commit(Commit([Change("pods", key, manifest(key, 1), 0)], lanes={key: lane(key)}))
         assert said(caches.read(sandbox.name)) == said(sandbox)
     assert said(Caches(store).read(sandbox.name)) == said(sandbox)
     assert caches.read(sandbox.name)._objects is None
@@ -212,7 +212,7 @@ def test_events_are_found_by_every_pod_and_node_that_they_name(store: Store, san
         QueueMoved(2, "default/v", "", "activeQ", "PodAdd"),
         Bound(3, 2, "default/b", "m"),
     ]
-    sandbox.commit([], trace=events)
+    sandbox.commit(Commit(trace=events))
     present = caches_of(store).read(sandbox.name)
     assert [number for number, _ in present.about_pod("default/v")] == [1, 2]
     assert [number for number, _ in present.about_pod("default/b")] == [3]
@@ -227,7 +227,7 @@ async def test_a_followed_sandbox_comes_up_to_date_by_itself(store: Store, sandb
     try:
         await asyncio.to_thread(cache.refresh)
         first = cache.present()
-        await asyncio.to_thread(sandbox.commit, [Change("pods", KEYS[0], manifest(KEYS[0], 1), 0)])
+        await asyncio.to_thread(sandbox.commit, Commit([Change("pods", KEYS[0], manifest(KEYS[0], 1), 0)]))
         while (position := cache.position) is None or position.version < 1:
             changed.clear()
             async with asyncio.timeout(10):

@@ -10,9 +10,9 @@ from schedviz.cache import Caches, SandboxCache
 from schedviz.cache import follower as follower_module
 from schedviz.cache.caches import caches_of
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
-from schedviz.store import Gone, Meta, Sandbox, Store
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store import Commit, Gone, Meta, Sandbox, Store
 from schedviz.store.changes import Changes, Position
+from schedviz.store.commit_script import LIMITS
 from simulator.trace import Bound
 from tests.round_trips import round_trips
 from tests.store.test_commit import create
@@ -72,7 +72,8 @@ async def test_a_follower_sees_every_event_and_trace_once_in_order(
     writers = asyncio.gather(
         *(
             asyncio.to_thread(
-                sandbox.commit, [create(f"p{i}-{j}") for j in range(5)], trace=[Bound(i, i, f"p{i}", "n")]
+                sandbox.commit,
+                Commit([create(f"p{i}-{j}") for j in range(5)], trace=[Bound(i, i, f"p{i}", "n")]),
             )
             for i in range(40)
         )
@@ -85,10 +86,10 @@ async def test_a_follower_sees_every_event_and_trace_once_in_order(
 async def test_a_follower_of_a_trimmed_log_begins_anew(
     sandbox: Sandbox, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
+    monkeypatch.setitem(LIMITS, "log", 100)
     # In this thread: no look of the follower comes between two commits of the last burst.
     for start in range(0, 1000, 100):
-        sandbox.commit([create(f"p{start + i}") for i in range(100)])
+        sandbox.commit(Commit([create(f"p{start + i}") for i in range(100)]))
     await follower.until(1000)
     with pytest.raises(Gone):
         follower.cache.events("pods", 1001)
@@ -120,7 +121,7 @@ async def test_a_follower_outlives_a_restart_of_redis(tmp_path: Path) -> None:
         follower.read()
         assert follower.gaps == 1, "what it had may be lost"
         # The store's pooled connections died with the old server; the first call works all the same.
-        assert sandbox.commit([create("b")]) == [2]
+        assert sandbox.commit(Commit([create("b")])) == [2]
         await follower.until(2)
         assert follower.versions == [2]
         caches.unfollow(cache)

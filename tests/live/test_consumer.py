@@ -7,7 +7,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from schedviz.store import Sandbox
+from schedviz.store import Commit, Sandbox
 from simulator.api import Change
 from tests.web.samples import pod
 
@@ -42,14 +42,14 @@ async def test_the_socket_brings_the_page_and_then_each_change(server: str, sand
         after, seq = numbers(whole)
         assert after == 0
         assert 'id="lane-activeQ"' in whole
-        sandbox.commit([Change("pods", "default/web", pod("web"), 0)])
+        sandbox.commit(Commit([Change("pods", "default/web", pod("web"), 0)]))
         await until(connection, ">web<", seq)
 
 
 async def test_user_text_never_becomes_markup(server: str, sandbox: Sandbox) -> None:
     evil = pod("web")
     evil["metadata"]["name"] = '<img src=x onerror="alert(1)">'
-    sandbox.commit([Change("pods", "default/web", evil, 0)])
+    sandbox.commit(Commit([Change("pods", "default/web", evil, 0)]))
     async with socket(server, sandbox.name) as connection:
         whole = str(await connection.recv())
     assert "<img" not in whole
@@ -77,7 +77,7 @@ async def test_what_a_browser_says_is_not_listened_to(server: str, sandbox: Sand
         _, seq = numbers(await connection.recv())
         await connection.send(json.dumps({"type": "anything"}))
         await connection.send(b"\x00\x01")
-        sandbox.commit([Change("pods", "default/web", pod("web"), 0)])
+        sandbox.commit(Commit([Change("pods", "default/web", pod("web"), 0)]))
         await until(connection, ">web<", seq)
 
 

@@ -15,7 +15,7 @@ from schedviz.live import lifecycle
 from schedviz.live.hub import Hub, Hubs, Viewer
 from schedviz.live.slot import Frame
 from schedviz.loop.doorbell import ring
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web.stage import stage_of
 from schedviz.web.view.screen import look
 from simulator.api import Change
@@ -78,7 +78,7 @@ async def hub(store: Store, sandbox: Sandbox) -> AsyncIterator[Hub]:
 
 async def commit(sandbox: Sandbox, changes: list[Change]) -> None:
     """As all who write do, with the message that something was written."""
-    await asyncio.to_thread(sandbox.commit, changes)
+    await asyncio.to_thread(sandbox.commit, Commit(changes))
     ring(sandbox.name)
 
 
@@ -116,8 +116,8 @@ async def test_a_burst_of_writes_is_a_few_frames(hub: Hub, sandbox: Sandbox) -> 
     await watcher.frame()
     # In this thread, which is the hub's too: it goes on when they are all written.
     for number in range(200):
-        sandbox.commit(pods(f"p{number}"))
-    sandbox.commit(nodes("the-last"))
+        sandbox.commit(Commit(pods(f"p{number}")))
+    sandbox.commit(Commit(nodes("the-last")))
     await watcher.until(">the-last</a>")
     assert len(watcher.frames) < 20
     assert ">201 pending<" not in watcher.page["pending"]
@@ -305,7 +305,7 @@ async def test_what_a_request_for_the_page_has_drawn_comes_with_the_next_frame_t
 
         def request(name: str = f"p{number}") -> None:
             with stage.lock:  # no frame is drawn meanwhile
-                sandbox.commit(pods(name))
+                sandbox.commit(Commit(pods(name)))
                 cache.refresh()
                 stage.go_on(cache)
                 page = stage.page("zh-hans", look("", "web"))

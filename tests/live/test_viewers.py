@@ -11,7 +11,7 @@ from channels.routing import URLRouter
 from schedviz.live import consumers
 from schedviz.live.hub import TRY_AGAIN_LATER, Hubs
 from schedviz.live.routing import websocket_urlpatterns
-from schedviz.store import Sandbox, Store
+from schedviz.store import Commit, Sandbox, Store
 from schedviz.web.stage import stage_of
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
@@ -96,7 +96,7 @@ async def test_a_hidden_page_is_drawn_for_when_it_is_seen_again(
     await socket.say(hidden=True)
     while hub.viewers:
         await asyncio.sleep(0.001)
-    await asyncio.to_thread(sandbox.commit, [Change("pods", "default/web", pod("web"), 0)])
+    await asyncio.to_thread(sandbox.commit, Commit([Change("pods", "default/web", pod("web"), 0)]))
     await socket.say(q="web", group="")
     await socket.say(hidden=False)
     whole = await socket.frame()
@@ -116,7 +116,9 @@ async def test_the_informer_is_drawn_for_who_has_it_unfolded(
     assert '<ol id="informer"' in await unfolded.frame()
     stage = Stage(1, [])
     pipeline = Pipeline(1, 1, 0, stage, stage, stage, stage)
-    await asyncio.to_thread(sandbox.commit, [Change("pods", "default/web", pod("web"), 0)], pipeline=pipeline)
+    await asyncio.to_thread(
+        sandbox.commit, Commit([Change("pods", "default/web", pod("web"), 0)], pipeline=pipeline)
+    )
     frame = await unfolded.frame()
     assert '<ol id="informer"' in frame
     assert "reflector" in frame

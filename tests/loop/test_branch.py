@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from schedviz.api.branch import branch_of_moment
 from schedviz.api.write import configure
 from schedviz.store import Sandbox, Store
+from schedviz.store.commit_script import LIMITS
 from schedviz.store.past import Past
-from schedviz.store.sandbox import LIMITS
 from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver.status import TooLarge
 from tests.loop.conftest import node
@@ -69,7 +69,7 @@ def test_a_moment_of_more_objects_than_one_commit_takes_is_branched_whole_or_not
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedviz.api.new_sandbox.OBJECTS_AT_ONCE", 10)
-    monkeypatch.setattr("schedviz.store.sandbox.MAX_CHANGES", 20)
+    monkeypatch.setattr("schedviz.store.commit_script.MAX_CHANGES", 20)
     world = World(store)
     for number in range(30):
         world.create(node(f"n{number}"))

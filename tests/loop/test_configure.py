@@ -10,7 +10,7 @@ from schedviz.api import write
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.store import Clock, Meta, Sandbox, StaleLease, Steps, Store
+from schedviz.store import Clock, Commit, Meta, Sandbox, StaleLease, Steps, Store
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Invalid
@@ -59,7 +59,7 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
     write.configure(still, PLAIN | {"profiles": [{"plugins": off}]}, ["profiles"])
     assert still.lease() is None
     with pytest.raises(StaleLease):
-        still.commit([], token=led, now=1)
+        still.commit(Commit(lease=led, now=1))
     slice_()
     write.create(still, [node("n1"), pod("p1")])
     still.set_clock(Clock(still.clock().sim + 5 * SECOND, time.time(), STILL))

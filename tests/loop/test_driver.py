@@ -12,11 +12,11 @@ from schedviz.api import write
 from schedviz.celery import COMMON_QUEUE, KEY_PREFIX, own_queue
 from schedviz.loop import driver as module
 from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
-from schedviz.loop.due import KEY, RETRY_SECONDS, Asked
+from schedviz.loop.due import KEY, RETRY_SECONDS, SliceTime
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.store import Meta, Sandbox, Store
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store import Commit, Meta, Sandbox, Store
+from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
 from simulator.api import SECOND, ApiError, ApiServer, Change, Manifest, Micros, WatchEvent
 from simulator.client.informer import Informer, Pipeline
@@ -147,8 +147,8 @@ def told(sandbox: Sandbox) -> list[Event]:
 def test_a_slice_takes_in_what_is_there_says_who_leads_and_sets_the_next_time(
     driver: Driver, store: Store, sandbox: Sandbox, stand_in: type[StandIn]
 ) -> None:
-    sandbox.commit([create("a"), create("b")])
-    sandbox.commit([], lanes={"default/of-the-last-leader": LaneEntry("", "", "activeQ", 0, 0, 0, 1)})
+    sandbox.commit(Commit([create("a"), create("b")]))
+    sandbox.commit(Commit(lanes={"default/of-the-last-leader": LaneEntry("", "", "activeQ", 0, 0, 0, 1)}))
     stand_in.due = sandbox.clock().now(time.time()) + 3600 * SECOND
     before = store.wall()
     run(driver, store, sandbox)
@@ -187,7 +187,7 @@ def test_a_sandbox_that_cannot_be_read_is_tried_again_later(
 def test_an_asking_from_before_the_last_slice_is_left(driver: Driver, store: Store, sandbox: Sandbox) -> None:
     asked = Wakes(store).due.mark(sandbox.name).order
     run(driver, store, sandbox)
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     driver.slice(sandbox.name, asked)
     assert store.unseen().count(sandbox.name) == 1
 
@@ -220,14 +220,14 @@ def test_a_message_at_the_leader_stands_for_all_wakes_that_found_it_there(
     slow = Wakes(store)
     mark = slow.due.mark
 
-    def mark_and_be_overtaken(name: str) -> Asked:
+    def mark_and_be_overtaken(name: str) -> SliceTime:
         asked = mark(name)
         run(driver, store, sandbox)
         return asked
 
     monkeypatch.setattr(slow.due, "mark", mark_and_be_overtaken)
     slow.wake(sandbox.name)  # sends a message for what a slice has seen already
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     Wakes(store).wake(sandbox.name)
     assert store.redis.llen(queue) == 1
     message = json.loads(cast("bytes", store.redis.rpop(queue)))
@@ -247,9 +247,9 @@ def test_a_paused_sandbox_takes_in_what_is_written_and_does_nothing(
     clock = sandbox.clock().rebased(time.time(), paused=True)
     sandbox.set_clock(clock)
     stand_in.due = clock.sim
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     run(driver, store, sandbox)
-    sandbox.commit([create("b")])
+    sandbox.commit(Commit([create("b")]))
     run(driver, store, sandbox)
     assert [event.t for event in told(sandbox) if isinstance(event, PodRemoved)] == [clock.sim] * 2
     assert worked == []
@@ -281,7 +281,7 @@ def test_a_refused_write_is_not_told_and_what_led_to_it_is(
             self.told.remove(bound)
         return False
 
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     stand_in.work = work
     run(driver, store, sandbox)
     assert [type(event) for event in told(sandbox)] == [LeaderElected, PodRemoved, SchedulerError]
@@ -292,7 +292,7 @@ def test_in_a_full_sandbox_pods_are_bound_though_their_events_find_no_room(
 ) -> None:
     write.create(sandbox, [node("node-1"), pod("web")])
     full = sum(sandbox.count(resource) for resource in sandbox.resources())
-    monkeypatch.setitem(sandbox_module.LIMITS, "objects", full)
+    monkeypatch.setitem(LIMITS, "objects", full)
     presence = Presence(store, sandbox.name)
     presence.beat()
     run(Driver(store, Wakes(store), presence, Simulation), store, sandbox)
@@ -316,7 +316,7 @@ def test_a_simulation_sees_its_own_writes_before_it_acts_again_as_the_log_has_th
             return False
         self.api.commit([create(f"a{turn}"), create(f"b{turn}")])
         if turn % 2:
-            sandbox.commit([create(f"of-others-{turn}")])
+            sandbox.commit(Commit([create(f"of-others-{turn}")]))
         renamed = create(f"a{turn}", nodeName="n").object
         self.api.commit([Change("pods", f"default/a{turn}", renamed)])
         if turn > 1:
@@ -337,7 +337,7 @@ def test_a_fault_is_told_and_tried_again_later_with_a_new_simulation(
         raise ZeroDivisionError("by a plugin")
 
     stand_in.work = fail
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     for fault, delay in enumerate([5, 10, 20], start=1):
         run_and_be_due_in(driver, store, sandbox, delay)
         errors = [event for event in told(sandbox) if isinstance(event, SchedulerError)]
@@ -408,9 +408,9 @@ def test_a_trimmed_watch_log_is_answered_by_listing_anew(
     driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(driver, store, sandbox)
-    monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
+    monkeypatch.setitem(LIMITS, "log", 100)
     for start in range(0, 500, 100):
-        sandbox.commit([create(f"p{start + i}") for i in range(100)])
+        sandbox.commit(Commit([create(f"p{start + i}") for i in range(100)]))
     run(driver, store, sandbox)  # finds the log trimmed
     assert [simulation.lists for simulation in made] == [2], "it is the same leader"
     assert len([event for event in told(sandbox) if isinstance(event, PodRemoved)]) == 500
@@ -423,14 +423,14 @@ def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
     presence = Presence(store, sandbox_name)
     presence.beat()
     driver = Driver(store, Wakes(store), presence, Simulation)
-    sandbox.commit([create("a"), create("b")])
+    sandbox.commit(Commit([create("a"), create("b")]))
     run(driver, store, sandbox)
-    monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
-    sandbox.commit([Change("pods", "default/a", None), create("c")])
+    monkeypatch.setitem(LIMITS, "log", 100)
+    sandbox.commit(Commit([Change("pods", "default/a", None), create("c")]))
     for start in range(0, 500, 100):
         names = [str(number) for number in range(start, start + 100)]
         changes = [Change("configmaps", f"default/{name}", config_map(name), 0) for name in names]
-        sandbox.commit(changes)
+        sandbox.commit(Commit(changes))
     run(driver, store, sandbox)
     [relisted] = [event for event in told(sandbox) if isinstance(event, WatchRelisted)]
     assert relisted.gone == 1
@@ -444,7 +444,7 @@ def test_what_a_trimmed_watch_log_did_not_tell_is_made_good_by_the_list(
 def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_anew(
     driver: Driver, store: Store, sandbox: Sandbox
 ) -> None:
-    sandbox.commit([create("a"), create("b")])
+    sandbox.commit(Commit([create("a"), create("b")]))
     run(driver, store, sandbox)
     store.redis.hset(Keys.of(sandbox.name).state, "version", 1)
     run(driver, store, sandbox)

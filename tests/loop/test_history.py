@@ -1,16 +1,17 @@
 """Every past moment is seen as it was: by snapshot and log, by the archive and what is still live."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from schedviz.loop import archive_writer
-from schedviz.store import Gone, Sandbox, StaleLease, Store, archive
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store import Commit, Gone, Sandbox, StaleLease, Store, archive
 from schedviz.store.archive import Mark
+from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND, Change, Manifest
@@ -40,10 +41,10 @@ class Witness:
         self.decisions: dict[int, Decision] = {}
         commit = Sandbox.commit
 
-        def witnessed(sandbox: Sandbox, changes: Any, **rest: Any) -> list[int]:
-            versions = commit(sandbox, changes, **rest)
-            self.trace += rest.get("trace", ())
-            self.decisions |= {decision.cycle: decision for decision in rest.get("decisions", ())}
+        def witnessed(sandbox: Sandbox, written: Commit) -> list[int]:
+            versions = commit(sandbox, written)
+            self.trace += written.trace
+            self.decisions |= {decision.cycle: decision for decision in written.decisions}
             self.seen.append(Seen(sandbox.mark(), sandbox.list_all()[0], sandbox.lanes()))
             return versions
 
@@ -55,14 +56,14 @@ def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
     """Streams and chapters are short, and a snapshot takes many turns."""
     with pytest.MonkeyPatch.context() as patch:
         for stream, length in (("log", 120), ("trace", 200), ("decisions", 40), ("journal", 120)):
-            patch.setitem(sandbox_module.LIMITS, stream, length)
+            patch.setitem(LIMITS, stream, length)
         patch.setattr(archive_writer, "CHAPTER_WRITES", 12)
         patch.setattr(archive_writer, "CHAPTER_DECISIONS", 8)
         patch.setattr(archive_writer, "CHAPTER_ENTRIES", 25)
         patch.setattr(archive_writer, "SNAPSHOT_WRITES", 30)
         patch.setattr(archive_writer, "SNAPSHOT_SECONDS", 0.0)
         # So small that a kind's objects, too, come in many pieces.
-        patch.setattr(sandbox_module, "SCANNED", 4)
+        patch.setattr("schedviz.store.objects.SCANNED", 4)
         small = {"stream-node-max-entries": 10, "hash-max-ziplist-entries": 8}
         before = {name: store.redis.config_get(name)[name] for name in small}
         for name, value in small.items():
@@ -74,21 +75,19 @@ def short(store: Store) -> Iterator[pytest.MonkeyPatch]:
 
 def check(sandbox: Sandbox, witness: Witness) -> int:
     """That every moment that can be seen is as it was; how many could."""
-    reach = sandbox.history().reach()
+    history = sandbox.history()
+    reach = history.reach()
     assert reach
     assert reach.last == witness.seen[-1].mark
     last_with = {seen.mark.version: seen for seen in witness.seen}
     for version, seen in last_with.items():
         if version < reach.first.version:
             with pytest.raises(Gone):
-                sandbox.history().at_version(version)
+                history.collection("pods", version)
             continue
-        moment = sandbox.history().at_version(version)
-        assert moment.mark == seen.mark
-        assert moment.objects == {resource: found for resource, found in seen.objects.items() if found}
+        for resource, found in seen.objects.items():
+            assert history.collection(resource, version) == [*found.values()]
         assert sandbox.list_at("pods", version).items == [*seen.objects.get("pods", {}).values()]
-        assert moment.lanes == seen.lanes
-        assert moment.decision in (None, witness.decisions.get(moment.mark.cycle))
     for before, seen in zip(witness.seen, witness.seen[1:], strict=False):
         for seq in range(max(before.mark.seq, reach.first.seq) + 1, seen.mark.seq + 1):
             then = seen if seq == seen.mark.seq else before
@@ -96,6 +95,9 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
             assert (moment.mark.seq, moment.mark.version) == (seq, then.mark.version)
             assert moment.objects == {resource: found for resource, found in then.objects.items() if found}
             assert moment.lanes == then.lanes
+            assert moment.decision in (None, witness.decisions.get(moment.mark.cycle))
+            if then is seen:
+                assert replace(moment.mark, now=seen.mark.now) == seen.mark
             assert [number for number, _ in moment.trace][-1] == seq
             assert moment.mark.now == witness.trace[seq - 1].t
     kept = sandbox.history().chapters[0].began
@@ -106,7 +108,7 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
             assert decision == witness.decisions.get(cycle) or (decision is None and not chapter.decisions)
     for beyond in (reach.last.version + 1, 10**9):
         with pytest.raises(Gone):
-            sandbox.history().at_version(beyond)
+            sandbox.history().collection("pods", beyond)
         with pytest.raises(Gone):
             sandbox.list_at("pods", beyond)
     with pytest.raises(Gone):
@@ -218,17 +220,17 @@ def test_where_the_log_was_trimmed_before_it_was_read_the_history_begins_anew(
     flood = [Change("configmaps", f"default/{i}", {"metadata": {}}, 0) for i in range(150)]
     if not led:
         world.take_over()
-    world.sandbox.commit(flood)
-    world.sandbox.commit([Change("configmaps", change.key, None) for change in flood])
+    world.sandbox.commit(Commit(flood))
+    world.sandbox.commit(Commit([Change("configmaps", change.key, None) for change in flood]))
     witness = Witness(short)
     world.slice()
     busy(world, range(3, 6))
     sandbox = world.sandbox
     began = sandbox.history().chapters[-1].began.version
     with pytest.raises(Gone):
-        sandbox.history().at_version(known + 150)
+        sandbox.history().collection("pods", known + 150)
     seen = next(seen for seen in witness.seen if seen.mark.version > known + 300)
-    assert sandbox.history().at_version(seen.mark.version).objects["pods"] == seen.objects["pods"]
+    assert sandbox.history().collection("pods", seen.mark.version) == [*seen.objects["pods"].values()]
     assert began > known + 300
     if led:
         with pytest.raises(Gone):

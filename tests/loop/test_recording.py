@@ -8,10 +8,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from schedviz.store import Sandbox, Store, codec
+from schedviz.store import Commit, Sandbox, Store, codec
+from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
-from schedviz.store.sandbox import LIMITS
 from simulator.api import SECOND, Change, Micros
 from simulator.decision_columns import stored_encoder
 from simulator.queueing.versions import QUEUES
@@ -102,7 +102,7 @@ def test_what_is_contained_is_told_again_by_whoever_leads(store: Store) -> None:
     world.create(down, node("n1"), *workloads)
     world.slice()
     bad = {**pod("bad"), "spec": {"containers": "none"}}
-    world.sandbox.commit([Change("pods", "default/bad", bad, expected=0)])
+    world.sandbox.commit(Commit([Change("pods", "default/bad", bad, expected=0)]))
     for number in range(2):
         world.create(pod(f"p{number}"))
         world.slice()

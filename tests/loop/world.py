@@ -17,7 +17,7 @@ from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Meta, Sandbox, Steps, Store
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store.commit_script import LIMITS
 from simulator.api import SECOND, ApiServer, Change, Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.simulation import Options, Simulation
@@ -58,7 +58,7 @@ class Contested:
                     )
             case "full":
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setitem(sandbox_module.LIMITS, "objects", 1)
+                    patch.setitem(LIMITS, "objects", 1)
                     return self._api.commit(changes)
         versions = self._api.commit(changes)
         if trouble == "answer lost":

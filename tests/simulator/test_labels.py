@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.node_selectors import match_node_selector
-from simulator.objects.labels import EVERYTHING, Requirement, label_selector, parse_int64
+from simulator.objects.labels import Requirement, Selector, label_selector, parse_int64
 from simulator.objects.node import Node
 from simulator.objects.node_selector import NodeSelectorTerm, node_selector_matches
 
@@ -45,8 +45,9 @@ def test_gt_and_lt_compare_integers_only() -> None:
 
 def test_no_selector_matches_nothing_and_an_empty_one_everything() -> None:
     assert label_selector(None) is None
-    assert label_selector({}) == EVERYTHING
-    assert EVERYTHING.matches({})
+    everything = label_selector({})
+    assert everything == Selector(())
+    assert everything.matches({})
 
 
 def test_the_same_selector_written_otherwise_is_the_same_key() -> None:

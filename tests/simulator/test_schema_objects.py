@@ -21,7 +21,8 @@ from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported import Import
 from simulator.plugins.registry import load, profiles
 from simulator.trace import ControllerFailed
-from simulator.what_if.search import search_to_end
+from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 from tests.apiserver.cluster import refusal
 from tests.schema_objects import KINDS, any_object, examples, objects
@@ -125,7 +126,9 @@ def test_any_object_is_refused_with_a_status_or_stops_no_component(manifests: li
     assert_sound(lab)
     if lab.exists("huge"):
         items = [(resource_of(manifest), manifest) for manifest in everything(lab)]
-        assert search_to_end(Situation.read(items, lab.pod("huge"), PROFILES)).tried >= 0
+        *_, answer = search(Situation.read(items, lab.pod("huge"), PROFILES))
+        assert isinstance(answer, WhatIfAnswer)
+        assert answer.tried >= 0
 
 
 @examples(12)

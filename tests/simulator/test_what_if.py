@@ -37,7 +37,7 @@ from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.comparison import compare_nodes, rank_nodes
 from simulator.what_if.edit import Edit
 from simulator.what_if.eviction import explain_eviction, find_preventions
-from simulator.what_if.search import GROUPS_AT_MOST, search, search_to_end
+from simulator.what_if.search import GROUPS_AT_MOST, search
 from simulator.what_if.situation import Situation
 from tests.simulator.builders import a_node, a_pod
 
@@ -62,7 +62,9 @@ def key_of(manifest: Manifest) -> tuple[str, str]:
 def asked(
     objects: Iterable[Manifest], pod: Manifest, frameworks: Mapping[str, Framework] = FRAMEWORKS
 ) -> WhatIfAnswer:
-    return search_to_end(Situation.read(of(objects), pod, frameworks))
+    *_, answer = search(Situation.read(of(objects), pod, frameworks))
+    assert isinstance(answer, WhatIfAnswer)
+    return answer
 
 
 def attempted(

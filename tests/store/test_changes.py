@@ -5,9 +5,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from schedviz.store import Clock, Failure, Meta, Sandbox, Store
-from schedviz.store import sandbox as sandbox_module
+from schedviz.store import Clock, Commit, Failure, Meta, Sandbox, Store
 from schedviz.store.changes import TRACE_READ, Changes, Position, Values
+from schedviz.store.commit_script import LIMITS
 from schedviz.store.wall import Wall
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
@@ -31,7 +31,7 @@ def lane(pod: str, attempts: int = 0) -> LaneEntry:
 
 
 def test_a_reader_that_knows_all_is_told_so(store: Store, sandbox: Sandbox) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     position = here(store, sandbox)
     changes = read(store, sandbox, position)
     assert (changes.outcome, changes.values) == ("same", None)
@@ -43,12 +43,14 @@ def test_writes_of_objects_are_given_once_in_order_with_what_was_committed_with_
     store: Store, sandbox: Sandbox, make_decision: Callable[[int], Decision]
 ) -> None:
     position = here(store, sandbox)
-    sandbox.commit([create("a"), create("b")], trace=[Bound(1, 1, "default/a", "n")])
+    sandbox.commit(Commit([create("a"), create("b")], trace=[Bound(1, 1, "default/a", "n")]))
     sandbox.commit(
-        [Change("pods", "default/a", None, 1)],
-        trace=[Bound(2, 2, "default/b", "n")],
-        decisions=[make_decision(1), make_decision(2)],
-        lanes={"default/b": lane("default/b")},
+        Commit(
+            [Change("pods", "default/a", None, 1)],
+            trace=[Bound(2, 2, "default/b", "n")],
+            decisions=[make_decision(1), make_decision(2)],
+            lanes={"default/b": lane("default/b")},
+        )
     )
     changes = read(store, sandbox, position)
     assert changes.outcome == "changes"
@@ -89,9 +91,9 @@ def test_each_other_write_is_a_revision_of_its_own(store: Store, sandbox: Sandbo
         (release, lambda now: now.lease is None),
         (lambda: sandbox.set_failure(Failure("x", 1, wall, wall)), lambda now: now.failure),
         (lambda: sandbox.set_failure(None), lambda now: not now.failure),
-        (lambda: sandbox.commit([], under_way=under_way), lambda now: "Filter" in now.under_way),
-        (lambda: sandbox.commit([], under_way=None), lambda now: not now.under_way),
-        (lambda: sandbox.commit([], pipeline=pipeline), lambda now: now.pipeline),
+        (lambda: sandbox.commit(Commit(under_way=under_way)), lambda now: "Filter" in now.under_way),
+        (lambda: sandbox.commit(Commit(under_way=None)), lambda now: not now.under_way),
+        (lambda: sandbox.commit(Commit(pipeline=pipeline)), lambda now: now.pipeline),
     ]
     position = here(store, sandbox)
     for write, seen in writes:
@@ -103,7 +105,7 @@ def test_each_other_write_is_a_revision_of_its_own(store: Store, sandbox: Sandbo
         assert changes.meta is None
         assert seen(changes.values)
         position = changes.position
-    sandbox.commit([], meta=Meta(sandbox.name, title="another"))
+    sandbox.commit(Commit(meta=Meta(sandbox.name, title="another")))
     meta = read(store, sandbox, position).meta
     assert meta is not None
     assert "another" in meta
@@ -120,29 +122,29 @@ def test_what_changes_nothing_to_be_seen_is_no_revision(store: Store, sandbox: S
 
 
 def test_a_queue_that_was_written_anew_is_given_whole(store: Store, sandbox: Sandbox) -> None:
-    sandbox.commit([], lanes={"default/a": lane("default/a")})
+    sandbox.commit(Commit(lanes={"default/a": lane("default/a")}))
     position = here(store, sandbox)
-    sandbox.commit([], lanes={"default/b": lane("default/b")}, reset_lanes=True)
+    sandbox.commit(Commit(lanes={"default/b": lane("default/b")}, reset_lanes=True))
     changes = read(store, sandbox, position)
     assert changes.lanes is not None
     assert [*changes.lanes] == ["default/b"]
-    sandbox.commit([], lanes={"default/b": None})
+    sandbox.commit(Commit(lanes={"default/b": None}))
     assert read(store, sandbox, changes.position).moved == [("default/b", "")]
 
 
 def test_a_reader_behind_a_trimmed_log_must_read_anew(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sandbox_module.LIMITS, "log", 100)
+    monkeypatch.setitem(LIMITS, "log", 100)
     position = here(store, sandbox)
     for start in range(0, 500, 100):
-        sandbox.commit([create(f"p{start + i}") for i in range(100)])
+        sandbox.commit(Commit([create(f"p{start + i}") for i in range(100)]))
     assert read(store, sandbox, position).outcome == "anew"
 
 
 def test_of_a_long_trace_the_last_events_are_given(store: Store, sandbox: Sandbox) -> None:
     position = here(store, sandbox)
-    sandbox.commit([], trace=[Bound(i, i, "p", "n") for i in range(TRACE_READ + 5)])
+    sandbox.commit(Commit(trace=[Bound(i, i, "p", "n") for i in range(TRACE_READ + 5)]))
     changes = read(store, sandbox, position)
     assert [number for number, _ in changes.trace] == [*range(6, TRACE_READ + 6)]
 
@@ -151,7 +153,7 @@ def test_of_a_long_trace_the_last_events_are_given(store: Store, sandbox: Sandbo
 def test_a_position_that_the_store_has_lost_must_be_read_anew(
     store: Store, sandbox: Sandbox, counter: str
 ) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     position = Position(revision=1)
     ahead = {"revision": 100} if counter == "revision" else {"revision": 1, counter: 100}
     assert read(store, sandbox, position).outcome == "changes"
@@ -159,7 +161,7 @@ def test_a_position_that_the_store_has_lost_must_be_read_anew(
 
 
 def test_a_sandbox_deleted_and_made_anew_must_be_read_anew(store: Store, sandbox: Sandbox) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     position = here(store, sandbox)
     store.delete(sandbox.name)
     assert read(store, sandbox, position).outcome == "gone"

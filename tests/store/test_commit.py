@@ -8,6 +8,7 @@ import pytest
 
 from schedviz.store import (
     CollectionChanged,
+    Commit,
     NoSandbox,
     Sandbox,
     SandboxExists,
@@ -15,6 +16,7 @@ from schedviz.store import (
     Store,
     StoreError,
 )
+from schedviz.store.commit_script import LIMITS
 from schedviz.store.model import Meta
 from simulator.api import ApiError, Change, WatchEvent
 from simulator.client.informer import Informer
@@ -47,8 +49,8 @@ def everything(sandbox: Sandbox) -> tuple[object, ...]:
 
 
 def test_a_manifest_comes_back_as_it_went_in_with_its_version(sandbox: Sandbox) -> None:
-    assert sandbox.commit([create("a"), create("b")]) == [1, 2]
-    assert sandbox.commit([Change("pods", "default/a", pod("a", nodeName="n"), expected=1)]) == [3]
+    assert sandbox.commit(Commit([create("a"), create("b")])) == [1, 2]
+    assert sandbox.commit(Commit([Change("pods", "default/a", pod("a", nodeName="n"), expected=1)])) == [3]
 
     expected = pod("a", nodeName="n")
     expected["metadata"]["resourceVersion"] = "3"
@@ -58,7 +60,7 @@ def test_a_manifest_comes_back_as_it_went_in_with_its_version(sandbox: Sandbox) 
     assert listing.version == sandbox.version() == 3
     assert sandbox.resources() == ["pods"]
 
-    sandbox.commit([Change("pods", "default/a", None)])
+    sandbox.commit(Commit([Change("pods", "default/a", None)]))
     assert sandbox.get("pods", "default/a") is None
     assert [(event.type, event.key, event.version) for event in sandbox.events(0)] == [
         ("ADDED", "default/a", 1),
@@ -82,17 +84,19 @@ def test_a_manifest_comes_back_as_it_went_in_with_its_version(sandbox: Sandbox) 
     ],
 )
 def test_one_refused_object_refuses_the_whole_commit(sandbox: Sandbox, change: Change, reason: str) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     before = everything(sandbox)
     lane = LaneEntry("default/b", "", "activeQ", 0, 0, 0, 1)
 
     with pytest.raises(ApiError) as refused:
         sandbox.commit(
-            [create("b"), change],
-            trace=[Bound(1, 1, "default/b", "n")],
-            lanes={"default/b": lane},
-            now=5,
-            seen=1,
+            Commit(
+                [create("b"), change],
+                trace=[Bound(1, 1, "default/b", "n")],
+                lanes={"default/b": lane},
+                now=5,
+                seen=1,
+            )
         )
 
     assert (refused.value.reason, refused.value.key) == (reason, change.key)
@@ -100,14 +104,15 @@ def test_one_refused_object_refuses_the_whole_commit(sandbox: Sandbox, change: C
 
 
 def test_a_collection_written_since_it_was_read_refuses_the_commit(sandbox: Sandbox) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     read = sandbox.list("pods").version
-    sandbox.commit([Change("nodes", "n", pod("n"), expected=0)], unchanged={"pods": read})  # only pods count
-    sandbox.commit([create("b")], unchanged={"pods": sandbox.version()})
+    # Only pods count.
+    sandbox.commit(Commit([Change("nodes", "n", pod("n"), expected=0)], unchanged={"pods": read}))
+    sandbox.commit(Commit([create("b")], unchanged={"pods": sandbox.version()}))
     before = everything(sandbox)
 
     with pytest.raises(CollectionChanged) as refused:
-        sandbox.commit([create("c")], unchanged={"nodes": 2, "pods": read})
+        sandbox.commit(Commit([create("c")], unchanged={"nodes": 2, "pods": read}))
 
     assert refused.value.resource == "pods"
     assert everything(sandbox) == before
@@ -123,8 +128,8 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
     before = everything(sandbox)
 
     for write in (
-        lambda: sandbox.commit([create("a")], token=first),
-        lambda: sandbox.commit([], token=first, trace=[Bound(1, 1, "default/b", "n")], now=1),
+        lambda: sandbox.commit(Commit([create("a")], lease=first)),
+        lambda: sandbox.commit(Commit(lease=first, trace=[Bound(1, 1, "default/b", "n")], now=1)),
     ):
         with pytest.raises(StaleLease):
             write()
@@ -133,7 +138,7 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
 
     assert everything(sandbox) == before
     assert sandbox.lease() == second
-    assert sandbox.commit([create("a")], token=second) == [1]
+    assert sandbox.commit(Commit([create("a")], lease=second)) == [1]
     renewal = sandbox.renew_lease(second)
     assert renewal is not None
     assert sandbox.lease() == renewal.lease
@@ -155,7 +160,7 @@ def test_of_many_writers_that_expect_the_same_version_one_wins_each_round(
     sandbox: Sandbox, store: Store
 ) -> None:
     """A counter raised by compare-and-swap from eight threads: no increment is lost, none counted twice."""
-    sandbox.commit([create("counter", count=0)])
+    sandbox.commit(Commit([create("counter", count=0)]))
     rounds, writers = 20, 8
     conflicts: list[str] = []
 
@@ -168,7 +173,7 @@ def test_of_many_writers_that_expect_the_same_version_one_wins_each_round(
             version = int(current["metadata"]["resourceVersion"])
             current["spec"]["count"] += 1
             try:
-                own.commit([Change("pods", "default/counter", current, expected=version)])
+                own.commit(Commit([Change("pods", "default/counter", current, expected=version)]))
             except ApiError as error:
                 conflicts.append(error.reason)
             else:
@@ -190,35 +195,35 @@ def test_of_many_writers_that_expect_the_same_version_one_wins_each_round(
 def test_the_decision_of_a_cycle_is_written_once_only(
     sandbox: Sandbox, make_decision: Callable[[int], Any]
 ) -> None:
-    sandbox.commit([], decisions=[make_decision(1), make_decision(3)])
+    sandbox.commit(Commit(decisions=[make_decision(1), make_decision(3)]))
     assert sandbox.decision(1) == make_decision(1)
     assert sandbox.decision(2) is None
     assert sandbox.last_decision() == make_decision(3)
     before = everything(sandbox)
     with pytest.raises(AssertionError, match="CycleRepeats"):
-        sandbox.commit([create("a")], decisions=[make_decision(3)])
+        sandbox.commit(Commit([create("a")], decisions=[make_decision(3)]))
     assert everything(sandbox) == before
 
 
 def test_what_the_loop_writes_it_has_seen_unless_others_wrote_in_between(
     sandbox: Sandbox, store: Store
 ) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     assert sandbox.name in store.unseen()
-    sandbox.commit([create("b")], seen=1, now=1_800_000_000_123_456)
+    sandbox.commit(Commit([create("b")], seen=1, now=1_800_000_000_123_456))
     assert sandbox.progress() == (2, 1_800_000_000_123_456, 0)
-    sandbox.commit([create("c")])
-    sandbox.commit([create("d")], seen=2)
+    sandbox.commit(Commit([create("c")]))
+    sandbox.commit(Commit([create("d")], seen=2))
     assert sandbox.progress()[0] == 2
     assert sandbox.name in store.unseen()
 
 
 def test_lanes_are_patched_or_replaced(sandbox: Sandbox) -> None:
     a, b = (LaneEntry(f"default/{name}", name, "activeQ", 0, 0, 0, 1) for name in "ab")
-    sandbox.commit([], lanes={a.pod: a, b.pod: b})
-    sandbox.commit([], lanes={b.pod: None})
+    sandbox.commit(Commit(lanes={a.pod: a, b.pod: b}))
+    sandbox.commit(Commit(lanes={b.pod: None}))
     assert sandbox.lanes() == {a.pod: a}
-    sandbox.commit([], lanes={b.pod: b}, reset_lanes=True)
+    sandbox.commit(Commit(lanes={b.pod: b}, reset_lanes=True))
     assert sandbox.lanes() == {b.pod: b}
 
 
@@ -226,8 +231,8 @@ def test_the_pipeline_is_as_it_was_last_told(sandbox: Sandbox) -> None:
     assert sandbox.pipeline() is None
     informer = Informer()
     informer.watch(WatchEvent("ADDED", "pods", "default/a", {"metadata": {"name": "a"}}, 1))
-    sandbox.commit([], pipeline=informer.pipeline())
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit(pipeline=informer.pipeline()))
+    sandbox.commit(Commit([create("a")]))
     assert sandbox.pipeline() == informer.pipeline()
 
 
@@ -235,7 +240,7 @@ def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store,
     name = sandbox.name
     with pytest.raises(SandboxExists):
         store.create(Meta(name=name))
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     old = sandbox.take_lease("w", None)
     store.delete(name)
     with pytest.raises(NoSandbox):
@@ -244,7 +249,7 @@ def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store,
         sandbox.meta,
         sandbox.version,
         lambda: sandbox.events(0),
-        lambda: sandbox.commit([create("b")]),
+        lambda: sandbox.commit(Commit([create("b")])),
     ):
         with pytest.raises(NoSandbox):
             use()
@@ -255,7 +260,7 @@ def test_a_sandbox_is_made_once_and_one_made_anew_goes_on_counting(store: Store,
     assert anew.version() == 2
     assert anew.lease() is None
     with pytest.raises(StaleLease):
-        anew.commit([], token=old)
+        anew.commit(Commit(lease=old))
 
 
 def test_a_creation_that_fails_leaves_no_sandbox(store: Store, sandbox_name: str) -> None:
@@ -275,25 +280,25 @@ def test_a_name_that_is_no_dns_label_is_refused(store: Store, name: str) -> None
 def test_bounds_are_met_with_an_error_that_says_which(
     sandbox: Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from schedviz.store import sandbox as module
     from schedviz.store import store as store_module
 
-    monkeypatch.setitem(module.LIMITS, "objects", 4)
-    monkeypatch.setitem(module.LIMITS, "resources", 2)
-    sandbox.commit([create("a"), create("b")])
+    monkeypatch.setitem(LIMITS, "objects", 4)
+    monkeypatch.setitem(LIMITS, "resources", 2)
+    sandbox.commit(Commit([create("a"), create("b")]))
     before = everything(sandbox)
+    of_new_kinds = [Change(kind, "x", pod("x"), expected=0) for kind in ("k1", "k2")]
     refused: list[tuple[str, Callable[[], object]]] = [
-        ("objects", lambda: sandbox.commit([create("c"), create("d"), create("e")])),
-        ("kinds", lambda: sandbox.commit([Change(kind, "x", pod("x"), expected=0) for kind in ("k1", "k2")])),
-        ("bytes", lambda: sandbox.commit([create("c", text="x" * 1_500_000)])),
-        ("one commit", lambda: sandbox.commit([create(str(i)) for i in range(10_001)])),
+        ("objects", lambda: sandbox.commit(Commit([create("c"), create("d"), create("e")]))),
+        ("kinds", lambda: sandbox.commit(Commit(of_new_kinds))),
+        ("bytes", lambda: sandbox.commit(Commit([create("c", text="x" * 1_500_000)]))),
+        ("one commit", lambda: sandbox.commit(Commit([create(str(i)) for i in range(10_001)]))),
     ]
     for words, use in refused:
         with pytest.raises(StoreError, match=words):
             use()
         assert everything(sandbox) == before
     sandbox.commit(
-        [Change("pods", "default/a", None), create("c"), create("d"), create("e")]
+        Commit([Change("pods", "default/a", None), create("c"), create("d"), create("e")])
     )  # three more, one less
 
     monkeypatch.setattr(store_module, "MAX_SANDBOXES", 1)
@@ -302,9 +307,9 @@ def test_bounds_are_met_with_an_error_that_says_which(
 
 
 def test_a_commit_is_not_stored_twice_when_redis_forgets_its_scripts(sandbox: Sandbox, store: Store) -> None:
-    sandbox.commit([create("a")])
+    sandbox.commit(Commit([create("a")]))
     store.redis.script_flush()
-    assert sandbox.commit([create("b")], trace=[Bound(1, 1, "default/b", "n")]) == [2]
+    assert sandbox.commit(Commit([create("b")], trace=[Bound(1, 1, "default/b", "n")])) == [2]
     assert sandbox.trace_head() == 1
 
 
@@ -313,5 +318,5 @@ def test_objects_are_found_by_a_name_in_them(sandbox: Sandbox) -> None:
         name: {"metadata": {"name": name}, "spec": {"nodeName": node}}
         for name, node in [("a", "n1"), ("b", "n10")]
     }
-    sandbox.commit([Change("pods", name, manifest, 0) for name, manifest in manifests.items()])
+    sandbox.commit(Commit([Change("pods", name, manifest, 0) for name, manifest in manifests.items()]))
     assert [found["metadata"]["name"] for found in sandbox.speaking_of("pods", "n1")] == ["a"]

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from simulator.api import ApiError, Change
 
 json = st.recursive(
@@ -65,10 +65,10 @@ class Model(RuleBasedStateMachine):
                     expected_reason = "NotFound"
         if expected_reason:
             with pytest.raises(ApiError) as refused:
-                self.sandbox.commit(batch)
+                self.sandbox.commit(Commit(batch))
             assert refused.value.reason == expected_reason
             return
-        versions = self.sandbox.commit(batch)
+        versions = self.sandbox.commit(Commit(batch))
         for change, version in zip(batch, versions, strict=True):
             self.version += 1
             assert version == self.version

@@ -2,15 +2,17 @@
 
 import pytest
 
-from schedviz.store import Gone, Sandbox
-from schedviz.store import sandbox as module
+from schedviz.store import Commit, Gone, Sandbox
+from schedviz.store.commit_script import LIMITS
 from simulator.trace import Bound
 
 from .test_commit import create
 
 
 def test_reading_goes_on_from_any_kept_version_in_pages(sandbox: Sandbox) -> None:
-    sandbox.commit([create(f"p{i}") for i in range(5)], trace=[Bound(i, i, f"p{i}", "n") for i in range(5)])
+    sandbox.commit(
+        Commit([create(f"p{i}") for i in range(5)], trace=[Bound(i, i, f"p{i}", "n") for i in range(5)])
+    )
     for after in range(6):
         assert [event.version for event in sandbox.events(after)] == list(range(after + 1, 6))
         assert [seq for seq, _ in sandbox.trace(after)] == list(range(after + 1, 6))
@@ -27,12 +29,14 @@ def test_a_cycle_that_there_cannot_be_has_no_decision(sandbox: Sandbox, cycle: i
 
 
 def test_a_trimmed_or_future_version_is_gone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(module.LIMITS, "log", 100)
-    monkeypatch.setitem(module.LIMITS, "trace", 100)
+    monkeypatch.setitem(LIMITS, "log", 100)
+    monkeypatch.setitem(LIMITS, "trace", 100)
     for start in range(0, 1000, 100):
         sandbox.commit(
-            [create(f"p{start + i}") for i in range(100)],
-            trace=[Bound(i, i, "p", "n") for i in range(start, start + 100)],
+            Commit(
+                [create(f"p{start + i}") for i in range(100)],
+                trace=[Bound(i, i, "p", "n") for i in range(start, start + 100)],
+            )
         )
     for read in (sandbox.events, sandbox.trace):
         assert len(read(900)) == 100

@@ -7,7 +7,7 @@ import pytest
 from kombu.exceptions import OperationalError
 
 from schedviz.embedded_redis import EmbeddedRedis, lock
-from schedviz.store import Meta, Sandbox, Store, Trouble, trouble_of
+from schedviz.store import Commit, Meta, Sandbox, Store, Trouble, trouble_of
 from simulator.api import Change
 from simulator.trace import LaneEntry
 from tests.store.test_commit import create
@@ -38,7 +38,7 @@ def writes(store: Store, sandbox: Sandbox) -> list[Callable[[], object]]:
             pipe.execute()
 
     return [
-        lambda: sandbox.commit([create("c")]),
+        lambda: sandbox.commit(Commit([create("c")])),
         lambda: store.redis.set("b", 1),
         transaction,
         lambda: store.create(Meta("another")),
@@ -53,7 +53,7 @@ def everything(store: Store) -> dict[bytes, bytes]:
 def test_a_redis_without_memory_or_file_says_so_reads_and_stores_nothing_at_all(own_store: Store) -> None:
     store = own_store
     sandbox = store.create(Meta("sandbox"), [create("a"), create("b")])
-    sandbox.commit([], lanes={"default/a": LaneEntry("", "", "activeQ", 0, 0, 0, 1)})
+    sandbox.commit(Commit(lanes={"default/a": LaneEntry("", "", "activeQ", 0, 0, 0, 1)}))
     read = [sandbox.list("pods"), sandbox.list_all(), sandbox.queue(), sandbox.clock(), sandbox.mark()]
     before = everything(store)
     for trouble in (Trouble.FULL, Trouble.READ_ONLY):
@@ -81,7 +81,7 @@ def test_without_memory_what_is_not_needed_can_be_deleted(own_store: Store) -> N
     store = own_store
     sandbox = store.create(Meta("sandbox"), [create("a"), create("b")])
     store.redis.config_set("maxmemory", 1)
-    sandbox.commit([Change("pods", "default/a", None)])
+    sandbox.commit(Commit([Change("pods", "default/a", None)]))
     assert sandbox.names("pods") == ["default/b"]
     store.delete("sandbox")
     assert store.sandboxes() == []
@@ -102,12 +102,12 @@ def test_a_redis_that_is_gone_is_away_also_where_kombu_says_so(
 
 
 def test_an_object_is_deleted_and_created_in_one_commit(sandbox: Sandbox) -> None:
-    [version] = sandbox.commit([create("a")])
+    [version] = sandbox.commit(Commit([create("a")]))
     delete, change = Change("pods", "default/a", None, version), create("a", nodeName="n")
-    assert sandbox.commit([delete, change]) == [version + 1, version + 2]
+    assert sandbox.commit(Commit([delete, change])) == [version + 1, version + 2]
     assert [event.type for event in sandbox.events(version)] == ["DELETED", "ADDED"]
     assert sandbox.get("pods", "default/a") is not None
     assert sandbox.size() == 1
     for twice in ([change, change], [delete, delete], [change, delete]):
         with pytest.raises(ValueError, match="only once"):
-            sandbox.commit(twice)
+            sandbox.commit(Commit(twice))

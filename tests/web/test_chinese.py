@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils.translation import override
 
 from schedviz.api import write
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web import ideas, scenarios
 from schedviz.web.forms import FORMS
 from simulator import trace
@@ -113,10 +113,12 @@ def full(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
         *(("pods", each.pod, samples.pod(each.pod.removeprefix("default/"))) for each in lanes),
     ]
     sandbox.commit(
-        [Change(resource, key, made, expected=0) for resource, key, made in objects],
-        trace=[*ended, *events],
-        decisions=numbered,
-        lanes={entry.pod: entry for entry in lanes},
+        Commit(
+            [Change(resource, key, made, expected=0) for resource, key, made in objects],
+            trace=[*ended, *events],
+            decisions=numbered,
+            lanes={entry.pod: entry for entry in lanes},
+        )
     )
     yield sandbox
     store.delete(sandbox_name)

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from schedviz.api import write
-from schedviz.store import Sandbox
+from schedviz.store import Commit, Sandbox
 from schedviz.web.commands import COMMANDS, CommandError, complete, run
 
 from .samples import SCHEDULED
@@ -186,7 +186,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(cluster: Sandbox, line: st
 
 
 def test_a_line_is_completed_by_commands_names_flags_and_choices(cluster: Sandbox) -> None:
-    cluster.commit([], decisions=[SCHEDULED])
+    cluster.commit(Commit(decisions=[SCHEDULED]))
 
     def lines(text: str) -> list[str]:
         return [option.line for option in complete(cluster, text)]

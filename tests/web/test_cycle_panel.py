@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from msgspec.structs import replace
 
-from schedviz.store import Sandbox
+from schedviz.store import Commit, Sandbox
 from schedviz.web.view.course import course
 from schedviz.web.view.cycle import read
 from schedviz.web.view.priority import Ranks
@@ -41,7 +41,7 @@ def test_a_node_with_nominated_pods_is_shown_as_two_passes(
     cluster = a_cluster([a_node("n1", "4", labels=host)])
     first = Pod.parse(a_pod("first", "2", labels={"app": "first"}, priority=100))
     made = attempt(cluster, a_pod("web", cpu, priority=1, **spec), nominated={"n1": [first]})
-    sandbox.commit([], decisions=[replace(record(made), cycle=1)])
+    sandbox.commit(Commit(decisions=[replace(record(made), cycle=1)]))
     client = Client(headers={"host": "localhost"})
     html = client.get(f"/s/{sandbox.name}/cycles/1/", headers={"HX-Request": "true"}).content.decode()
     assert "is filtered twice: default/first may get there first, or not." in html
@@ -71,7 +71,7 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
 def test_a_score_of_the_last_cycle_has_an_address_by_its_column(
     sandbox: Sandbox, place: str, node: str
 ) -> None:
-    sandbox.commit([], decisions=[replace(SCHEDULED, cycle=7)])
+    sandbox.commit(Commit(decisions=[replace(SCHEDULED, cycle=7)]))
     client = Client(headers={"host": "localhost"})
     address = f"/s/{sandbox.name}/cycles/last/?plugin=NodeResourcesFit&place={place}"
     html = client.get(address, headers={"HX-Request": "true"}).content.decode()

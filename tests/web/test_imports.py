@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from schedviz.store import Store
-from schedviz.store.sandbox import LIMITS
+from schedviz.store.commit_script import LIMITS
 from schedviz.web import imports
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.imported import ImportReport

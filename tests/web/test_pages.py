@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from schedviz.api import write
-from schedviz.store import Sandbox, Steps, Store
+from schedviz.store import Commit, Sandbox, Steps, Store
 
 from .samples import SCHEDULED
 
@@ -249,7 +249,7 @@ def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandb
 
 
 def test_a_cycle_has_a_receipt(client: Client, cluster: str, sandbox: Sandbox) -> None:
-    sandbox.commit([], decisions=[SCHEDULED])
+    sandbox.commit(Commit(decisions=[SCHEDULED]))
     page = text(client.get(f"{cluster}cycles/7/").content)
     assert "n3 wins with 361, 321 ahead of n1." in page
     assert client.get(f"{cluster}cycles/8/").status_code == 404

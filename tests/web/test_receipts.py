@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from schedviz.store import Sandbox
+from schedviz.store import Commit, Sandbox
 from simulator import trace
 from simulator.api import Change
 
@@ -53,7 +53,7 @@ def told(sandbox: Sandbox) -> str:
         event("old", "Preempted", "Preempted by pod uid-web on node n1"),
     ]
     decision = preempting(0, "n1", candidate("n1", 0))
-    sandbox.commit(changes, trace=STORY, decisions=[decision])
+    sandbox.commit(Commit(changes, trace=STORY, decisions=[decision]))
     return f"/s/{sandbox.name}/"
 
 

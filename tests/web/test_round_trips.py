@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from schedviz.cache import default_caches
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web.view.log import Words
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
@@ -16,7 +16,9 @@ from tests.web.samples import node, pod
 def filled(sandbox: Sandbox) -> Sandbox:
     changes = [Change("nodes", f"n{number}", node(f"n{number}"), 0) for number in range(5)]
     changes += [Change("pods", f"default/p{number}", pod(f"p{number}"), 0) for number in range(20)]
-    sandbox.commit(changes, trace=[Bound(number, number, f"default/p{number}", "n1") for number in range(20)])
+    sandbox.commit(
+        Commit(changes, trace=[Bound(number, number, f"default/p{number}", "n1") for number in range(20)])
+    )
     return sandbox
 
 
@@ -29,7 +31,7 @@ def test_a_warm_view_asks_redis_a_few_times(filled: Sandbox, client: Client, pat
     headers = {"HX-Request": "true"} if path else {}
     for name in ("one", "new"):  # Redis knows the scripts when the second one was read
         assert client.get(address, headers=headers).status_code == 200
-        filled.commit([Change("pods", f"default/{name}", pod(name), 0)])
+        filled.commit(Commit([Change("pods", f"default/{name}", pod(name), 0)]))
     with round_trips() as count:
         response = client.get(address, headers=headers)
     assert response.status_code == 200
@@ -55,12 +57,13 @@ def test_the_home_page_asks_as_often_for_many_sandboxes_as_for_one(
 def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandbox, client: Client) -> None:
     key = "default/p1"
     filled.commit(
-        [],
-        trace=[
-            ObjectsCreated(1, "ReplicaSet default/web", "pods", ["default/a", key]),
-            ObjectsDeleted(2, "ReplicaSet default/web", "pods", [key], "scaled down"),
-            Bound(3, 50, "default/p1-other", "n2"),
-        ],
+        Commit(
+            trace=[
+                ObjectsCreated(1, "ReplicaSet default/web", "pods", ["default/a", key]),
+                ObjectsDeleted(2, "ReplicaSet default/web", "pods", [key], "scaled down"),
+                Bound(3, 50, "default/p1-other", "n2"),
+            ],
+        )
     )
     words, link = Words(f"/s/{filled.name}/"), f"/pods/{key}/"
     lines = [words.line(seq, event) for seq, event in filled.trace_tail(100)]

@@ -6,7 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from schedviz.cache import Caches
-from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.web.stage import Stage, stage_of
 from schedviz.web.view.parts import Parts
 from schedviz.web.view.screen import DEFAULT, look
@@ -44,7 +44,9 @@ def write(sandbox: Sandbox, number: int, what: tuple[str, str, str | None]) -> N
         lanes[key] = LaneEntry(key, "u", "activeQ", 0, number, number, number) if waits else None
     expected = int(there["metadata"]["resourceVersion"]) if there else 0
     sandbox.commit(
-        [Change(resource, key, manifest, expected)], trace=[Bound(number, number, key, "n1")], lanes=lanes
+        Commit(
+            [Change(resource, key, manifest, expected)], trace=[Bound(number, number, key, "n1")], lanes=lanes
+        )
     )
 
 

@@ -18,7 +18,7 @@ from schedviz.comparisons.order import Half, Orders, Wish
 from schedviz.loop import clock
 from schedviz.questions import thinker
 from schedviz.questions.question import Questions
-from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
 from schedviz.web import ideas
 from simulator import trace
@@ -138,10 +138,11 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
     lanes = [samples.lane("next", "activeQ", 1), samples.lane("later", "activeQ")]
     lanes.append(samples.lane("waits", "waiting", wait_until=samples.START + 5))
     sandbox.commit(
-        [],
-        trace=[trace.CycleStarted(samples.START, 2, "default/next", 1, 5), evicted],
-        decisions=[samples.replace(preempting, cycle=2)],
-        lanes={entry.pod: entry for entry in lanes},
+        Commit(
+            trace=[trace.CycleStarted(samples.START, 2, "default/next", 1, 5), evicted],
+            decisions=[samples.replace(preempting, cycle=2)],
+            lanes={entry.pod: entry for entry in lanes},
+        )
     )
     sandbox.take_lease("somebody", None)
     broken = store.create(Meta(f"{sandbox_name[:50]}-broken"))

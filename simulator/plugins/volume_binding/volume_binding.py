@@ -128,9 +128,9 @@ class VolumeBinding(
         found = find_pod_volumes(nodes, state.read(STATE))
         picks = [(delayed, int(picks[0])) for delayed, picks in found.bindings]
         bindings = tuple(
-            (d.claim, bound_to(cluster.objects(PVS)[d.candidates[pick_one_node].name], d.claim))
-            for d, pick_one_node in picks
-            if pick_one_node >= 0
+            (d.claim, bound_to(cluster.objects(PVS)[d.candidates[pick].name], d.claim))
+            for d, pick in picks
+            if pick >= 0
         )
         volumes = PodVolumes(bindings, tuple(placed(claim, node_name) for claim, _ in found.provisions))
         for assumed in volumes.assumed:

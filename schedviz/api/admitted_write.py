@@ -1,0 +1,97 @@
+"""Commits what admission decided, and turns refusals of the store into a Status."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from schedviz.loop import ring, wake
+from schedviz.store import CollectionChanged, Commit, LimitReached, NoSandbox, Sandbox
+from simulator.api import ApiError, Manifest
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.status import (
+    AlreadyExists,
+    Conflict,
+    Forbidden,
+    NotFound,
+    ServiceUnavailable,
+    StatusError,
+)
+
+ATTEMPTS: Final = 20
+"""Maximum number of attempts of a write, which is decided again when another client wrote meanwhile."""
+
+
+def write_admitted(
+    sandbox: Sandbox, decide: Callable[[], Admission], *, dry_run: bool, again: tuple[str, ...]
+) -> list[Manifest]:
+    """Call ``decide``, which does admission, and commit its result. Return the objects as they were stored.
+
+    Both are repeated if a collection changed meanwhile, or if the commit was refused for a reason in
+    ``again``. Raises StatusError."""
+    for attempt in range(ATTEMPTS):
+        try:
+            admitted = decide()
+            if not admitted.changes:
+                return []
+            if dry_run:
+                return _dry_run_result(sandbox, admitted)
+            versions = sandbox.commit(Commit(admitted.changes, unchanged=admitted.unchanged))
+        except CollectionChanged:
+            continue
+        except NoSandbox:
+            raise NotFound("sandboxes", sandbox.name) from None
+        except LimitReached as error:
+            raise Forbidden("sandboxes", sandbox.name, str(error)) from None
+        except ApiError as error:
+            if error.reason not in again or attempt == ATTEMPTS - 1:
+                raise _status_error(sandbox, error) from None
+            continue
+        notify(sandbox)
+        return _written(admitted, versions)
+    raise ServiceUnavailable("too many writes at the same time; please try again")
+
+
+def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
+    """The objects that a dry run returns. Raises AlreadyExists."""
+    for change in admitted.changes:
+        if change.expected == 0 and sandbox.get(change.resource, change.key):
+            raise _already_exists(sandbox, change.resource, change.key)
+    return [admitted.last] if admitted.last else [c.object for c in admitted.changes if c.object]
+
+
+def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
+    """The objects as they were stored; for a removed object its last state."""
+    if admitted.last:
+        metadata = {"resourceVersion": str(versions[0])} | admitted.last["metadata"]
+        return [{**admitted.last, "metadata": metadata}]
+    return [
+        {**change.object, "metadata": {**change.object["metadata"], "resourceVersion": str(version)}}
+        for change, version in zip(admitted.changes, versions, strict=True)
+        if change.object
+    ]
+
+
+def _status_error(sandbox: Sandbox, error: ApiError) -> StatusError:
+    """The StatusError for a precondition that failed in the store."""
+    name = error.key.rpartition("/")[2]
+    match error.reason:
+        case "NotFound":
+            return NotFound(error.resource, name)
+        case "AlreadyExists":
+            return _already_exists(sandbox, error.resource, error.key)
+        case "Conflict":
+            return Conflict(error.resource, name)
+        case "TooManyRequests":
+            raise AssertionError("the store raises LimitReached; only the loop raises this") from error
+
+
+def _already_exists(sandbox: Sandbox, resource: str, key: str) -> AlreadyExists:
+    """The error; its message says if the existing object is being deleted."""
+    found = sandbox.get(resource, key) or {"metadata": {}}
+    prefix = "object is being deleted: " if "deletionTimestamp" in found["metadata"] else ""
+    return AlreadyExists(resource, key.rpartition("/")[2], prefix)
+
+
+def notify(sandbox: Sandbox) -> None:
+    """Wake the sandbox and ring the doorbell: something was written."""
+    wake(sandbox.name)
+    ring(sandbox.name)

@@ -1,0 +1,62 @@
+"""The lines of a watch: JSON objects with a type and an object, in the representation that was asked for."""
+
+import msgspec
+
+from schedviz.api.representation import Representation
+from schedviz.cache import Present
+from schedviz.cache.held import RingEvent
+from schedviz.store.codec import watch_event
+from simulator.api import Manifest, Micros
+from simulator.apiserver.event_versions import to_served
+from simulator.apiserver.resources import Resource
+
+
+class WatchLines:
+    """Encodes the lines of one watch."""
+
+    def __init__(self, resource: Resource, form: Representation, present: Present) -> None:
+        """present: has the clock from which the ages in tables are computed."""
+        self._resource = resource
+        self._form = form
+        self._clock = present.clock()
+        self._wall = present.wall
+        self._has_columns = False
+        """Whether a table was sent. Only the first table has the definitions of its columns."""
+
+    def event(self, event: RingEvent) -> bytes:
+        """The line of an event that is shown as it is. It is encoded once for all watches with the same
+        representation; only tables are encoded each time, because their rows have ages."""
+        if self._form.form == "Table":
+            return self._line_of(event)
+        form = self._resource.api_version, self._form
+        line = event.lines.get(form)
+        if line is None:
+            line = event.lines[form] = self._line_of(event)
+        return line
+
+    def _line_of(self, event: RingEvent) -> bytes:
+        return self.line(event.entry.type, watch_event(event.entry).object)
+
+    def line(self, kind: str, manifest: Manifest) -> bytes:
+        shown = self._form.one(self._resource, manifest, self._now)
+        if self._form.form == "Table":
+            if self._has_columns:
+                shown["columnDefinitions"] = None
+            self._has_columns = True
+        return event_line(kind, shown)
+
+    def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
+        metadata: Manifest = {"resourceVersion": str(version)}
+        if annotations:
+            metadata["annotations"] = annotations
+        manifest: Manifest = {"metadata": metadata}
+        if self._form.form == "PartialObjectMetadata":
+            return event_line("BOOKMARK", self._form.one(self._resource, manifest, self._now))
+        return event_line("BOOKMARK", to_served(self._resource, manifest))
+
+    def _now(self) -> Micros:
+        return self._clock.now(self._wall.now())
+
+
+def event_line(kind: str, manifest: Manifest) -> bytes:
+    return msgspec.json.encode({"type": kind, "object": manifest}) + b"\n"

@@ -1,0 +1,132 @@
+"""Calls commit.lua: encodes a :class:`Commit` as the script's request, and reads its reply."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from redis import Redis
+
+from schedviz.store import codec
+from schedviz.store.bounds import (
+    DECISIONS_LENGTH,
+    JOURNAL_LENGTH,
+    LOG_LENGTH,
+    MAX_CHANGES,
+    MAX_OBJECTS,
+    MAX_RESOURCES,
+    MOVES_LENGTH,
+    TRACE_LENGTH,
+)
+from schedviz.store.commit import Commit
+from schedviz.store.errors import CollectionChanged, LimitReached, NoSandbox, SandboxExists, StaleLease
+from schedviz.store.keys import Keys, objects_key
+from schedviz.store.scripts import Scripts
+from simulator.api import ApiError, Change, Reason
+
+LIMITS = {
+    "objects": MAX_OBJECTS,
+    "resources": MAX_RESOURCES,
+    "log": LOG_LENGTH,
+    "trace": TRACE_LENGTH,
+    "decisions": DECISIONS_LENGTH,
+    "journal": JOURNAL_LENGTH,
+    "moves": MOVES_LENGTH,
+}
+
+REASONS: dict[bytes, Reason] = {
+    b"NotFound": "NotFound",
+    b"AlreadyExists": "AlreadyExists",
+    b"Conflict": "Conflict",
+}
+"""The replies about the precondition of a change."""
+
+
+def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> list[int]:
+    """Store a commit in the sandbox of that name; see :meth:`Sandbox.commit`."""
+    _check_changes(commit.changes)
+    resources = [*dict.fromkeys(change.resource for change in commit.changes)]
+    keys = [*Keys.of(name), *(objects_key(name, resource) for resource in resources)]
+    positions = {resource: len(Keys._fields) + number for number, resource in enumerate(resources, 1)}
+    request = msgspec.msgpack.encode(_request(commit, positions))
+    outcome, *details = scripts.commit(keys, [request], client=redis)
+    if outcome != b"OK":
+        raise _refusal(name, commit, outcome, details)
+    version: int = details[0]
+    return [*range(version - len(commit.changes) + 1, version + 1)]
+
+
+def _check_changes(changes: Sequence[Change]) -> None:
+    if len(changes) > MAX_CHANGES:
+        raise LimitReached(f"one commit may change {MAX_CHANGES:,} objects, not {len(changes):,}")
+    last: dict[tuple[str, str], Change] = {}
+    for change in changes:
+        before = last.get((change.resource, change.key))
+        if before and (before.object is not None or change.expected != 0):
+            raise ValueError("an object may be in a commit only once, or be deleted and then created")
+        last[change.resource, change.key] = change
+
+
+def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
+    """The request as commit.lua describes it. positions: resource -> number of its key in KEYS."""
+    request: dict[str, Any] = {
+        "unchanged": [*commit.unchanged.items()],
+        "changes": [_encode_change(change, positions[change.resource]) for change in commit.changes],
+        "trace": [codec.encode(event) for event in commit.trace],
+        "decisions": [(decision.cycle, codec.encode(decision)) for decision in commit.decisions],
+        "lanes": [(pod, codec.encode(lane) if lane else False) for pod, lane in commit.lanes.items()],
+        "limits": LIMITS,
+    }
+    if commit.cycle is not None:
+        request["cycle"] = commit.cycle
+    if commit.now is not None:
+        request["now"] = str(commit.now)  # more digits than a Lua number is printed with
+    if commit.seen is not None:
+        request["seen"] = commit.seen
+    if commit.under_way is not UNSET:
+        request["under_way"] = codec.encode(commit.under_way) if commit.under_way else ""
+    if commit.journal:
+        request["journal"] = codec.encode(commit.journal)
+    if commit.pipeline:
+        request["pipeline"] = codec.encode(commit.pipeline)
+    if commit.reset_lanes:
+        request["reset_lanes"] = True
+    if commit.lease:
+        request["token"] = commit.lease.epoch
+    if commit.meta:
+        request["meta"] = codec.encode(commit.meta)
+    if commit.create:
+        request["create"] = [codec.encode(part) for part in commit.create]
+    return request
+
+
+def _encode_change(change: Change, position: int) -> dict[str, Any]:
+    """A change as commit.lua reads it; absent fields are nil there."""
+    encoded: dict[str, Any] = {"objects": position, "resource": change.resource, "key": change.key}
+    if change.expected is not None:
+        encoded["expected"] = change.expected
+    if change.object is not None:
+        encoded["json"] = codec.encode_object(change.object)
+    return encoded
+
+
+def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) -> Exception:
+    """The exception for a reply that is not OK. Nothing was stored."""
+    match outcome:
+        case bytes() if outcome in REASONS:
+            change = commit.changes[details[0] - 1]
+            return ApiError(REASONS[outcome], change.resource, change.key)
+        case b"CollectionChanged":
+            return CollectionChanged([*commit.unchanged][details[0] - 1])
+        case b"StaleLease":
+            epoch = commit.lease and commit.lease.epoch
+            return StaleLease(f"sandbox {name!r}: the lease of epoch {epoch} is over")
+        case b"NoSandbox":
+            return NoSandbox(name)
+        case b"SandboxExists":
+            return SandboxExists(name)
+        case b"TooManyObjects":
+            return LimitReached(f"a sandbox may hold {LIMITS['objects']:,} objects")
+        case b"TooManyResources":
+            return LimitReached(f"a sandbox may hold {LIMITS['resources']:,} kinds of objects")
+    return AssertionError(f"commit: {outcome!r} {details!r}")

@@ -1,0 +1,36 @@
+"""The base of :class:`schedviz.store.Sandbox`: its name, its keys, and how its state is read."""
+
+from typing import Any, cast
+
+from redis import Redis
+
+from schedviz.store.archive import Archive
+from schedviz.store.errors import NoSandbox
+from schedviz.store.keys import Keys
+from schedviz.store.scripts import Scripts
+from schedviz.store.snapshot import Read, snapshot
+
+
+class SandboxHandle:
+    """Holds no state but the name: a sandbox may have any number of handles, in any number of processes."""
+
+    def __init__(self, redis: Redis, scripts: Scripts, name: str) -> None:
+        self.name = name
+        self._redis = redis
+        self._scripts = scripts
+        self._keys = Keys.of(name)
+        self.archive = Archive(redis, scripts, name)
+
+    def _snapshot(self, counter: str, read: Read) -> tuple[int, list[Any]]:
+        return snapshot(self._redis, self._keys.state, counter, read)
+
+    def _state(self, *fields: str) -> list[bytes]:
+        """Fields of the state hash: b"0" for a field that is not set, b"" for no holder. Raises NoSandbox."""
+        stored = cast("list[bytes | None]", self._redis.hmget(self._keys.state, ["meta", *fields]))
+        meta, *values = stored
+        if meta is None:
+            raise NoSandbox(self.name)
+        return [
+            value if value is not None else b"" if field == "holder" else b"0"
+            for field, value in zip(fields, values, strict=True)
+        ]

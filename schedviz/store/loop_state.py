@@ -1,0 +1,62 @@
+"""Reads and sets what a sandbox's loop stores beside the objects: queue places, progress, failure."""
+
+from typing import cast
+
+from schedviz.store import codec
+from schedviz.store.errors import NoSandbox
+from schedviz.store.handle import SandboxHandle
+from schedviz.store.keys import FAILING
+from schedviz.store.model import Failure
+from simulator.api import Micros
+from simulator.client.informer import Pipeline
+from simulator.decision import UnderWay
+from simulator.trace import LaneEntry
+
+
+class LoopState(SandboxHandle):
+    def lanes(self) -> dict[str, LaneEntry]:
+        """Pod -> its queue place, for all pods in the scheduling queue."""
+        return self.queue()[0]
+
+    def queue(self) -> tuple[dict[str, LaneEntry], int]:
+        """The same, and the number of the last move."""
+        move, [stored] = self._snapshot("move", lambda pipe: pipe.hgetall(self._keys.lanes))
+        return {pod.decode(): codec.decode_lane(stored[pod]) for pod in sorted(stored)}, move
+
+    def lane(self, pod: str) -> LaneEntry | None:
+        """The queue place of one pod; None = it is not in the queue."""
+        stored = cast("bytes | None", self._redis.hget(self._keys.lanes, pod))
+        return codec.decode_lane(stored) if stored else None
+
+    def under_way(self) -> UnderWay | None:
+        """The cycle that stands between two of its points; None = no cycle does."""
+        (stored,) = self._state("under_way")
+        return None if stored == b"0" else codec.decode_under_way(stored)
+
+    def pipeline(self) -> Pipeline | None:
+        """The state of the leader's informer; None before the first leader."""
+        (stored,) = self._state("pipeline")
+        return None if stored == b"0" else codec.decode_pipeline(stored)
+
+    def progress(self) -> tuple[int, Micros, int]:
+        """How far the loop has come: the version that it has observed, the simulated time, and the number of
+        the last cycle."""
+        seen, now, cycle = self._state("seen", "now", "cycle")
+        return int(seen), int(now), int(cycle)
+
+    def failure(self) -> Failure | None:
+        """The failure of the loop; None = it runs, or was never started."""
+        (stored,) = self._state("failure")
+        return None if stored == b"0" else codec.decode_failure(stored)
+
+    def set_failure(self, failure: Failure | None) -> None:
+        """Note that the loop failed; None = that it runs. Raises NoSandbox."""
+        encoded = codec.encode(failure) if failure else ""
+        outcome = self._scripts.set_failure([self._keys.state], [encoded], client=self._redis)
+        if outcome == -1:
+            raise NoSandbox(self.name)
+        # The set of failing sandboxes has no hash tag of a sandbox, so the script cannot write it.
+        if failure:
+            self._redis.sadd(FAILING, self.name)
+        elif outcome == 1:
+            self._redis.srem(FAILING, self.name)

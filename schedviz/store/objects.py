@@ -1,0 +1,104 @@
+"""Reads the objects of a sandbox, as they are now."""
+
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+import msgspec
+from redis.client import Pipeline
+
+from schedviz.store import codec
+from schedviz.store.handle import SandboxHandle
+from schedviz.store.keys import objects_key
+from schedviz.store.model import Listing
+from simulator.api import Manifest
+
+SCANNED = 1000
+"""Entries of a hash that Redis looks through in one call, which takes less than a millisecond."""
+
+
+class ObjectReader(SandboxHandle):
+    def get(self, resource: str, key: str) -> Manifest | None:
+        stored = cast("bytes | None", self._redis.hget(objects_key(self.name, resource), key))
+        return None if stored is None else codec.decode_object(stored)
+
+    def list(self, resource: str) -> Listing:
+        """All objects of a resource, as of one version. A watch from this version misses no write."""
+        version, [stored] = self._snapshot(
+            "version", lambda pipe: pipe.hgetall(objects_key(self.name, resource))
+        )
+        return Listing(items=[codec.decode_object(stored[key]) for key in sorted(stored)], version=version)
+
+    def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
+        """All objects as resource -> key -> manifest, and the version as of which they are read."""
+        while True:
+            resources = self.resources()
+
+            def read(pipe: Pipeline, resources: Sequence[str] = resources) -> None:
+                pipe.hkeys(self._keys.versions)
+                for resource in resources:
+                    pipe.hgetall(objects_key(self.name, resource))
+
+            version, [known, *collections] = self._snapshot("version", read)
+            # If a resource was written for the first time in between, read again.
+            if len(known) == len(resources):
+                break
+        return {
+            resource: {key.decode(): codec.decode_object(stored[key]) for key in sorted(stored)}
+            for resource, stored in zip(resources, collections, strict=True)
+        }, version
+
+    def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
+        """The objects whose keys begin with ``prefix``, in no order and not as of one version. The prefix is
+        no pattern: it has only characters of keys."""
+        found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
+        return [codec.decode_object(stored) for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)]
+
+    def keys_starting_with(self, resource: str, prefix: str) -> Iterator[str]:
+        """The keys that begin with ``prefix`` (as above). They are read during the iteration: an object may
+        be deleted meanwhile, and a key may come twice."""
+        found = self._redis.hscan_iter(objects_key(self.name, resource), match=f"{prefix}*", count=SCANNED)
+        return (key.decode() for key, _ in cast("Iterable[tuple[bytes, bytes]]", found))
+
+    def speaking_of(self, resource: str, text: str) -> builtins.list[Manifest]:
+        """The objects whose JSON has ``text`` as a whole string, not as of one version. Only these are
+        decoded: of 50,000 pods the few on a node."""
+        quoted = msgspec.json.encode(text)
+        found = self._redis.hscan_iter(objects_key(self.name, resource), count=SCANNED)
+        return [
+            codec.decode_object(stored)
+            for _, stored in cast("Iterable[tuple[bytes, bytes]]", found)
+            if quoted in stored
+        ]
+
+    def scan(self, resource: str, cursor: str) -> tuple[bytes, str]:
+        """Some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN, and the
+        cursor of the next call. The first and the last cursor are "0". What exists during the whole scan
+        comes at least once."""
+        key = objects_key(self.name, resource) if resource else self._keys.lanes
+        arguments = ["HSCAN", cursor, "COUNT", str(SCANNED)]
+        reply = cast("bytes", self._scripts.packed([key], arguments, client=self._redis))
+        following, _ = msgspec.msgpack.decode(reply, type=tuple[str, msgspec.Raw])
+        return reply, following
+
+    def names(self, resource: str) -> builtins.list[str]:
+        """The keys of a resource's objects, in no order."""
+        keys = self._redis.hkeys(objects_key(self.name, resource))
+        return [key.decode() for key in cast("list[bytes]", keys)]
+
+    def count(self, resource: str) -> int:
+        """The number of objects of a resource."""
+        return self._redis.hlen(objects_key(self.name, resource))
+
+    def size(self) -> int:
+        """The number of objects of all resources."""
+        return int(self._state("objects")[0])
+
+    def resources(self) -> builtins.list[str]:
+        """The resources of which an object was ever written."""
+        stored = cast("set[bytes]", self._redis.hkeys(self._keys.versions))
+        return sorted(resource.decode() for resource in stored)
+
+    def version(self) -> int:
+        """The resourceVersion of the last write."""
+        return int(self._state("version")[0])
