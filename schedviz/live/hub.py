@@ -19,9 +19,9 @@ from schedviz.live.probe import Probe
 from schedviz.live.slot import Slot
 from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
+from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.screen import DEFAULT, Look
 from schedviz.web.stage import Drawn, Stage, stage_of, store_trouble, too_many_looks
-from schedviz.web.view.parts import Parts
-from schedviz.web.view.screen import DEFAULT, Look
 
 log = logging.getLogger(__name__)
 

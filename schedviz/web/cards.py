@@ -5,8 +5,8 @@ import msgspec
 from schedviz.store import Store
 from schedviz.store.model import Summary
 from schedviz.web.ideas import is_example
+from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.scenarios import translated_meta
-from schedviz.web.view.picture import NODES, PODS
 
 
 class Card(msgspec.Struct, frozen=True):

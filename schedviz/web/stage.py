@@ -18,11 +18,11 @@ from schedviz.cache import Present, SandboxCache, default_caches
 from schedviz.store import Clock, Trouble
 from schedviz.store.codec import watch_event
 from schedviz.store.past import Past, Readable
+from schedviz.web.presenters.load import load, refresh
+from schedviz.web.presenters.parts import Parts, merge
+from schedviz.web.presenters.picture import WATCHED, Picture
+from schedviz.web.presenters.screen import DEFAULT, Look, Screen
 from schedviz.web.trouble import trouble_text
-from schedviz.web.view.load import load, refresh
-from schedviz.web.view.parts import Parts, merge
-from schedviz.web.view.picture import WATCHED, Picture
-from schedviz.web.view.screen import DEFAULT, Look, Screen
 
 STAGES: Final[WeakKeyDictionary[SandboxCache, "Stage"]] = WeakKeyDictionary()
 """Those of the sandboxes whose live page was drawn in this process, for as long as they are cached."""

@@ -16,8 +16,8 @@ from schedviz.live.hub import Hub, Hubs, Viewer
 from schedviz.live.slot import Frame
 from schedviz.loop.doorbell import ring
 from schedviz.store import Meta, Sandbox, Store
+from schedviz.web.presenters.screen import look
 from schedviz.web.stage import stage_of
-from schedviz.web.view.screen import look
 from simulator.api import Change
 from tests.round_trips import round_trips
 from tests.waiting import PATIENCE

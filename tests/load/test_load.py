@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schedviz.loop import clock
 from schedviz.store import Sandbox, Store
-from schedviz.web.view.parts import Drawing
+from schedviz.web.presenters.parts import Drawing
 from tests.load import frames, report
 from tests.load.bulk import Grid, create
 from tests.load.counting_proxy import CountingProxy

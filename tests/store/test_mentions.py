@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from schedviz.store.mentions import mentions
-from schedviz.web.view.log import Words
+from schedviz.web.presenters.log import Words
 from simulator.trace import AnyEvent, Event
 
 LINK = re.compile(r'href="/s/a/(pods|nodes)/([^"]+?)/"')

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from schedviz.comparisons.order import AT_ONCE, Orders, TooManyComparisons
 from schedviz.store import Store
 from schedviz.web import compare
-from schedviz.web.view.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
+from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
 from simulator.compare.answer import Curve
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.workload import ComparedWorkload

@@ -7,9 +7,9 @@ from django.test import Client
 from msgspec.structs import replace
 
 from schedviz.store import Sandbox
-from schedviz.web.view.course import course
-from schedviz.web.view.cycle import read
-from schedviz.web.view.priority import Ranks
+from schedviz.web.presenters.course import course
+from schedviz.web.presenters.cycle import read
+from schedviz.web.presenters.priority import Ranks
 from simulator import trace
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt_record import record

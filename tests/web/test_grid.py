@@ -7,10 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedviz.store import Clock
-from schedviz.web.view import find, found, grid, groups, table
-from schedviz.web.view.picture import NODES, PODS, Picture
-from schedviz.web.view.priority import Ranks
-from schedviz.web.view.screen import DEFAULT, Look, Screen
+from schedviz.web.presenters import find, found, grid, groups, table
+from schedviz.web.presenters.picture import NODES, PODS, Picture
+from schedviz.web.presenters.priority import Ranks
+from schedviz.web.presenters.screen import DEFAULT, Look, Screen
 from simulator import trace
 from simulator.api import WatchEvent
 

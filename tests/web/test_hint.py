@@ -1,7 +1,7 @@
 """What a newcomer is told to do next, from nothing to a preemption of their own."""
 
-from schedviz.web.view.hint import hint, urgent
-from schedviz.web.view.picture import NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.presenters.hint import hint, urgent
+from schedviz.web.presenters.picture import NODES, PODS, PRIORITY_CLASSES, Picture
 from simulator import trace
 
 from . import samples

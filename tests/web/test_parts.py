@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedviz.live.slot import Slot
-from schedviz.web.view.parts import Drawing, Parts, merge
+from schedviz.web.presenters.parts import Drawing, Parts, merge
 
 from .page_model import Page
 

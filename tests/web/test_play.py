@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schedviz.web.view.play import RULES, Scene, scenes
+from schedviz.web.presenters.play import RULES, Scene, scenes
 from simulator.decision import Decision
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt

@@ -17,7 +17,7 @@ from schedviz.web.predict.question import (
     next_pod_question,
     next_question,
 )
-from schedviz.web.view.picture import NODES, PODS, Picture
+from schedviz.web.presenters.picture import NODES, PODS, Picture
 from simulator.decision import Decision, UnderWay
 from simulator.scheduler.attempt_record import record
 from simulator.trace import Lane, LaneEntry

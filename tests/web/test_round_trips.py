@@ -5,7 +5,7 @@ from django.test import Client
 
 from schedviz.cache import default_caches
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.web.view.log import Words
+from schedviz.web.presenters.log import Words
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
 from tests.round_trips import round_trips

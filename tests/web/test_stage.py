@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from schedviz.cache import Caches
 from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.screen import DEFAULT, look
 from schedviz.web.stage import Stage, stage_of
-from schedviz.web.view.parts import Parts
-from schedviz.web.view.screen import DEFAULT, look
 from simulator.api import Change
 from simulator.trace import Bound, LaneEntry
 from tests.web.samples import node, pod

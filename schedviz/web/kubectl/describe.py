@@ -11,7 +11,7 @@ from typing import Final
 
 from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import columns, tabbed
-from schedviz.web.view import events as pod_events
+from schedviz.web.presenters import events as pod_events
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.table import human_duration
 from simulator.objects.events import event_count, event_first_seen, event_last_seen

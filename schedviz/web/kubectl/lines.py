@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import gettext
 
 from schedviz.web.forms.manifest_paths import mapping
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.presenters.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
 

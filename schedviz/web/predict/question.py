@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from schedviz.web.view.picture import Picture
-from schedviz.web.view.queue import sort_key
+from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.queue import sort_key
 from simulator.decision import Decision, UnderWay, Victim
 from simulator.trace import LaneEntry
 

@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext, ngettext
 
-from schedviz.web.view import cycle, preemption, reasons
-from schedviz.web.view import format as fmt
-from schedviz.web.view.queue import title
+from schedviz.web.presenters import cycle, preemption, reasons
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.queue import title
 from simulator.decision import Decision
 
 from .grade import Grade

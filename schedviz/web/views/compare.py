@@ -13,7 +13,7 @@ from schedviz.comparisons.order import Order, Orders, TooManyComparisons
 from schedviz.store.default import default_store
 from schedviz.web import compare as wishes
 from schedviz.web import scenarios
-from schedviz.web.view import compare as view
+from schedviz.web.presenters import compare as view
 from schedviz.web.views.page import is_htmx
 
 

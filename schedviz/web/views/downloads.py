@@ -10,14 +10,14 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from schedviz.store import Sandbox
+from schedviz.web.presenters import drawing
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.nodes import summary
+from schedviz.web.presenters.picture import WATCHED
+from schedviz.web.presenters.priority import SYSTEM_RANK
+from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.stage import warm_stage
-from schedviz.web.view import drawing
-from schedviz.web.view.load import load
-from schedviz.web.view.nodes import summary
-from schedviz.web.view.picture import WATCHED
-from schedviz.web.view.priority import SYSTEM_RANK
-from schedviz.web.view.yaml import to_yaml
 from schedviz.web.views.page import find_present, find_sandbox, panel
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply

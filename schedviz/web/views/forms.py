@@ -13,8 +13,8 @@ from schedviz.store import Sandbox
 from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
-from schedviz.web.view import hint
-from schedviz.web.view.load import load
+from schedviz.web.presenters import hint
+from schedviz.web.presenters.load import load
 from schedviz.web.views.editor import Editor, is_step, posted_by
 from schedviz.web.views.page import done, find_sandbox, form_page
 from simulator.api import Manifest

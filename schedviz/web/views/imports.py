@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.store.default import default_store
 from schedviz.web import imports
-from schedviz.web.view import imported as view
+from schedviz.web.presenters import imported as view
 from schedviz.web.views.page import find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
 from simulator.dumps.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES

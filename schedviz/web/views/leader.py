@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.loop.leadership import break_watch, end_lease
 from schedviz.store import Sandbox
 from schedviz.store.default import default_store
-from schedviz.web.view import leader as leader_view
+from schedviz.web.presenters import leader as leader_view
 from schedviz.web.views.page import done, find_sandbox, panel
 
 

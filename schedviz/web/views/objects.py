@@ -12,9 +12,9 @@ from schedviz.web import object_actions
 from schedviz.web.drain import Drained, drain
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
+from schedviz.web.presenters import details
+from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.stage import address
-from schedviz.web.view import details
-from schedviz.web.view.picture import NODES, PODS
 from schedviz.web.views.page import Source, done, find_at, find_sandbox, is_htmx, panel
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError

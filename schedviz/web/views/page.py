@@ -16,15 +16,15 @@ from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
+from schedviz.web.presenters import travel
+from schedviz.web.presenters.find import IS
+from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.picture import NODES, PODS, WATCHED
+from schedviz.web.presenters.screen import Look
+from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.stage import Stage, address, stage_of
-from schedviz.web.view import travel
-from schedviz.web.view.find import IS
-from schedviz.web.view.parts import Parts
-from schedviz.web.view.picture import NODES, PODS, WATCHED
-from schedviz.web.view.screen import Look
-from schedviz.web.view.screen import look as asked_look
 
 Source = Present | Past | Sandbox
 """What a page is drawn from."""

@@ -9,10 +9,10 @@ from schedviz.api.branch import branch_of_moment
 from schedviz.api.new_sandbox import numbered
 from schedviz.store.default import default_store
 from schedviz.store.store import NAME_AT_MOST
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters import travel
+from schedviz.web.presenters.screen import look
 from schedviz.web.stage import address
-from schedviz.web.view import format as fmt
-from schedviz.web.view import travel
-from schedviz.web.view.screen import look
 from schedviz.web.views.page import draw_parts, find_past, form_page, is_htmx, live_page
 from simulator.apiserver.status import StatusError
 

@@ -17,10 +17,10 @@ from schedviz.web.predict.grade import ClusterState, Grade, grade
 from schedviz.web.predict.question import Kind, Question, answer, next_question
 from schedviz.web.predict.room import Room
 from schedviz.web.predict.viewer import Guess, ViewerState
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.prediction import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.stage import address
-from schedviz.web.view.load import load
-from schedviz.web.view.picture import Picture
-from schedviz.web.view.prediction import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.views.page import find_present, find_sandbox, is_htmx, is_large, panel
 from simulator.decision import Decision
 

@@ -9,9 +9,9 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.loop.clock import pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
-from schedviz.web.view import cycle as cycle_view
-from schedviz.web.view import play
-from schedviz.web.view.load import ranks
+from schedviz.web.presenters import cycle as cycle_view
+from schedviz.web.presenters import play
+from schedviz.web.presenters.load import ranks
 from schedviz.web.views.page import done, find_at, find_present, find_sandbox, live_page, panel
 from schedviz.web.views.predict import is_locked_by_presenter
 

@@ -4,16 +4,16 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from schedviz.store import Sandbox
+from schedviz.web.presenters import table
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.screen import look
 from schedviz.web.stage import warm_stage
-from schedviz.web.view import table
-from schedviz.web.view.load import load
-from schedviz.web.view.screen import look
 from schedviz.web.views.page import find_present, find_sandbox, form_page, is_large
 
 
 @require_safe
 def nodes(request: HttpRequest, name: str) -> HttpResponse:
-    """``sort``, ``page``, ``q``: see :func:`schedviz.web.view.table.table`."""
+    """``sort``, ``page``, ``q``: see :func:`schedviz.web.presenters.table.table`."""
     sandbox = find_sandbox(name)
     number = request.GET.get("page", "")
     view = rows(

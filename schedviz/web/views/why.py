@@ -17,9 +17,9 @@ from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
 from schedviz.questions.question import Kind, Question, Questions, TooManyQuestions
 from schedviz.store.default import default_store
-from schedviz.web.view import details, receipts, what_if
-from schedviz.web.view import why as why_view
-from schedviz.web.view.picture import PODS
+from schedviz.web.presenters import details, receipts, what_if
+from schedviz.web.presenters import why as why_view
+from schedviz.web.presenters.picture import PODS
 from schedviz.web.views.page import Source, find_present, find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
 from simulator.what_if.answer import Suggestion

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.view import board, cycle, log, nodes, preemption, queue, reasons
-from schedviz.web.view import format as fmt
-from schedviz.web.view.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
-from schedviz.web.view.priority import Ranks
-from schedviz.web.view.screen import DEFAULT, Screen
-from schedviz.web.view.timeline import Timeline
+from schedviz.web.presenters import board, cycle, log, nodes, preemption, queue, reasons
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.presenters.priority import Ranks
+from schedviz.web.presenters.screen import DEFAULT, Screen
+from schedviz.web.presenters.timeline import Timeline
 from simulator import trace
 from simulator.api import WatchEvent
 
