@@ -21,7 +21,7 @@ from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.screen import DEFAULT, Look
-from schedviz.web.stage import Drawn, Stage, stage_of, store_trouble, too_many_looks
+from schedviz.web.screens import Drawn, SandboxScreens, screens_of, store_trouble, too_many_looks
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class Hub:
         """The store does not answer."""
         self._shown: Trouble | None = None
         """The trouble that the pages show."""
-        self._stage: Stage | None = None
+        self._stage: SandboxScreens | None = None
         self._loads = 0
         """How often the stage had read all anew when it was last drawn."""
         self._newcomers: set[Viewer] = set()
@@ -167,7 +167,7 @@ class Hub:
                 self._show_trouble()
                 await asyncio.sleep(RETRY_SECONDS)
         self._down = False
-        self._stage = stage_of(self._cache)
+        self._stage = screens_of(self._cache)
         await self._probe.ask(anew=True)
         self._show_trouble()
         self.ring()

@@ -17,7 +17,7 @@ from schedviz.live.slot import Frame
 from schedviz.loop.doorbell import ring
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.web.presenters.screen import look
-from schedviz.web.stage import stage_of
+from schedviz.web.screens import screens_of
 from simulator.api import Change
 from tests.round_trips import round_trips
 from tests.waiting import PATIENCE
@@ -300,7 +300,7 @@ async def test_what_a_request_for_the_page_has_drawn_comes_with_the_next_frame_t
     watcher = Watcher()
     hub.join(watcher.viewer)
     await watcher.frame()
-    stage, cache = stage_of(hub._cache), hub._cache
+    stage, cache = screens_of(hub._cache), hub._cache
     for number in range(3):
 
         def request(name: str = f"p{number}") -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from schedviz.store.mentions import mentions
-from schedviz.web.presenters.log import Words
+from schedviz.web.presenters.log import EventSentences
 from simulator.trace import AnyEvent, Event
 
 LINK = re.compile(r'href="/s/a/(pods|nodes)/([^"]+?)/"')
@@ -43,7 +43,7 @@ def sample(kind: type[Event], resource: str) -> Event:
 @pytest.mark.parametrize("resource", ["pods", "nodes"])
 def test_the_objects_that_a_line_links_to_are_found(kind: type[Event], resource: str) -> None:
     event = sample(kind, resource)
-    line = Words("/s/a/").line(1, event)
+    line = EventSentences("/s/a/").line(1, event)
     linked = {(where, name) for where, name in LINK.findall(line.html if line else "")}
     pods, nodes = mentions(event)
     assert linked <= {("pods", name) for name in pods} | {("nodes", name) for name in nodes}

@@ -10,8 +10,8 @@ from django.utils import translation
 from schedviz.web.predict import words
 from schedviz.web.predict.grade import ClusterState, Slip, grade
 from schedviz.web.predict.question import (
+    GuessQuestion,
     Kind,
-    Question,
     answer,
     equal_victims,
     next_pod_question,
@@ -220,4 +220,7 @@ def test_what_is_asked_follows_where_the_cycle_stands_and_its_answer_is_open() -
         "Reserve": None,
     }
     assert answer("nodes", decision, "PreFilter") is None
-    assert words.question(Question("nodes", 1, "default/web", ())) == "Which nodes pass the filters for web?"
+    assert (
+        words.question(GuessQuestion("nodes", 1, "default/web", ()))
+        == "Which nodes pass the filters for web?"
+    )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.presenters import board, cycle, log, nodes, preemption, queue, reasons
+from schedviz.web.presenters import cycle, log, nodes, nodes_panel, preemption, queue, reasons
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.presenters.priority import Ranks
@@ -130,7 +130,7 @@ def test_a_long_lane_is_cut_and_counted() -> None:
 
 
 def test_filters_stop_at_the_first_that_says_no() -> None:
-    view = cycle.read(NOTHING_FITS, Ranks([1000]))
+    view = cycle.present_cycle(NOTHING_FITS, Ranks([1000]))
     assert view.matrix
     assert [(row.node, row.marks, row.reason) for row in view.matrix.rows] == [
         ("n1", ["pass", "pass", "fail"], "Insufficient cpu"),
@@ -142,7 +142,7 @@ def test_filters_stop_at_the_first_that_says_no() -> None:
 
 
 def test_scores_stand_winner_first() -> None:
-    view = cycle.read(SCHEDULED, Ranks([1000]))
+    view = cycle.present_cycle(SCHEDULED, Ranks([1000]))
     assert view.scores is not None
     assert view.scores.nodes == ["n3", "n1"]
     assert view.scores.totals == [361, 40]
@@ -171,7 +171,7 @@ def test_scores_stand_winner_first() -> None:
 def test_the_deciding_rule_is_said(
     rule: int, chosen: str, candidates: list[preemption.Candidate], sentence: str
 ) -> None:
-    view = preemption.read(preempting(rule, chosen, *candidates))
+    view = preemption.present_preemption(preempting(rule, chosen, *candidates))
     assert view is not None
     assert sentence in view.sentence
     assert view.candidates[0].node == chosen
@@ -180,7 +180,7 @@ def test_the_deciding_rule_is_said(
 
 
 def test_the_log_escapes_what_users_wrote() -> None:
-    words = log.Words("/s/x/")
+    words = log.EventSentences("/s/x/")
     told = words.tell(trace.Unschedulable(START, 1, "default/<b>", "<script>", []))
     assert told is not None
     assert "<script>" not in told[1]
@@ -231,11 +231,15 @@ def test_only_what_changed_is_drawn_again() -> None:
     drawn(screen, picture)
     assert drawn(screen, picture) == set()
     picture.object(PODS, pod("a", node="n1"))
-    card = board.part("n1")
+    card = nodes_panel.node_part("n1")
     meters = {f"{card}/m{place}" for place in (0, 2)}  # cpu and pods
-    assert drawn(screen, picture) == {f"{card}/pods", *meters, board.heading(0), "summary", "hint"}
+    assert drawn(screen, picture) == {f"{card}/pods", *meters, nodes_panel.heading_part(0), "summary", "hint"}
     picture.decided(SCHEDULED)
-    assert drawn(screen, picture) == {f"{board.part('n1')}/verdict", f"{board.part('n2')}/verdict", "cycle"}
+    assert drawn(screen, picture) == {
+        f"{nodes_panel.node_part('n1')}/verdict",
+        f"{nodes_panel.node_part('n2')}/verdict",
+        "cycle",
+    }
     assert screen.whole()["nodes"].count(">untolerated taint {a: b}<") == 1
     picture.object(NODES, node("n3"))
     assert drawn(screen, picture) == {"nodes", "summary"}
@@ -259,9 +263,9 @@ def test_the_schedulers_message_is_told_short(message: str, text: str) -> None:
 
 def test_a_cycle_under_way_shows_what_is_behind_it_and_what_is_next() -> None:
     def states(point: str) -> list[str]:
-        return [step.state for step in cycle.read(NOTHING_FITS, Ranks([1000]), point).steps]
+        return [step.state for step in cycle.present_cycle(NOTHING_FITS, Ranks([1000]), point).steps]
 
-    assert cycle.read(NOTHING_FITS, Ranks([1000]), "Filter").matrix is None
+    assert cycle.present_cycle(NOTHING_FITS, Ranks([1000]), "Filter").matrix is None
     assert states("PreFilter") == ["current", *["todo"] * 6]
     assert states("Filter") == ["done", "current", *["todo"] * 5]
     assert states("PostFilter") == ["done", "failed", "current", *["todo"] * 4]

@@ -110,7 +110,7 @@ def cordoned(call: Call, verb: str) -> CommandResult:
 
 def drain(call: Call) -> CommandResult:
     node = call.arguments[0]
-    outcome = drains.drain(call.sandbox, node)
+    outcome = drains.drain_node(call.sandbox, node)
     output = [f"node/{node} cordoned", *(drained(each) for each in outcome.outcomes)]
     last = f"There are pending nodes to be drained:\n {node}" if outcome.refused else f"node/{node} drained"
     return CommandResult(shortened([*output, last]), lines.drain(node))

@@ -28,7 +28,7 @@ StepState = Literal["done", "failed", "skipped", "current", "todo"]
 Mark = Literal["pass", "fail", "unseen"]
 
 
-class Step(msgspec.Struct, frozen=True):
+class CycleStep(msgspec.Struct, frozen=True):
     name: str
     state: StepState
     figure: str
@@ -83,7 +83,7 @@ class Scores(msgspec.Struct, frozen=True):
     sentence: str
 
 
-class Earlier(msgspec.Struct, frozen=True):
+class EarlierPreemption(msgspec.Struct, frozen=True):
     cycle: int
     text: str
 
@@ -101,12 +101,12 @@ class CycleView(msgspec.Struct, frozen=True):
     outcome: str
     headline: str
     message: str
-    steps: list[Step]
+    steps: list[CycleStep]
     matrix: Matrix | None
     """None before the filters have run."""
     scores: Scores | None
     preemption: preemption.PreemptionView | None
-    earlier: Earlier | None = None
+    earlier: EarlierPreemption | None = None
 
 
 def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
@@ -117,20 +117,22 @@ def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
     here = under_way is not None and under_way.cycle == picture.decision.cycle
     point = under_way.point if under_way and here else ""
     entry = picture.lanes.get(picture.decision.pod)
-    return replace(read(picture.decision, ranks, point, entry), earlier=earlier(picture))
+    return replace(present_cycle(picture.decision, ranks, point, entry), earlier=earlier(picture))
 
 
-def earlier(picture: Picture) -> Earlier | None:
+def earlier(picture: Picture) -> EarlierPreemption | None:
     """Preemption is what people wait for, and the next cycle is fast: the way back to the last one."""
     decision = picture.preemption
     if decision is None or decision.preemption is None or decision is picture.decision:
         return None
     pod, node = fmt.pod_name(decision.pod), decision.preemption.chosen
     text = gettext("%(pod)s preempts on %(node)s") % {"pod": pod, "node": node}
-    return Earlier(decision.cycle, text)
+    return EarlierPreemption(decision.cycle, text)
 
 
-def read(decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None) -> CycleView:
+def present_cycle(
+    decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None
+) -> CycleView:
     """``point`` is the extension point that a cycle under way stands before; ``entry`` the pod's place in the
     queue, which tells that its binding cycle waits on Permit."""
     view = whole(decision, ranks, point)
@@ -162,7 +164,7 @@ def whole(decision: Decision, ranks: Ranks, point: str) -> CycleView:
         steps=standing(steps(decision), point),
         matrix=None if point in ("PreFilter", "Filter") else matrix(decision),
         scores=scores(decision),
-        preemption=preemption.read(decision),
+        preemption=preemption.present_preemption(decision),
     )
 
 
@@ -194,7 +196,7 @@ def headline(decision: Decision, point: str = "") -> str:
     return reasons.fits_no_node(pod, decision.message)
 
 
-def steps(decision: Decision) -> list[Step]:
+def steps(decision: Decision) -> list[CycleStep]:
     """The extension points of the scheduling cycle and of the binding cycle, as this attempt went through
     them."""
     total, feasible = len(decision.nodes), len(decision.feasible)
@@ -204,25 +206,27 @@ def steps(decision: Decision) -> list[Step]:
     after: StepState = "done" if fits else "skipped"
     post = decision.preemption
     return [
-        Step("PreFilter", "failed" if stopped else "done", ""),
-        Step(
+        CycleStep("PreFilter", "failed" if stopped else "done", ""),
+        CycleStep(
             "Filter",
             "skipped" if stopped else "done" if feasible else "failed",
             f"{feasible}/{total}",
         ),
-        Step(
+        CycleStep(
             "PostFilter",
             "skipped" if post is None else "done" if post.chosen else "failed",
             (post.chosen or gettext("none")) if post is not None else "",
         ),
-        Step("Score", "done" if fits and scored else "skipped", str(max(decision.totals)) if scored else ""),
-        Step("Reserve", after, ""),
-        Step("Permit", after, ""),
-        Step("Bind", after, decision.selected),
+        CycleStep(
+            "Score", "done" if fits and scored else "skipped", str(max(decision.totals)) if scored else ""
+        ),
+        CycleStep("Reserve", after, ""),
+        CycleStep("Permit", after, ""),
+        CycleStep("Bind", after, decision.selected),
     ]
 
 
-def standing(steps: list[Step], point: str) -> list[Step]:
+def standing(steps: list[CycleStep], point: str) -> list[CycleStep]:
     """The steps of a cycle that stands before a point; as they are where it stands before none."""
     name = {"PreScore": "Score", "PreBind": "Bind", "PostBind": "Bind"}.get(point, point)
     names = [step.name for step in steps]
@@ -231,8 +235,8 @@ def standing(steps: list[Step], point: str) -> list[Step]:
     place = names.index(name)
     return [
         *steps[:place],
-        Step(name, "current", ""),
-        *(Step(name, "todo", "") for name in names[place + 1 :]),
+        CycleStep(name, "current", ""),
+        *(CycleStep(name, "todo", "") for name in names[place + 1 :]),
     ]
 
 
@@ -253,7 +257,7 @@ def matrix(decision: Decision) -> Matrix:
 def explained(said: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
     """The distinct reasons of these failures whose meaning is known."""
     distinct = dict.fromkeys(reason for reasons in said for reason in reasons)
-    told = ((reason, meanings.reason(reason)) for reason in distinct)
+    told = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
     return [(reason, meaning) for reason, meaning in told if meaning][:MEANINGS_AT_MOST]
 
 

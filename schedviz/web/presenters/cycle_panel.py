@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from . import cycle, nodes
 from .cycle import CycleView, Matrix, ScoreCell, Scores
-from .parts import Drawing
+from .parts import PartRenderer
 from .picture import Picture
 from .priority import Ranks
 
@@ -51,7 +51,7 @@ class Fit(msgspec.Struct, frozen=True):
     total: int
 
 
-class Score(msgspec.Struct, frozen=True):
+class ScorePiece(msgspec.Struct, frozen=True):
     """One cell of the score table. ``place`` is the column: the nodes stand best first."""
 
     place: int
@@ -64,7 +64,7 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class CyclePanel:
-    def __init__(self, drawing: Drawing) -> None:
+    def __init__(self, drawing: PartRenderer) -> None:
         self._drawing = drawing
         self._known: tuple[Any, ...] = ()
         """What the panel was last drawn from."""
@@ -105,7 +105,7 @@ class CyclePanel:
         self._piece(name, "parts/absent.html" if view is None else template, view)
 
     def _piece(self, name: str, template: str, view: Any) -> None:
-        part, element = names(name)
+        part, element = part_and_element(name)
         self._drawing.draw(part, template, view, element)
 
     def _subject(self, view: CycleView) -> None:
@@ -138,7 +138,7 @@ class CyclePanel:
             self._piece(f"scores/t{place}", "parts/total.html", scores.totals[place])
         for number, row in enumerate(scores.rows):
             for place, cell in enumerate(row.cells):
-                score = Score(
+                score = ScorePiece(
                     place, row.plugin, row.weight, row.best, cell.raw, cell.normalized, cell.weighted
                 )
                 self._piece(f"scores/{number}-{place}", "parts/score.html", score)
@@ -154,7 +154,7 @@ class CyclePanel:
 
 
 @lru_cache(maxsize=1_000)
-def names(piece: str) -> tuple[str, str]:
+def part_and_element(piece: str) -> tuple[str, str]:
     """The piece's part, and the id of its root element."""
     return f"{PANEL}/{piece}", f"cycle-{piece.replace('/', '-')}"
 

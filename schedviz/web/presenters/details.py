@@ -22,11 +22,11 @@ from simulator.trace import LaneEntry
 
 from . import events, load, meanings, nodes, queue, reasons, receipts
 from . import format as fmt
-from .course import Course, course
 from .events import PodEvent
-from .log import Line, Words
+from .log import EventSentences, LogLine
 from .nodes import Card
 from .picture import NODES, PODS, Picture, pod_record
+from .pod_history import PodHistory, pod_history
 from .queue import Chip
 from .receipts import Receipts
 from .yaml import to_yaml
@@ -34,7 +34,7 @@ from .yaml import to_yaml
 LINES_AT_MOST = 20
 
 
-class Condition(msgspec.Struct, frozen=True):
+class ConditionView(msgspec.Struct, frozen=True):
     type: str
     status: str
     reason: str
@@ -57,11 +57,11 @@ class PodDetail(msgspec.Struct, frozen=True):
     gone_at: int
     lane: str
     chip: Chip | None
-    conditions: list[Condition]
+    conditions: list[ConditionView]
     events: list[PodEvent]
-    course: Course
+    course: PodHistory
     receipts: Receipts
-    history: list[Line]
+    history: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
     printed: list[lines.Shell]
@@ -71,23 +71,23 @@ class PodDetail(msgspec.Struct, frozen=True):
 class GonePod(msgspec.Struct, frozen=True):
     key: str
     name: str
-    fate: Line | None
+    fate: LogLine | None
     receipts: Receipts
     events: list[PodEvent]
-    course: Course
-    history: list[Line]
+    course: PodHistory
+    history: list[LogLine]
 
 
 class NodeDetail(msgspec.Struct, frozen=True):
     card: Card
     zone: str
     labels: dict[str, str]
-    conditions: list[Condition]
+    conditions: list[ConditionView]
     taints: tuple[str, ...]
     broken: bool
     short_of_memory: bool
     """These two as its annotations say: what its conditions say comes of it."""
-    history: list[Line]
+    history: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
 
@@ -99,7 +99,7 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         return None
     pod, entry = pod_record(manifest), sandbox.lane(key)
     ranks, now = load.ranks(sandbox), sandbox.now()
-    told = told_of(sandbox, key)
+    told = events_of_pod(sandbox, key)
     return PodDetail(
         key=key,
         name=fmt.pod_name(key),
@@ -113,13 +113,13 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         nominated=pod.nominated,
         terminating=pod.terminating,
         gone_at=pod.gone_at,
-        lane=place(entry),
+        lane=queue_place(entry),
         chip=queue.chip(ranks, entry) if entry else None,
         conditions=conditions(manifest),
-        events=events.of_pod(sandbox, manifest["metadata"], told),
-        course=course(key, told),
-        receipts=receipts.of_pod(told),
-        history=history(base, f"/pods/{escape(key)}/", sandbox.about_pod(key)),
+        events=events.pod_events(sandbox, manifest["metadata"], told),
+        course=pod_history(key, told),
+        receipts=receipts.pod_receipts(told),
+        history=linking_lines(base, f"/pods/{escape(key)}/", sandbox.about_pod(key)),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
         printed=[
@@ -131,12 +131,12 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
     )
 
 
-def told_of(sandbox: Readable, key: str, count: int = TRACE_READ) -> list[trace.Event]:
+def events_of_pod(sandbox: Readable, key: str, count: int = TRACE_READ) -> list[trace.Event]:
     """What the latest trace events say of a pod, oldest first."""
-    return [event for _, event in sandbox.about_pod(key, count) if speaks_of(event, key)]
+    return [event for _, event in sandbox.about_pod(key, count) if is_about_pod(event, key)]
 
 
-def speaks_of(event: trace.Event, pod: str) -> bool:
+def is_about_pod(event: trace.Event, pod: str) -> bool:
     if isinstance(event, trace.ObjectsDeleted):
         return event.resource == PODS and pod in event.keys
     return getattr(event, "pod", "") == pod
@@ -144,24 +144,24 @@ def speaks_of(event: trace.Event, pod: str) -> bool:
 
 def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
     """What is known of a pod that is no more; None where nothing is."""
-    told = told_of(sandbox, key, TRACE_LENGTH)
+    told = events_of_pod(sandbox, key, TRACE_LENGTH)
     if not told:
         return None
-    words = Words(base)
+    words = EventSentences(base)
     namespace, _, name = key.partition("/")
-    lines = history(base, f"/pods/{escape(key)}/", sandbox.about_pod(key, TRACE_LENGTH))
+    lines = linking_lines(base, f"/pods/{escape(key)}/", sandbox.about_pod(key, TRACE_LENGTH))
     return GonePod(
         key=key,
         name=fmt.pod_name(key),
-        fate=fate(words, told),
-        receipts=receipts.of_pod(told),
-        events=events.of_pod(sandbox, {"namespace": namespace, "name": name}, told),
-        course=course(key, told),
+        fate=removal_line(words, told),
+        receipts=receipts.pod_receipts(told),
+        events=events.pod_events(sandbox, {"namespace": namespace, "name": name}, told),
+        course=pod_history(key, told),
         history=lines,
     )
 
 
-def fate(words: Words, told: Sequence[trace.Event]) -> Line | None:
+def removal_line(words: EventSentences, told: Sequence[trace.Event]) -> LogLine | None:
     """The line that says why the pod went; None where nobody but the API's client knows."""
     for event in reversed(told):
         if isinstance(event, trace.CycleStarted):
@@ -173,7 +173,7 @@ def fate(words: Words, told: Sequence[trace.Event]) -> Line | None:
     return None
 
 
-def place(entry: LaneEntry | None) -> str:
+def queue_place(entry: LaneEntry | None) -> str:
     if entry is None:
         return ""
     text = gettext("%(lane)s since %(time)s, attempts so far: %(attempts)s")
@@ -203,7 +203,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
         taints=node.taints,
         broken=is_broken(manifest),
         short_of_memory="memory" in pressures(manifest),
-        history=history(base, f"/nodes/{escape(name)}/", sandbox.about_node(name)),
+        history=linking_lines(base, f"/nodes/{escape(name)}/", sandbox.about_node(name)),
         yaml=to_yaml([manifest]),
         shell=lines.of_node(
             name,
@@ -214,18 +214,18 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
     )
 
 
-def conditions(manifest: Manifest) -> list[Condition]:
-    return [condition(item) for item in conditions_of(manifest)]
+def conditions(manifest: Manifest) -> list[ConditionView]:
+    return [present_condition(item) for item in conditions_of(manifest)]
 
 
-def condition(item: Manifest) -> Condition:
+def present_condition(item: Manifest) -> ConditionView:
     kind, status, reason, message = (item.get(field, "") for field in ("type", "status", "reason", "message"))
-    meaning = reasons.unplaced(message) or meanings.condition(kind, status, reason)
-    return Condition(kind, status, reason, message, meaning)
+    meaning = reasons.unplaced(message) or meanings.condition_meaning(kind, status, reason)
+    return ConditionView(kind, status, reason, message, meaning)
 
 
-def history(base: str, link: str, told: Sequence[tuple[int, trace.Event]]) -> list[Line]:
+def linking_lines(base: str, link: str, told: Sequence[tuple[int, trace.Event]]) -> list[LogLine]:
     """The lines of these events that link to the object, newest first."""
-    words = Words(base)
+    words = EventSentences(base)
     lines = (words.line(seq, event) for seq, event in reversed(told))
     return list(islice((line for line in lines if line is not None and link in line.html), LINES_AT_MOST))

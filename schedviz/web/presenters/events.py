@@ -29,9 +29,11 @@ class PodEvent(msgspec.Struct, frozen=True):
     """Of the receipt; 0 for none."""
 
 
-def of_pod(sandbox: Readable, metadata: Manifest, told: Sequence[trace.Event]) -> list[PodEvent]:
+def pod_events(sandbox: Readable, metadata: Manifest, told: Sequence[trace.Event]) -> list[PodEvent]:
     """``told``: what the trace says of the pod."""
-    return [pod_event(event, receipts.of_event(event, told)) for event in manifests_of(sandbox, metadata)]
+    return [
+        pod_event(event, receipts.receipt_of_event(event, told)) for event in manifests_of(sandbox, metadata)
+    ]
 
 
 def manifests_of(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
@@ -53,6 +55,6 @@ def pod_event(event: Manifest, cycle: int) -> PodEvent:
         since=fmt.clock(event_first_seen(event)),
         source=event.get("reportingComponent") or (event.get("source") or {}).get("component", ""),
         message=message,
-        meaning=reasons.unplaced(message) or meanings.event(reason),
+        meaning=reasons.unplaced(message) or meanings.event_meaning(reason),
         cycle=cycle,
     )

@@ -91,13 +91,13 @@ def cell(picture: Picture, ranks: Ranks, name: str) -> Cell:
         memory=shares.get("memory", 0),
         pods=len(pods),
         rank=ranks.rank(max((pod.priority for pod in pods), default=0)),
-        marks=marks(node, pods, ghosts),
+        marks=cell_marks(node, pods, ghosts),
         words=", ".join((*node.taints, *node.conditions)),
-        blocks="".join(block(picture, ranks, node, pod) for pod in (*pods, *ghosts)[:BLOCKS_AT_MOST]),
+        blocks="".join(pod_code(picture, ranks, node, pod) for pod in (*pods, *ghosts)[:BLOCKS_AT_MOST]),
     )
 
 
-def marks(node: NodeRecord, pods: list[PodRecord], ghosts: list[PodRecord]) -> str:
+def cell_marks(node: NodeRecord, pods: list[PodRecord], ghosts: list[PodRecord]) -> str:
     found = (
         ("x", any(pod.terminating for pod in pods)),
         ("g", bool(ghosts)),
@@ -108,7 +108,7 @@ def marks(node: NodeRecord, pods: list[PodRecord], ghosts: list[PodRecord]) -> s
     return "".join(mark for mark, holds in found if holds)
 
 
-def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> str:
+def pod_code(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> str:
     """Three digits in base 36: rank + 7 * state, then the dominant request as per mille of the node."""
     share = dominant_share(node, pod)
     look = ranks.rank(pod.priority) + 7 * STATES.index(pod_state(picture, pod))

@@ -30,7 +30,7 @@ class Group(msgspec.Struct, frozen=True):
     nodes: list[str]
 
 
-class Heading(msgspec.Struct, frozen=True):
+class GroupHeading(msgspec.Struct, frozen=True):
     """``place``: which of the page's groups, from 0."""
 
     place: int
@@ -58,7 +58,7 @@ def overview(picture: Picture, by: str) -> Overview:
     """``by``: a label's key, "" for the zone."""
     found: dict[str, list[str]] = {}
     for node in sorted(picture.nodes.values(), key=natural):
-        found.setdefault(value(node, by), []).append(node.name)
+        found.setdefault(group_value(node, by), []).append(node.name)
     kept = sorted(found, key=lambda name: -len(found[name]))[:GROUPS_AT_MOST]
     ordered = [Group(name, found[name]) for name in sorted(kept, key=lambda name: (not name, name))]
     others = [node for name in sorted(found.keys() - set(kept)) for node in found[name]]
@@ -73,7 +73,7 @@ def size(nodes: int) -> Size:
     return "roomy" if nodes <= ROOMY_AT_MOST else "cards"
 
 
-def value(node: NodeRecord, by: str) -> str:
+def group_value(node: NodeRecord, by: str) -> str:
     if by == UNGROUPED:
         return gettext("all nodes")
     return node.labels.get(by, "") if by else node.zone
@@ -102,10 +102,10 @@ class Totals:
         self._sums.update(now)
         self._nodes[name] = now
 
-    def heading(self, place: int, group: Group) -> Heading:
+    def heading(self, place: int, group: Group) -> GroupHeading:
         room = {resource: self._sums[f"{resource} of"] for resource in SHARED}
         shares = " · ".join(requested_shares(self._sums, room))
-        return Heading(place, group.name, len(group.nodes), self._sums[PODS], shares)
+        return GroupHeading(place, group.name, len(group.nodes), self._sums[PODS], shares)
 
 
 def choices(picture: Picture, by: str) -> list[tuple[str, str, bool]]:

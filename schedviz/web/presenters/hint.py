@@ -72,7 +72,7 @@ def hint(picture: Picture) -> Hint:
     return Hints().hint(picture)
 
 
-def urgent(picture: Picture) -> dict[str, str]:
+def urgent_pod_fields(picture: Picture) -> dict[str, str]:
     """Fields of a pod that fits nowhere, unless pods of lower priority go: it asks for half of what their
     going would add to the largest room that is free. Without such a node only its name and class."""
     classes = picture.user_classes()
@@ -80,14 +80,14 @@ def urgent(picture: Picture) -> dict[str, str]:
         return {"name": URGENT}
     name = max(classes, key=lambda each: classes[each])
     fields = {"name": URGENT, "priority_class": name}
-    rooms = [room(picture, node, classes[name]) for node in picture.nodes]
+    rooms = [free_cpu(picture, node, classes[name]) for node in picture.nodes]
     free, reach = (max((each[at] for each in rooms), default=0) for at in (0, 1))
     if reach > free:
         fields["cpu"] = f"{free + (reach - free + 1) // 2}m"
     return fields
 
 
-def room(picture: Picture, name: str, priority: int) -> tuple[int, int]:
+def free_cpu(picture: Picture, name: str, priority: int) -> tuple[int, int]:
     """Millicores free on a node, and free if its pods of lower priority went; nothing on one that is closed
     to the pod."""
     node = picture.nodes[name]

@@ -19,7 +19,7 @@ FATES: Final[dict[Fate, str | Promise]] = {
 }
 
 
-class Row(msgspec.Struct, frozen=True):
+class KindRow(msgspec.Struct, frozen=True):
     kind: str
     api_version: str
     came: int
@@ -28,12 +28,12 @@ class Row(msgspec.Struct, frozen=True):
     """It was left out; empty where it was taken."""
 
 
-class View(msgspec.Struct, frozen=True):
+class ImportView(msgspec.Struct, frozen=True):
     taken: int
     came: int
     kinds: int
     """Of which something was taken."""
-    rows: list[Row]
+    rows: list[KindRow]
     notes: list[str]
     """What is different from the real cluster, in sentences."""
     refused: list[str]
@@ -41,12 +41,12 @@ class View(msgspec.Struct, frozen=True):
     dropped: list[tuple[str, int]]
 
 
-def read(report: ImportReport) -> View:
+def present_import(report: ImportReport) -> ImportView:
     rows = [
-        Row(each.kind, each.api_version, each.came, each.taken, str(FATES.get(each.fate, "")))
+        KindRow(each.kind, each.api_version, each.came, each.taken, str(FATES.get(each.fate, "")))
         for each in report.kinds
     ]
-    return View(
+    return ImportView(
         taken=report.taken,
         came=report.came,
         kinds=sum(row.taken > 0 for row in rows),

@@ -12,7 +12,7 @@ from . import format as fmt
 KEYS_AT_MOST: Final = 3
 
 
-class Station(msgspec.Struct, frozen=True):
+class StageView(msgspec.Struct, frozen=True):
     name: str
     count: str
     words: str
@@ -20,23 +20,23 @@ class Station(msgspec.Struct, frozen=True):
     """The last that passed, newest first: what was done, and the key."""
 
 
-def strip(pipeline: Pipeline | None) -> list[Station]:
+def present_stages(pipeline: Pipeline | None) -> list[StageView]:
     """From the watch to the handlers; empty before there is a leader."""
     if pipeline is None:
         return []
     lists = gettext("objects in, %(lists)s lists, up to version %(version)s")
     return [
-        station(
+        present_stage(
             "reflector", pipeline.reflector, lists % {"lists": pipeline.lists, "version": pipeline.version}
         ),
-        station(
+        present_stage(
             "delta FIFO", pipeline.delta_fifo, gettext("deltas out, %(n)s wait") % {"n": pipeline.waiting}
         ),
-        station("indexer", pipeline.indexer, gettext("objects held")),
-        station("handlers", pipeline.handlers, gettext("calls")),
+        present_stage("indexer", pipeline.indexer, gettext("objects held")),
+        present_stage("handlers", pipeline.handlers, gettext("calls")),
     ]
 
 
-def station(name: str, stage: Stage, words: str) -> Station:
+def present_stage(name: str, stage: Stage, words: str) -> StageView:
     latest = [f"{each.what} {fmt.pod_name(each.key)}" for each in reversed(stage.latest[-KEYS_AT_MOST:])]
-    return Station(name, fmt.number(stage.count), words, latest)
+    return StageView(name, fmt.number(stage.count), words, latest)

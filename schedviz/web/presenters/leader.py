@@ -47,7 +47,7 @@ class LeaderView(msgspec.Struct, frozen=True):
     ttl_seconds: float = TTL_SECONDS
 
 
-def leader(store: Store, sandbox: Sandbox) -> LeaderView:
+def present_leader(store: Store, sandbox: Sandbox) -> LeaderView:
     """Raises NoSandbox."""
     lease, living, now = sandbox.lease(), living_workers(store), store.wall()
     holder = lease.holder if lease else ""

@@ -29,7 +29,7 @@ MarkKind = Literal["bound", "unschedulable", "preempting", "error"]
 Tone = Literal["", "good", "bad", "warn", "quiet"]
 
 
-class Line(msgspec.Struct, frozen=True):
+class LogLine(msgspec.Struct, frozen=True):
     seq: int
     time: str
     tone: Tone
@@ -45,14 +45,14 @@ class Log:
     line beside them says are left out."""
 
     def __init__(self, base: str) -> None:
-        self._words = Words(base)
+        self._words = EventSentences(base)
         self._seq = -1
         """The newest event that was read."""
-        self._lines: list[Line] = []
+        self._lines: list[LogLine] = []
 
-    def lines(self, picture: Picture) -> list[Line]:
+    def lines(self, picture: Picture) -> list[LogLine]:
         """Newest first; the same list as long as they are the same."""
-        found: list[Line] = []
+        found: list[LogLine] = []
         for seq, event in reversed(picture.trace):
             if seq <= self._seq or len(found) == LINES_AT_MOST:
                 break
@@ -65,7 +65,7 @@ class Log:
         return self._lines
 
 
-class Words:
+class EventSentences:
     """Sentences of one sandbox, whose pages lie under ``base``: "/s/<name>/"."""
 
     def __init__(self, base: str) -> None:
@@ -83,12 +83,14 @@ class Words:
     def pods(self, keys: Iterable[str]) -> SafeString:
         return format_html_join(fmt.listed(["", ""]), "{}", ((self.pod(key),) for key in keys))
 
-    def line(self, seq: int, event: Event) -> Line | None:
+    def line(self, seq: int, event: Event) -> LogLine | None:
         told = self.tell(event)
         if told is None:
             return None
         tone, html = told
-        return Line(seq, fmt.clock(event.t), tone, html, verbatim(event), receipts.cycle_of(event))
+        return LogLine(
+            seq, fmt.clock(event.t), tone, html, scheduler_message(event), receipts.cycle_of(event)
+        )
 
     def tell(self, event: Event) -> tuple[Tone, SafeString] | None:
         """The tone and the sentence; None for what needs no line."""
@@ -144,14 +146,16 @@ class Words:
             case trace.BindFailed():
                 text = gettext("Binding {} to {} failed: {}")
                 return "bad", format_html(
-                    text, self.pod(event.pod), self.node(event.node), own(event.message)
+                    text, self.pod(event.pod), self.node(event.node), in_english(event.message)
                 )
             case trace.Unschedulable():
                 text = gettext("{} fits no node: {}.")
-                return "bad", format_html(text, self.pod(event.pod), reasons.bare(event.message))
+                return "bad", format_html(
+                    text, self.pod(event.pod), reasons.short_without_stop(event.message)
+                )
             case trace.SchedulerError():
                 return "bad", format_html(
-                    gettext("Scheduling {} failed: {}"), self.pod(event.pod), own(event.message)
+                    gettext("Scheduling {} failed: {}"), self.pod(event.pod), in_english(event.message)
                 )
             case trace.Nominated():
                 return self.nominated(event)
@@ -182,11 +186,11 @@ class Words:
             case trace.PodFinished():
                 text = gettext("{} finished on {}: {}.")
                 return "quiet", format_html(
-                    text, self.pod(event.pod), self.node(event.node), own(event.phase)
+                    text, self.pod(event.pod), self.node(event.node), in_english(event.phase)
                 )
             case trace.PodEvicted():
                 text = gettext("{} has to leave {}: {}.")
-                reason = meanings.cause(event.reason)
+                reason = meanings.cause_text(event.reason)
                 return "warn", format_html(text, self.pod(event.pod), self.node(event.node), reason)
             case trace.PodRemoved() if event.node:
                 return "quiet", format_html(
@@ -196,34 +200,42 @@ class Words:
                 return "quiet", format_html(gettext("{} is gone."), self.pod(event.pod))
             case trace.ObjectsCreated():
                 return "quiet", format_html(
-                    gettext("{} creates {}."), own(event.controller), self.objects(event.resource, event.keys)
+                    gettext("{} creates {}."),
+                    in_english(event.controller),
+                    self.objects(event.resource, event.keys),
                 )
             case trace.ObjectsDeleted():
                 text = gettext("{} deletes {}: {}.")
-                objects, reason = self.objects(event.resource, event.keys), meanings.cause(event.reason)
-                return "quiet", format_html(text, own(event.controller), objects, reason)
+                objects, reason = self.objects(event.resource, event.keys), meanings.cause_text(event.reason)
+                return "quiet", format_html(text, in_english(event.controller), objects, reason)
             case trace.ReplicaSetScaled():
                 text = gettext("{} scales {} from {} to {}.")
                 name = fmt.pod_name(event.replica_set)
-                return "quiet", format_html(text, own(event.controller), own(name), event.before, event.after)
+                return "quiet", format_html(
+                    text, in_english(event.controller), in_english(name), event.before, event.after
+                )
             case trace.JobFinished():
                 text = gettext("Job {} is complete.") if event.succeeded else gettext("Job {} failed: {}.")
                 return "good" if event.succeeded else "bad", format_html(
-                    text, own(event.job), own(event.reason)
+                    text, in_english(event.job), in_english(event.reason)
                 )
             case trace.VolumeBound():
-                return "quiet", format_html(gettext("Claim {} got {}."), own(event.claim), own(event.volume))
+                return "quiet", format_html(
+                    gettext("Claim {} got {}."), in_english(event.claim), in_english(event.volume)
+                )
             case trace.ControllerFailed():
                 return "bad", format_html(
-                    gettext("{} gets no further: {}"), own(event.controller), own(event.message)
+                    gettext("{} gets no further: {}"), in_english(event.controller), in_english(event.message)
                 )
             case trace.ControllerPostponed():
                 text = gettext("{} acted {} times at one moment; it goes on at {}.")
-                return "bad", format_html(text, own(event.controller), event.runs, fmt.clock(event.until))
+                return "bad", format_html(
+                    text, in_english(event.controller), event.runs, fmt.clock(event.until)
+                )
             case trace.ObjectUnreadable():
                 text = gettext("{} does not fit its kind and is left out: {}")
                 name = fmt.listed([f"{event.resource.partition('.')[0]} {event.key}"])
-                return "bad", format_html(text, own(name), own(event.message))
+                return "bad", format_html(text, in_english(name), in_english(event.message))
             case _:
                 return None
 
@@ -233,7 +245,7 @@ class Words:
         if resource == "pods":
             html = self.pods(named)
         else:
-            html = own(fmt.listed(f"{resource.partition('.')[0]} {key}" for key in named))
+            html = in_english(fmt.listed(f"{resource.partition('.')[0]} {key}" for key in named))
         if len(keys) > len(named):
             return format_html(gettext("{} and {} more"), html, len(keys) - len(named))
         return html
@@ -244,18 +256,18 @@ class Words:
             "updated": gettext("Node {} changed: {}."),
             "deleted": gettext("Node {} deleted."),
         }[event.change]
-        return "", format_html(text, self.node(event.node), own(fmt.listed(event.events)))
+        return "", format_html(text, self.node(event.node), in_english(fmt.listed(event.events)))
 
     def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
         if event.target in ("", "inFlight") or (event.source == "inFlight" and event.target != "backoffQ"):
             return None
-        pod, target, why = self.pod(event.pod), queue.title(event.target), own(event.event)
+        pod, target, why = self.pod(event.pod), queue.title(event.target), in_english(event.event)
         if event.source == "":
             return "", format_html(gettext("{} enters {} ({})."), pod, target, why)
         source = queue.title(event.source)
         if event.plugin:
             text = gettext("{} moves from {} to {}: {}, {} says it may fit now.")
-            return "", format_html(text, pod, source, target, why, own(event.plugin))
+            return "", format_html(text, pod, source, target, why, in_english(event.plugin))
         return "", format_html(gettext("{} moves from {} to {} ({})."), pod, source, target, why)
 
     def nominated(self, event: trace.Nominated) -> tuple[Tone, SafeString]:
@@ -268,10 +280,10 @@ class Words:
         return "warn", format_html(text, pod, node, event.candidates, victims)
 
 
-def own(text: str) -> SafeString:
+def in_english(text: str) -> SafeString:
     """Words that are Kubernetes' and not ours: they are not translated, and are read out as English."""
     return format_html('<span lang="en">{}</span>', text)
 
 
-def verbatim(event: Event) -> str:
+def scheduler_message(event: Event) -> str:
     return event.message if isinstance(event, trace.Unschedulable) else ""

@@ -219,26 +219,26 @@ CAUSES: Final[Patterns] = [
 """Why our controllers, kubelets and evictors do something, as the trace says it."""
 
 
-def reason(text: str) -> str:
+def reason_meaning(text: str) -> str:
     """Of one plugin's reason for one node, or for having looked at none."""
-    return matching(REASONS, text)
+    return translate_match(REASONS, text)
 
 
-def condition(kind: str, status: str, why: str) -> str:
+def condition_meaning(kind: str, status: str, why: str) -> str:
     sentence = CONDITIONS.get((kind, why)) or CONDITIONS.get((kind, status))
     return gettext(sentence) if sentence else ""
 
 
-def event(why: str) -> str:
+def event_meaning(why: str) -> str:
     return gettext(EVENTS[why]) if why in EVENTS else ""
 
 
-def cause(text: str) -> str:
+def cause_text(text: str) -> str:
     """In the reader's language; the text itself where it is not known."""
-    return matching(CAUSES, text) or text
+    return translate_match(CAUSES, text) or text
 
 
-def matching(patterns: Patterns, text: str) -> str:
+def translate_match(patterns: Patterns, text: str) -> str:
     for pattern, sentence in patterns:
         found = pattern.fullmatch(text)
         if found is not None:

@@ -93,7 +93,7 @@ class Blocks:
         preemptor = picture.victims.get(pod.key, "")
         known = self._known.get(pod.key)
         if known is None or known[:3] != (pod, node, ranks) or known[3] != preemptor:
-            known = (pod, node, ranks, preemptor, block(picture, ranks, node, pod))
+            known = (pod, node, ranks, preemptor, pod_block(picture, ranks, node, pod))
         self._made[pod.key] = known
         return known[4]
 
@@ -158,7 +158,7 @@ def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecor
     found = []
     staying = sum(dominant_share(node, pod) for pod in pods if not pod.terminating)
     for pod in nominated:
-        ghost = block(picture, ranks, node, pod)
+        ghost = pod_block(picture, ranks, node, pod)
         found.append(replace(ghost, at=max(0, min(staying, 1000 - ghost.share))))
         staying += ghost.share
     return found
@@ -174,7 +174,7 @@ def importance(pod: PodRecord) -> tuple[int, Micros, str]:
     return -pod.priority, pod.created, pod.key
 
 
-def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:
+def pod_block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:
     state = pod_state(picture, pod)
     words = state_words(picture, pod, state)
     label = fmt.pod_name(pod.key)
@@ -190,7 +190,7 @@ def block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> B
         state=state,
         words=words,
         gone_at=pod.gone_at,
-        title=title(pod, words),
+        title=pod_title(pod, words),
     )
 
 
@@ -219,7 +219,7 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
             return gettext("nominated here, waits for room")
 
 
-def title(pod: PodRecord, words: str) -> str:
+def pod_title(pod: PodRecord, words: str) -> str:
     """All that the block shows by colour and pattern."""
     return gettext("%(pod)s: %(state)s; priority %(priority)s; requests %(requests)s") % {
         "pod": fmt.pod_name(pod.key),

@@ -107,7 +107,7 @@ class Listed(NamedTuple):
     elements: dict[str, str]
 
 
-class Drawing:
+class PartRenderer:
     """Views as last drawn. Views are values: equal views make equal HTML, so only a view that differs is
     drawn."""
 

@@ -27,7 +27,7 @@ RULES: Final = (
 )
 
 
-class Actor(msgspec.Struct, frozen=True):
+class PlayedPod(msgspec.Struct, frozen=True):
     """A pod of lower priority, and where it is in this step."""
 
     label: str
@@ -37,7 +37,7 @@ class Actor(msgspec.Struct, frozen=True):
     words: str
 
 
-class Standing(msgspec.Struct, frozen=True):
+class PlayedCandidate(msgspec.Struct, frozen=True):
     """A candidate in a step of the ladder."""
 
     node: str
@@ -49,15 +49,15 @@ class Standing(msgspec.Struct, frozen=True):
     wins: bool
 
 
-class Scene(msgspec.Struct, frozen=True):
+class PlayStep(msgspec.Struct, frozen=True):
     title: str
     text: str
     node: str = ""
-    actors: list[Actor] = []
-    ladder: list[Standing] = []
+    actors: list[PlayedPod] = []
+    ladder: list[PlayedCandidate] = []
 
 
-def scenes(decision: Decision) -> list[Scene]:
+def play_steps(decision: Decision) -> list[PlayStep]:
     """Empty where there is nothing to play."""
     found = decision.preemption
     if found is None or not found.chosen:
@@ -65,25 +65,25 @@ def scenes(decision: Decision) -> list[Scene]:
     known = [each for each in found.candidates if each.tried]
     known.sort(key=lambda each: each.node != found.chosen)
     pod = fmt.pod_name(decision.pod)
-    made: list[Scene] = []
+    made: list[PlayStep] = []
     for candidate in known[:CANDIDATES_AT_MOST]:
-        made += on_node(pod, candidate)
-    return [*made, *ladder(decision, found)] if made else []
+        made += victim_steps(pod, candidate)
+    return [*made, *rule_steps(decision, found)] if made else []
 
 
-def on_node(pod: str, candidate: Candidate) -> Iterator[Scene]:
+def victim_steps(pod: str, candidate: Candidate) -> Iterator[PlayStep]:
     node, victims = candidate.node, {each.pod: each for each in candidate.victims}
     everybody = victims | {each.pod: each for each in candidate.spared}
     order = candidate.tried[:PODS_AT_MOST]
     places: dict[str, Place] = dict.fromkeys(order, "lifted")
 
-    def scene(text: str) -> Scene:
-        return Scene(
+    def scene(text: str) -> PlayStep:
+        return PlayStep(
             title=gettext("%(node)s: who would have to go?") % {"node": node},
             text=text,
             node=node,
             actors=[
-                Actor(
+                PlayedPod(
                     fmt.pod_name(key),
                     fmt.compact(everybody[key].priority),
                     everybody[key].violates_pdb,
@@ -129,19 +129,19 @@ def words(place: Place) -> str:
     }[place]
 
 
-def ladder(decision: Decision, found: Preemption) -> Iterator[Scene]:
+def rule_steps(decision: Decision, found: Preemption) -> Iterator[PlayStep]:
     title = gettext("Which node?")
     if len(found.candidates) < 2:
         text = gettext("%(node)s is the only candidate.") % {"node": found.chosen}
-        yield Scene(title, text, ladder=[Standing(found.chosen, "", False, False, True)])
+        yield PlayStep(title, text, ladder=[PlayedCandidate(found.chosen, "", False, False, True)])
         return
-    out = preemption.knocked_out(found.candidates)
+    out = preemption.eliminating_rules(found.candidates)
     shown = sorted(found.candidates, key=lambda each: (each.node != found.chosen, -out.get(each.node, 9)))
     shown = shown[: preemption.CANDIDATES_AT_MOST]
     last = min(found.rule, len(RULES)) or len(RULES)
     for rule in range(1, last + 1):
         standings = [
-            Standing(
+            PlayedCandidate(
                 each.node,
                 preemption.texts(each)[rule - 1],
                 out=out.get(each.node, 9) <= rule,
@@ -153,16 +153,16 @@ def ladder(decision: Decision, found: Preemption) -> Iterator[Scene]:
         falls = sum(each.now for each in standings)
         text = gettext(RULES[rule - 1]) + " "
         if rule == found.rule:
-            text = preemption.sentence(decision)
+            text = preemption.preemption_sentence(decision)
         elif falls:
             text += ngettext("%(n)s node falls out.", "%(n)s nodes fall out.", falls) % {"n": falls}
         else:
             text += gettext("All that are left are equal here.")
-        yield Scene(title, text, ladder=standings)
+        yield PlayStep(title, text, ladder=standings)
     if found.rule > len(RULES):
         left = [
-            Standing(each.node, "", each.node != found.chosen, False, each.node == found.chosen)
+            PlayedCandidate(each.node, "", each.node != found.chosen, False, each.node == found.chosen)
             for each in shown
             if each.node not in out
         ]
-        yield Scene(title, preemption.sentence(decision), ladder=left)
+        yield PlayStep(title, preemption.preemption_sentence(decision), ladder=left)

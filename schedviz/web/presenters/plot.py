@@ -28,7 +28,7 @@ class Tick(msgspec.Struct, frozen=True):
     label: str
 
 
-class Line(msgspec.Struct, frozen=True):
+class PlotLine(msgspec.Struct, frozen=True):
     name: str
     path: str
     """An SVG path."""
@@ -44,7 +44,7 @@ class Plot(msgspec.Struct, frozen=True):
     bottom: int
     x: list[Tick]
     y: list[Tick]
-    lines: list[Line]
+    lines: list[PlotLine]
 
 
 def plot(a: Curve, b: Curve, end: Micros) -> Plot:
@@ -75,7 +75,7 @@ def plot(a: Curve, b: Curve, end: Micros) -> Plot:
             for number in range(TICKS + 1)
         ],
         lines=[
-            Line(name, _path(curve.points, end, top), round(at, 1))
+            PlotLine(name, _path(curve.points, end, top), round(at, 1))
             for name, curve, at in (("A", a, ends[0]), ("B", b, ends[1]))
         ],
     )

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 
 from schedviz.web.predict import words
 from schedviz.web.predict.grade import Grade
-from schedviz.web.predict.question import Kind, Question
+from schedviz.web.predict.question import GuessQuestion, Kind
 from schedviz.web.predict.viewer import Score
 from simulator.decision import Decision
 
@@ -31,7 +31,7 @@ class QuestionView(msgspec.Struct, frozen=True):
     choices: list[ChoiceView]
 
 
-class Bar(msgspec.Struct, frozen=True):
+class TallyBar(msgspec.Struct, frozen=True):
     label: str
     count: int
     percent: int
@@ -48,7 +48,7 @@ class AnswerView(msgspec.Struct, frozen=True):
     slip: str
     cycle: int
     """Whose receipt can be opened; 0 while it is under way."""
-    bars: list[Bar]
+    bars: list[TallyBar]
     total: int
 
 
@@ -72,7 +72,7 @@ class PredictView(msgspec.Struct, frozen=True):
     """Tells this state from another."""
 
 
-def question_view(asked: Question, picture: Picture) -> QuestionView:
+def question_view(asked: GuessQuestion, picture: Picture) -> QuestionView:
     return QuestionView(
         asked.id,
         asked.kind,
@@ -88,13 +88,13 @@ def choice(kind: Kind, value: str, picture: Picture) -> ChoiceView:
         return ChoiceView(value, value, "")
     note = ""
     if kind == "next" and (entry := picture.lanes.get(value)):
-        note = priority(entry.priority, title(entry.lane))
+        note = priority_note(entry.priority, title(entry.lane))
     elif kind == "victims" and (pod := picture.pods.get(value)):
-        note = priority(pod.priority, pod.node)
+        note = priority_note(pod.priority, pod.node)
     return ChoiceView(value, fmt.pod_name(value), note)
 
 
-def priority(value: int, place: str) -> str:
+def priority_note(value: int, place: str) -> str:
     return gettext("priority %(priority)s, %(place)s") % {"priority": fmt.number(value), "place": place}
 
 
@@ -106,7 +106,7 @@ def answer_view(
     mine: tuple[tuple[str, ...], Grade] | None,
 ) -> AnswerView:
     """``mine``: the viewer's guess, and what it was worth; None for one who did not guess."""
-    subject = Question(kind, decision.cycle, decision.pod, ())
+    subject = GuessQuestion(kind, decision.cycle, decision.pod, ())
     total = tally.get("", 0)
     counts = sorted(
         ((pick, count) for pick, count in tally.items() if pick), key=lambda item: (-item[1], item[0])
@@ -119,14 +119,16 @@ def answer_view(
         right=bool(mine and mine[1].right),
         slip=words.slip(mine[1], decision) if mine else "",
         cycle=decision.cycle if decision.outcome else 0,
-        bars=[Bar(label(pick), count, round(100 * count / max(total, 1))) for pick, count in counts],
+        bars=[
+            TallyBar(pick_label(pick), count, round(100 * count / max(total, 1))) for pick, count in counts
+        ],
         total=total,
     )
 
 
 def picked(guess: Iterable[str]) -> str:
-    return fmt.listed(label(pick) for pick in guess) or gettext("none")
+    return fmt.listed(pick_label(pick) for pick in guess) or gettext("none")
 
 
-def label(value: str) -> str:
+def pick_label(value: str) -> str:
     return fmt.pod_name(value) if "/" in value else value

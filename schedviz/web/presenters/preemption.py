@@ -40,7 +40,7 @@ SENTENCES: Final = {
 }
 
 
-class Figures(msgspec.Struct, frozen=True):
+class RuleFigure(msgspec.Struct, frozen=True):
     """One cell of the ladder. ``lost``: the candidate fell out here; ``idle``: it was out, or all was
     decided."""
 
@@ -61,7 +61,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     chosen: bool
     victims: list[VictimView]
     more: int
-    figures: list[Figures]
+    figures: list[RuleFigure]
 
 
 class PreemptionView(msgspec.Struct, frozen=True):
@@ -75,11 +75,11 @@ class PreemptionView(msgspec.Struct, frozen=True):
     """Why the nodes that are no candidates are none: count and reason, and what the reason means."""
 
 
-def read(decision: Decision) -> PreemptionView | None:
+def present_preemption(decision: Decision) -> PreemptionView | None:
     found = decision.preemption
     if found is None:
         return None
-    out = knocked_out(found.candidates)
+    out = eliminating_rules(found.candidates)
     ordered = sorted(
         found.candidates,
         key=lambda each: (each.node != found.chosen, -out.get(each.node, len(RULES) + 1), each.node),
@@ -87,17 +87,18 @@ def read(decision: Decision) -> PreemptionView | None:
     return PreemptionView(
         chosen=found.chosen,
         rule=found.rule,
-        sentence=sentence(decision),
-        detail=detail(found.candidates, out, found.rule),
+        sentence=preemption_sentence(decision),
+        detail=earlier_rules(found.candidates, out, found.rule),
         candidates=[
-            view(each, each.node == found.chosen, out, found.rule) for each in ordered[:CANDIDATES_AT_MOST]
+            present_candidate(each, each.node == found.chosen, out, found.rule)
+            for each in ordered[:CANDIDATES_AT_MOST]
         ],
         more=max(0, len(ordered) - CANDIDATES_AT_MOST),
         others=others(decision),
     )
 
 
-def knocked_out(candidates: Sequence[Candidate]) -> dict[str, int]:
+def eliminating_rules(candidates: Sequence[Candidate]) -> dict[str, int]:
     """The rule (from 1) at which each candidate falls out; those that stand to the end are not in it."""
     out: dict[str, int] = {}
     left = list(candidates)
@@ -110,7 +111,7 @@ def knocked_out(candidates: Sequence[Candidate]) -> dict[str, int]:
     return out
 
 
-def view(candidate: Candidate, chosen: bool, out: dict[str, int], decided: int) -> CandidateView:
+def present_candidate(candidate: Candidate, chosen: bool, out: dict[str, int], decided: int) -> CandidateView:
     last = out.get(candidate.node, decided)
     return CandidateView(
         node=candidate.node,
@@ -123,7 +124,7 @@ def view(candidate: Candidate, chosen: bool, out: dict[str, int], decided: int) 
         ],
         more=max(0, len(candidate.victims) - VICTIMS_AT_MOST),
         figures=[
-            Figures(text, lost=out.get(candidate.node) == rule, idle=rule > last > 0)
+            RuleFigure(text, lost=out.get(candidate.node) == rule, idle=rule > last > 0)
             for rule, text in enumerate(texts(candidate), start=1)
         ],
     )
@@ -153,11 +154,11 @@ def time_of(timestamp: str) -> str:
     return timestamp.partition("T")[2].removesuffix("Z") or timestamp
 
 
-def sentence(decision: Decision) -> str:
+def preemption_sentence(decision: Decision) -> str:
     found = decision.preemption
     assert found is not None
     if not found.eligible:
-        reason = meanings.reason(found.ineligible_reason) or found.ineligible_reason
+        reason = meanings.reason_meaning(found.ineligible_reason) or found.ineligible_reason
         return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
         return gettext("No node can be freed by removing pods of lower priority.")
@@ -168,7 +169,7 @@ def sentence(decision: Decision) -> str:
     return gettext(SENTENCES[found.rule]) % {"node": found.chosen, "figure": figure}
 
 
-def detail(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
+def earlier_rules(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
     """What the rules before the deciding one had removed."""
     parts = []
     for rule in range(1, decided):
@@ -196,6 +197,6 @@ def others(decision: Decision) -> list[tuple[str, str]]:
         reason = ", ".join(failure.reasons) or failure.plugin
         counts[reason] = counts.get(reason, 0) + 1
     return [
-        (f"{count} {reason}", meanings.reason(reason))
+        (f"{count} {reason}", meanings.reason_meaning(reason))
         for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]

@@ -86,10 +86,10 @@ class Lanes:
             lane_title, hint = self._words[name]
             if name == "activeQ" and found and found[0].place:
                 hint = gettext("by arrival")
-            views.append(view(name, lane_title, hint, chips, len(entries[name])))
+            views.append(present_lane(name, lane_title, hint, chips, len(entries[name])))
         unseen = arriving(picture)
         chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
-        return [*views, view("arriving", *self._words["arriving"], chips, len(unseen))]
+        return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
 
 
 def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
@@ -106,7 +106,7 @@ def arriving(picture: Picture) -> list[PodRecord]:
     ]
 
 
-def view(name: LaneName, title: str, hint: str, chips: list[Chip], count: int) -> LaneView:
+def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count: int) -> LaneView:
     return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
 
 

@@ -79,10 +79,10 @@ def short(message: str) -> str:
     """ "6 lack cpu, 1 is tainted {gpu: yes}"; the message itself where it is of no such form."""
     found = AVAILABLE.match(message)
     if found is None:
-        return meanings.reason(message) or message
+        return meanings.reason_meaning(message) or message
     told = BEHIND.split(message[found.end() :], maxsplit=1)[0]
     counted = [in_words(reason[2], int(reason[1])) for reason in REASON.finditer(told)]
-    return fmt.listed(counted) or meanings.reason(told) or message
+    return fmt.listed(counted) or meanings.reason_meaning(told) or message
 
 
 def in_words(reason: str, count: int) -> str:
@@ -102,16 +102,19 @@ def fits_no_node(pod: str, message: str) -> str:
     """ "web fits no node: 6 lack cpu." """
     if AVAILABLE.match(message) is None:
         return gettext("%(pod)s fits no node.") % {"pod": pod}
-    return gettext("%(pod)s fits no node: %(reasons)s.") % {"pod": pod, "reasons": bare(message)}
+    return gettext("%(pod)s fits no node: %(reasons)s.") % {
+        "pod": pod,
+        "reasons": short_without_stop(message),
+    }
 
 
 def unplaced(message: str) -> str:
     """The same beside the scheduler's own words: "It fits no node: 6 lack cpu."; "" for other words."""
     if AVAILABLE.match(message) is None:
-        return meanings.reason(message)
-    return gettext("It fits no node: %(reasons)s.") % {"reasons": bare(message)}
+        return meanings.reason_meaning(message)
+    return gettext("It fits no node: %(reasons)s.") % {"reasons": short_without_stop(message)}
 
 
-def bare(message: str) -> str:
+def short_without_stop(message: str) -> str:
     """The short form without a full stop, for the middle of a sentence."""
     return short(message).rstrip(".。")

@@ -33,7 +33,7 @@ def cycle_of(event: trace.Event) -> int:
     return event.cycle if isinstance(event, DECIDED) else 0
 
 
-def of_pod(told: Iterable[trace.Event]) -> Receipts:
+def pod_receipts(told: Iterable[trace.Event]) -> Receipts:
     """From the trace events of the pod, oldest first."""
     bound = nominated = evicted = 0
     preemptor = ""
@@ -50,7 +50,7 @@ def of_pod(told: Iterable[trace.Event]) -> Receipts:
     return Receipts(bound, nominated, evicted, preemptor)
 
 
-def of_event(event: Manifest, told: Sequence[trace.Event]) -> int:
+def receipt_of_event(event: Manifest, told: Sequence[trace.Event]) -> int:
     """Of a Kubernetes event about the pod, which does not say its cycle itself."""
     for happened in reversed(told):
         match event.get("reason"), happened:

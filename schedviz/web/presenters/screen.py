@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from schedviz.store.model import Clock, Failure
 from simulator.client.informer import Pipeline
 
+from . import filter_result, informer, nodes, timeline, transport
 from . import format as fmt
-from . import found, informer, nodes, timeline, transport
-from .board import Board
 from .cycle_panel import CyclePanel
-from .find import QUERY_AT_MOST
+from .filter_query import QUERY_AT_MOST
 from .hint import Hints
-from .log import Line, Log
-from .parts import Drawing, Parts
+from .log import Log, LogLine
+from .nodes_panel import NodesPanel
+from .parts import PartRenderer, Parts
 from .picture import BudgetRecord, Picture
 from .priority import Ranks
 from .queue import Lanes, LaneView
@@ -61,19 +61,19 @@ class Screen:
     def __init__(self, base: str, *, past: bool = False) -> None:
         self.base = base
         self.past = past
-        self._drawing = Drawing(base, past=past)
+        self._drawing = PartRenderer(base, past=past)
         self._cycle = CyclePanel(self._drawing)
         self._log = Log(base)
         self._timeline = Timeline()
         self._lanes = Lanes()
         self._drawn_lanes: dict[str, LaneView] = {}
         self._drawn_marks: list[MarkView] | None = None
-        self._drawn_lines: list[Line] | None = None
+        self._drawn_lines: list[LogLine] | None = None
         self._hints = Hints()
-        self._informer = Drawing(base, past=past)
+        self._informer = PartRenderer(base, past=past)
         self._pipeline: Pipeline | None = None
-        self._boards: dict[str, Board] = {}
-        self._finds: dict[Look, Drawing] = {}
+        self._boards: dict[str, NodesPanel] = {}
+        self._finds: dict[Look, PartRenderer] = {}
         self._known = (-1, -1, -1)
         self._find_again = 0.0
         self._ranks = Ranks(())
@@ -96,7 +96,9 @@ class Screen:
         common = self._common(picture, clock, lanes)
         informer = self._draw_informer() if any(look.informer for look in wanted) else {}
         groups = {look.group for look in wanted}
-        self._boards = {by: self._boards.get(by) or Board(self.base, by, past=self.past) for by in groups}
+        self._boards = {
+            by: self._boards.get(by) or NodesPanel(self.base, by, past=self.past) for by in groups
+        }
         boards = {by: board.draw(picture, ranks, dirty) for by, board in self._boards.items()}
         finds = self._find(picture, lanes, wanted)
         return {
@@ -119,7 +121,7 @@ class Screen:
 
     def _draw_informer(self) -> Parts:
         """It changes with each object, and is drawn for those only who have unfolded it."""
-        self._informer.draw("informer", "parts/informer.html", informer.strip(self._pipeline))
+        self._informer.draw("informer", "parts/informer.html", informer.present_stages(self._pipeline))
         return self._informer.changes()
 
     def _common(self, picture: Picture, clock: Clock, lanes: list[LaneView]) -> Parts:
@@ -141,7 +143,7 @@ class Screen:
         self._draw_log(self._log.lines(picture))
         return self._drawing.changes()
 
-    def _draw_log(self, lines: list[Line]) -> None:
+    def _draw_log(self, lines: list[LogLine]) -> None:
         if lines is self._drawn_lines:
             return
         self._drawn_lines = lines
@@ -186,9 +188,11 @@ class Screen:
         kept, self._finds = self._finds, {}
         changed: dict[Look, Parts] = {}
         for look in wanted:
-            drawing = self._finds[look] = kept.get(look) or Drawing(self.base)
+            drawing = self._finds[look] = kept.get(look) or PartRenderer(self.base)
             if due or look not in kept:
-                view = found.found(picture, look.query, self._boards[look.group].overview, lanes)
+                view = filter_result.present_found(
+                    picture, look.query, self._boards[look.group].overview, lanes
+                )
                 drawing.draw("found", "parts/found.html", view)
             changed[look] = drawing.changes()
         if due:

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext
 
-from . import find
+from . import filter_query
 from . import format as fmt
 from .groups import natural
 from .nodes import Meter, meters
@@ -18,7 +18,7 @@ ROWS: Final = 100
 Key = tuple[object, ...]
 
 
-class Heading(msgspec.Struct, frozen=True):
+class ColumnHeading(msgspec.Struct, frozen=True):
     key: str
     words: str
     link: str
@@ -28,7 +28,7 @@ class Heading(msgspec.Struct, frozen=True):
     number: bool
 
 
-class Row(msgspec.Struct, frozen=True):
+class NodeRow(msgspec.Struct, frozen=True):
     name: str
     zone: str
     state: str
@@ -39,8 +39,8 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    headings: list[Heading]
-    rows: list[Row]
+    headings: list[ColumnHeading]
+    rows: list[NodeRow]
     count: int
     page: int
     pages: int
@@ -50,14 +50,14 @@ class Table(msgspec.Struct, frozen=True):
     """What the filter's text does wrong."""
 
 
-def table(picture: Picture, sort: str, query: str, page: int) -> Table:
+def present_table(picture: Picture, sort: str, query: str, page: int) -> Table:
     """``sort``: a column's key, with "-" before it for the other way round. ``page`` counts from 1; what
     there is none of is the nearest there is."""
     nodes, wrong = list(picture.nodes.values()), ""
     if query:
         try:
-            nodes = matching(picture, find.read(query))
-        except find.BadQuery as error:
+            nodes = filter_nodes(picture, filter_query.parse_query(query))
+        except filter_query.BadQuery as error:
             wrong = str(error)
     keys = orders(picture)
     column = sort.removeprefix("-")
@@ -79,7 +79,7 @@ def table(picture: Picture, sort: str, query: str, page: int) -> Table:
     )
 
 
-def matching(picture: Picture, holds: find.Term) -> list[NodeRecord]:
+def filter_nodes(picture: Picture, holds: filter_query.Term) -> list[NodeRecord]:
     """As in the drawing, a node is there also for a pod of its own."""
     return [
         node
@@ -114,7 +114,7 @@ def orders(picture: Picture) -> dict[str, Callable[[NodeRecord], Key]]:
     }
 
 
-def headings(sort: str) -> list[Heading]:
+def headings(sort: str) -> list[ColumnHeading]:
     def limits(resource: str) -> str:
         return gettext("%(resource)s limits") % {"resource": resource}
 
@@ -134,20 +134,20 @@ def headings(sort: str) -> list[Heading]:
         ("pods", "pods"),
         ("pods-of", of("pods")),
     ]
-    return [heading(key, words, sort) for key, words in named]
+    return [column_heading(key, words, sort) for key, words in named]
 
 
-def heading(key: str, words: str, sort: str) -> Heading:
+def column_heading(key: str, words: str, sort: str) -> ColumnHeading:
     """Numbers are of interest from the top, names from the start."""
     number = key not in ("name", "zone", "state")
     first, second = (f"-{key}", key) if number else (key, f"-{key}")
     way = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
-    return Heading(key, words, second if sort == first else first, way, number)
+    return ColumnHeading(key, words, second if sort == first else first, way, number)
 
 
-def row(picture: Picture, node: NodeRecord) -> Row:
+def row(picture: Picture, node: NodeRecord) -> NodeRow:
     cpu, memory, pods, *others = meters(node, picture.loads.get(node.name, NO_LOAD))
-    return Row(node.name, node.zone, state(node), cpu, memory, pods, others)
+    return NodeRow(node.name, node.zone, state(node), cpu, memory, pods, others)
 
 
 def state(node: NodeRecord) -> str:

@@ -16,15 +16,15 @@ PODS_AT_MOST: Final = 50
 """Pending pods that the field for one proposes: more than a list is good for."""
 
 
-class Transport(msgspec.Struct, frozen=True):
+class TransportView(msgspec.Struct, frozen=True):
     clock: Clock
     speeds: tuple[float, ...]
     point: str
     """The extension point that a step would run; empty where it would take the next pod."""
 
 
-def transport(picture: Picture, clock: Clock) -> Transport:
-    return Transport(clock, speeds(clock), picture.under_way.point if picture.under_way else "")
+def transport(picture: Picture, clock: Clock) -> TransportView:
+    return TransportView(clock, speeds(clock), picture.under_way.point if picture.under_way else "")
 
 
 def speeds(clock: Clock) -> tuple[float, ...]:

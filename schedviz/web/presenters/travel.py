@@ -29,13 +29,13 @@ class Travel(msgspec.Struct, frozen=True):
     """JSON: what comes next, as pairs of a moment and the simulated milliseconds until then."""
 
 
-def live(sandbox: Sandbox) -> Travel:
+def live_travel(sandbox: Sandbox) -> Travel:
     """Raises NoSandbox."""
     history = sandbox.history()
     return Travel(False, history.head.seq, "", first(history), history.head.seq)
 
 
-def at(past: Past) -> Travel:
+def past_travel(past: Past) -> Travel:
     now = past.moment.mark.now
     ahead = [(seq, (event.t - now) * 1000 // SECOND) for seq, event in past.ahead(PLAYED_AT_MOST)]
     return Travel(

@@ -51,7 +51,7 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
             failure = decision.failures[code - 1]
             reason = failure.reasons[0] if failure.reasons else ""
             text = short_reason(reason) or failure.plugin
-            found[name] = Verdict("fail", text, meanings.reason(reason))
+            found[name] = Verdict("fail", text, meanings.reason_meaning(reason))
     if decision.totals:
         text = gettext("score %(total)s")
         texts: Iterable[str] = (text % {"total": total} for total in decision.totals)

@@ -78,7 +78,7 @@ class Missing(msgspec.Struct, frozen=True):
     lacks: list[str]
 
 
-class WhatIf(msgspec.Struct, frozen=True):
+class WhatIfView(msgspec.Struct, frozen=True):
     id: str
     state: State
     finished: bool
@@ -94,9 +94,9 @@ class WhatIf(msgspec.Struct, frozen=True):
     trouble: str
 
 
-def view(question: Question, base: str) -> WhatIf:
+def present_what_if(question: Question, base: str) -> WhatIfView:
     answer = question.answer
-    return WhatIf(
+    return WhatIfView(
         id=question.id,
         state=question.state,
         finished=question.finished,
@@ -108,7 +108,7 @@ def view(question: Question, base: str) -> WhatIf:
             offer(number, suggestion, base, answer.owner if answer else "")
             for number, suggestion in enumerate(question.suggestions)
         ],
-        lacks=missing(answer.lacks) if answer and not answer.suggestions else [],
+        lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
         owner=answer.owner if answer else "",
         trouble=question.trouble,
     )
@@ -117,15 +117,15 @@ def view(question: Question, base: str) -> WhatIf:
 def offer(number: int, said: Suggestion, base: str, owner: str) -> Offer:
     return Offer(
         number=number,
-        sentence=sentence(said),
+        sentence=suggestion_sentence(said),
         alike=said.alike,
         cost=f"{said.cost:.3g}",
-        then=outcome(said.outcome, base),
+        then=outcome_sentence(said.outcome, base),
         template=bool(owner) and any(edit.verb == "recreate" for edit in said.edits),
     )
 
 
-def sentence(said: Suggestion) -> str:
+def suggestion_sentence(said: Suggestion) -> str:
     what, text = said.what, SENTENCES.get(said.kind, "")
     if said.kind == "label":
         text, what = (LABEL, f"{what}={said.after}") if said.after else (NO_LABEL, what)
@@ -133,7 +133,7 @@ def sentence(said: Suggestion) -> str:
     return gettext(text).format(what=what, before=said.before, after=said.after, target=target)
 
 
-def outcome(said: AttemptOutcome, base: str) -> SafeString:
+def outcome_sentence(said: AttemptOutcome, base: str) -> SafeString:
     """What the model then did, with links."""
     node = format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, said.node, said.node)
     if said.kind == "bound":
@@ -148,10 +148,10 @@ def outcome(said: AttemptOutcome, base: str) -> SafeString:
         "Then it is nominated to {node}, and evicts {n} pods: {victims}.",
         len(said.victims),
     )
-    return format_html(text, node=node, n=len(said.victims), victims=pods(said.victims, base))
+    return format_html(text, node=node, n=len(said.victims), victims=pod_links(said.victims, base))
 
 
-def pods(keys: Sequence[str], base: str) -> SafeString:
+def pod_links(keys: Sequence[str], base: str) -> SafeString:
     links = format_html_join(
         pgettext("between the parts of a list", ", "),
         '<a data-panel href="{}pods/{}/">{}</a>',
@@ -160,14 +160,14 @@ def pods(keys: Sequence[str], base: str) -> SafeString:
     return format_html("{}{}", links, ", …" if len(keys) > VICTIMS_AT_MOST else "")
 
 
-def missing(lacks: Sequence[NodeObstacles]) -> list[Missing]:
+def missing_resources(lacks: Sequence[NodeObstacles]) -> list[Missing]:
     return [
         Missing(
             lack.node,
             [
                 gettext("%(amount)s more %(resource)s") % {"amount": each.short_by, "resource": each.resource}
                 if each.short_by
-                else meanings.reason(each.reason) or each.reason
+                else meanings.reason_meaning(each.reason) or each.reason
                 for each in lack.obstacles
             ],
         )

@@ -14,13 +14,13 @@ from simulator.what_if.eviction import Eviction, Prevention, explain_eviction
 
 from . import format as fmt
 from . import meanings, preemption
-from .what_if import outcome, pods
+from .what_if import outcome_sentence, pod_links
 
 OTHERS_AT_MOST: Final = 500
 """Nodes to choose from: more make no list that anybody reads."""
 
 
-class Side(msgspec.Struct, frozen=True):
+class ScoreRowView(msgspec.Struct, frozen=True):
     plugin: str
     weight: int
     raw: tuple[int, int]
@@ -29,7 +29,7 @@ class Side(msgspec.Struct, frozen=True):
     decides: bool
 
 
-class Why(msgspec.Struct, frozen=True):
+class WhyView(msgspec.Struct, frozen=True):
     cycle: int
     node: str
     other: str
@@ -39,11 +39,11 @@ class Why(msgspec.Struct, frozen=True):
     """... and those that did not."""
     sentence: str
     detail: str
-    sides: list[Side]
+    sides: list[ScoreRowView]
     totals: tuple[int, int] | None
 
 
-class Evicted(msgspec.Struct, frozen=True):
+class EvictionView(msgspec.Struct, frozen=True):
     by: SafeString
     cycle: int
     node: str
@@ -52,7 +52,7 @@ class Evicted(msgspec.Struct, frozen=True):
     spared: SafeString
 
 
-class Saved(msgspec.Struct, frozen=True):
+class PreventionsView(msgspec.Struct, frozen=True):
     state: State
     finished: bool
     savings: list[tuple[str, SafeString]]
@@ -60,7 +60,7 @@ class Saved(msgspec.Struct, frozen=True):
     trouble: str
 
 
-def why(decision: Decision, other: str) -> Why:
+def present_why(decision: Decision, other: str) -> WhyView:
     """``other``: the node to compare with; the next best one without it, or where it is not among them.
     Raises LookupError for a decision without a chosen node."""
     passed = [node for node in rank_nodes(decision) if node != decision.selected]
@@ -69,21 +69,21 @@ def why(decision: Decision, other: str) -> Why:
     if other not in decision.nodes or other == decision.selected:
         other = next(iter([*passed, *refused]), "")
     found = compare_nodes(decision, other) if other else None
-    return Why(
+    return WhyView(
         cycle=decision.cycle,
         node=decision.selected,
         other=other,
         passed=passed[:OTHERS_AT_MOST],
         refused=refused[:OTHERS_AT_MOST],
-        sentence=sentence(found) if found else gettext("There is no other node."),
-        detail=detail(found) if found else "",
+        sentence=comparison_sentence(found) if found else gettext("There is no other node."),
+        detail=filter_reasons(found) if found else "",
         sides=[side(each) for each in found.differences if any(each.raw) or each.difference] if found else [],
         totals=found.totals if found else None,
     )
 
 
-def side(found: ScoreDifference) -> Side:
-    return Side(
+def side(found: ScoreDifference) -> ScoreRowView:
+    return ScoreRowView(
         found.plugin,
         found.weight,
         found.raw,
@@ -93,7 +93,7 @@ def side(found: ScoreDifference) -> Side:
     )
 
 
-def sentence(found: NodeComparison) -> str:
+def comparison_sentence(found: NodeComparison) -> str:
     said = {"node": found.node, "other": found.other}
     if found.how == "refused" and found.failure:
         return gettext("%(other)s was filtered out by %(plugin)s.") % {**said, "plugin": found.failure.plugin}
@@ -117,33 +117,35 @@ def sentence(found: NodeComparison) -> str:
     return text % {**said, "plugin": found.differences[0].plugin}
 
 
-def detail(found: NodeComparison) -> str:
+def filter_reasons(found: NodeComparison) -> str:
     if found.failure is None:
         return ""
-    said = [f"{reason}: {meanings.reason(reason)}".removesuffix(": ") for reason in found.failure.reasons]
+    said = [
+        f"{reason}: {meanings.reason_meaning(reason)}".removesuffix(": ") for reason in found.failure.reasons
+    ]
     return " ".join(said)
 
 
 # Evictions
 
 
-def evicted(decision: Decision, victim: str, base: str) -> Evicted | None:
+def present_eviction(decision: Decision, victim: str, base: str) -> EvictionView | None:
     """None where that cycle evicted no such pod."""
     try:
         found = explain_eviction(decision, victim)
     except LookupError:
         return None
-    return Evicted(
-        by=pods([found.preemptor], base),
+    return EvictionView(
+        by=pod_links([found.preemptor], base),
         cycle=found.cycle,
         node=found.node,
-        rule=preemption.sentence(decision),
-        sentences=[*reasons(found)],
-        spared=pods(found.spared, base),
+        rule=preemption.preemption_sentence(decision),
+        sentences=[*eviction_reasons(found)],
+        spared=pod_links(found.spared, base),
     )
 
 
-def reasons(found: Eviction) -> Sequence[str]:
+def eviction_reasons(found: Eviction) -> Sequence[str]:
     said = {
         "mine": fmt.number(found.priority),
         "theirs": fmt.number(found.preemptor_priority),
@@ -167,7 +169,7 @@ def reasons(found: Eviction) -> Sequence[str]:
     return texts
 
 
-SAVINGS: Final = {
+PREVENTIONS: Final = {
     "priority": gettext_noop("A priority of its own of {after} instead of {before}."),
     "budget": gettext_noop("A PodDisruptionBudget for {what} that allows no disruption."),
     "request": gettext_noop("A smaller preemptor: {what} {after} instead of {before}."),
@@ -175,20 +177,20 @@ SAVINGS: Final = {
 }
 
 
-def saved(question: Question, base: str) -> Saved:
-    return Saved(
+def present_preventions(question: Question, base: str) -> PreventionsView:
+    return PreventionsView(
         state=question.state,
         finished=question.finished,
-        savings=[(saving_text(each), after(each, base)) for each in question.savings],
+        savings=[(prevention_sentence(each), prevention_outcome(each, base)) for each in question.savings],
         trouble=question.trouble,
     )
 
 
-def saving_text(said: Prevention) -> str:
-    return gettext(SAVINGS[said.kind]).format(what=said.what, before=said.before, after=said.after)
+def prevention_sentence(said: Prevention) -> str:
+    return gettext(PREVENTIONS[said.kind]).format(what=said.what, before=said.before, after=said.after)
 
 
-def after(said: Prevention, base: str) -> SafeString:
+def prevention_outcome(said: Prevention, base: str) -> SafeString:
     if said.outcome.kind in ("bound", "nominated"):
-        return outcome(said.outcome, base)
+        return outcome_sentence(said.outcome, base)
     return SafeString(gettext("Then the preemptor stays pending."))

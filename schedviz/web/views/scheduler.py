@@ -23,7 +23,7 @@ FIELDS_AT_MOST = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def edit(request: HttpRequest, name: str) -> HttpResponse:
+def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """The form of the configuration. POST applies it, and the scheduler starts again with it; with ``do`` =
     "step" it is only validated, with "add-profile" the form gets one more profile."""
     sandbox, posted = find_sandbox(name), posted_by(request)

@@ -54,7 +54,7 @@ DIFFERENCES: Final = {
 }
 
 
-class Row(msgspec.Struct, frozen=True):
+class FigureRow(msgspec.Struct, frozen=True):
     name: str
     a: str
     b: str
@@ -70,45 +70,45 @@ class Figure(msgspec.Struct, frozen=True):
     summary: str
     """The plot in a sentence."""
     plot: Plot
-    rows: list[Row]
+    rows: list[FigureRow]
 
 
-class Decided(msgspec.Struct, frozen=True):
+class SideOfDifference(msgspec.Struct, frozen=True):
     side: str
     view: cycle.CycleView | None
     brief: str
     victims: str
 
 
-class Parting(msgspec.Struct, frozen=True):
+class FirstDifference(msgspec.Struct, frozen=True):
     cycle: int
     kind: str
-    decided: list[Decided]
+    decided: list[SideOfDifference]
 
 
-class View(msgspec.Struct, frozen=True):
+class ComparisonView(msgspec.Struct, frozen=True):
     duration: str
-    totals: list[Row]
-    means: list[Row]
+    totals: list[FigureRow]
+    means: list[FigureRow]
     waits: list[list[str]]
     figures: list[Figure]
-    parting: Parting | None
+    parting: FirstDifference | None
 
 
-def view(found: Comparison) -> View:
+def present_comparison(found: Comparison) -> ComparisonView:
     pairs = [(curve, found.b.curve(curve.name)) for curve in found.a.curves]
     figures = [_figure(a, b, found) for a, b in pairs if b is not None]
-    return View(
+    return ComparisonView(
         duration=durations.format_duration(found.end),
         totals=[
-            _counted(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles),
-            _counted(gettext("Pods bound"), found.a.bound, found.b.bound),
-            _counted(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
+            _count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles),
+            _count_row(gettext("Pods bound"), found.a.bound, found.b.bound),
+            _count_row(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
         ],
         means=[_mean(a, b) for a, b in pairs if b is not None and a.name != "preempted"],
         waits=list(_waits(found.a, found.b)),
         figures=figures,
-        parting=_parting(found.difference) if found.difference else None,
+        parting=_first_difference(found.difference) if found.difference else None,
     )
 
 
@@ -162,8 +162,8 @@ def _unit(curve: Curve) -> Callable[[float], str]:
     return lambda value: f"{value:.1f}"
 
 
-def _row(name: str, a: float, b: float, unit: Callable[[float], str]) -> Row:
-    return Row(name, unit(a), unit(b), _signed(b - a, unit))
+def _row(name: str, a: float, b: float, unit: Callable[[float], str]) -> FigureRow:
+    return FigureRow(name, unit(a), unit(b), _signed(b - a, unit))
 
 
 def _signed(value: float, unit: Callable[[float], str]) -> str:
@@ -172,11 +172,11 @@ def _signed(value: float, unit: Callable[[float], str]) -> str:
     return sign + unit(abs(value))
 
 
-def _counted(name: str, a: int, b: int) -> Row:
+def _count_row(name: str, a: int, b: int) -> FigureRow:
     return _row(name, a, b, lambda value: fmt.number(int(value)))
 
 
-def _mean(a: Curve, b: Curve) -> Row:
+def _mean(a: Curve, b: Curve) -> FigureRow:
     return _row(gettext("%(figure)s, mean") % {"figure": _title(a.name)}, a.mean, b.mean, _unit(a))
 
 
@@ -203,21 +203,21 @@ def _time(duration: Micros | None) -> str:
 # The first difference
 
 
-def _parting(found: Difference) -> Parting:
-    decided = [_decided(side, each) for side, each in (("A", found.a), ("B", found.b))]
-    return Parting(found.cycle, gettext(DIFFERENCES[found.kind]), decided)
+def _first_difference(found: Difference) -> FirstDifference:
+    decided = [_side_of_difference(side, each) for side, each in (("A", found.a), ("B", found.b))]
+    return FirstDifference(found.cycle, gettext(DIFFERENCES[found.kind]), decided)
 
 
-def _decided(side: str, decision: Decision | None) -> Decided:
+def _side_of_difference(side: str, decision: Decision | None) -> SideOfDifference:
     if decision is None:
-        return Decided(side, None, gettext("no such cycle"), "")
-    shown = cycle.read(decision, Ranks([decision.priority]))
+        return SideOfDifference(side, None, gettext("no such cycle"), "")
+    shown = cycle.present_cycle(decision, Ranks([decision.priority]))
     node = chosen_node(decision)
     brief = f"{shown.label} → {node}" if node else gettext("%(pod)s fits nowhere") % {"pod": shown.label}
-    return Decided(side, shown, brief, _names(chosen_victims(decision)))
+    return SideOfDifference(side, shown, brief, _victim_names(chosen_victims(decision)))
 
 
-def _names(pods: Sequence[str]) -> str:
+def _victim_names(pods: Sequence[str]) -> str:
     more = len(pods) - VICTIMS_AT_MOST
     names = [fmt.pod_name(each) for each in pods[:VICTIMS_AT_MOST]]
     return fmt.listed([*names, gettext("%(n)s more") % {"n": more}] if more > 0 else names)

@@ -36,7 +36,7 @@ LETTER: Final = 6.1
 """Pixels of a letter of the mono face at 10 px."""
 
 
-class Shape(msgspec.Struct, frozen=True):
+class PodShape(msgspec.Struct, frozen=True):
     """A pod in a card. ``fill`` may be a pattern; ``lines`` is its name, none where there is no room."""
 
     x: float
@@ -54,14 +54,14 @@ class Shape(msgspec.Struct, frozen=True):
     title: str
 
 
-class Bar(msgspec.Struct, frozen=True):
+class MeterBar(msgspec.Struct, frozen=True):
     y: int
     width: float
     label: str
     figure: str
 
 
-class Box(msgspec.Struct, frozen=True):
+class NodeBox(msgspec.Struct, frozen=True):
     """A node as a card, ``x`` and ``y`` being its corner."""
 
     x: int
@@ -70,11 +70,11 @@ class Box(msgspec.Struct, frozen=True):
     title: str
     note: str
     more: str
-    shapes: list[Shape]
-    bars: list[Bar]
+    shapes: list[PodShape]
+    bars: list[MeterBar]
 
 
-class Dot(msgspec.Struct, frozen=True):
+class NodeCell(msgspec.Struct, frozen=True):
     """A node as a cell, filled from below."""
 
     x: int
@@ -86,18 +86,18 @@ class Dot(msgspec.Struct, frozen=True):
     title: str
 
 
-class Band(msgspec.Struct, frozen=True):
+class LegendItem(msgspec.Struct, frozen=True):
     x: int
     fill: str
     label: str
 
 
-class Drawing(msgspec.Struct, frozen=True):
+class NodesSvg(msgspec.Struct, frozen=True):
     width: int
     height: int
-    boxes: list[Box]
-    dots: list[Dot]
-    bands: list[Band]
+    boxes: list[NodeBox]
+    dots: list[NodeCell]
+    bands: list[LegendItem]
     colours: Sheet
 
 
@@ -108,7 +108,7 @@ def colours() -> Sheet:
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", text))
 
 
-def draw(picture: Picture) -> Drawing:
+def draw_nodes_svg(picture: Picture) -> NodesSvg:
     ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
     frame = overview(picture, "")
     names = [name for group in frame.groups for name in group.nodes]
@@ -125,12 +125,12 @@ def draw(picture: Picture) -> Drawing:
             x, y = corner(place, columns, size, gap)
             boxes.append(box(card(picture, ranks, name), x, y))
     rows = -(-len(names) // columns)
-    return Drawing(
+    return NodesSvg(
         width=2 * MARGIN + columns * (size[0] + gap) - gap,
         height=HEAD + max(1, rows) * (size[1] + gap) + MARGIN - gap,
         boxes=boxes,
         dots=dots,
-        bands=list(bands(picture, ranks)),
+        bands=list(legend_items(picture, ranks)),
         colours=colours(),
     )
 
@@ -140,40 +140,40 @@ def corner(place: int, columns: int, size: tuple[int, int], gap: int) -> tuple[i
     return MARGIN + column * (size[0] + gap), HEAD + row * (size[1] + gap)
 
 
-def box(view: Card, x: int, y: int) -> Box:
+def box(view: Card, x: int, y: int) -> NodeBox:
     cordoned = ["SchedulingDisabled"] if view.cordoned else []
     inner = CARD[0] - 16
     names = {"cpu": 80, "memory": 92, "pods": 104}
-    return Box(
+    return NodeBox(
         x=x,
         y=y,
-        name=shortened(view.name, inner),
+        name=shorten_to_width(view.name, inner),
         title="; ".join((view.name, *(f"{m.resource} {m.requested}/{m.allocatable}" for m in view.meters))),
-        note=shortened(", ".join((*view.conditions, *cordoned, *view.taints)), inner),
+        note=shorten_to_width(", ".join((*view.conditions, *cordoned, *view.taints)), inner),
         more=f"+{view.more}" if view.more else "",
         shapes=[
-            *shapes(view.blocks, inner),
-            *(shape(each, each.at * inner / 1000, inner) for each in view.ghosts),
+            *pod_shapes(view.blocks, inner),
+            *(pod_shape(each, each.at * inner / 1000, inner) for each in view.ghosts),
         ],
         bars=[
-            Bar(names[m.resource], m.percent * 0.9, m.resource, f"{m.requested}/{m.allocatable}")
+            MeterBar(names[m.resource], m.percent * 0.9, m.resource, f"{m.requested}/{m.allocatable}")
             for m in view.meters
             if m.resource in names
         ],
     )
 
 
-def shapes(blocks: list[Block], inner: int) -> Iterator[Shape]:
+def pod_shapes(blocks: list[Block], inner: int) -> Iterator[PodShape]:
     """Side by side, each as wide as its share; together never wider than the card."""
     widths = [max(3.0, each.share * inner / 1000) for each in blocks]
     scale = min(1.0, inner / sum(widths)) if widths else 1.0
     x = 0.0
     for each, width in zip(blocks, widths, strict=True):
-        yield shape(each, x, inner, width * scale)
+        yield pod_shape(each, x, inner, width * scale)
         x += width * scale
 
 
-def shape(block: Block, x: float, inner: int, width: float | None = None) -> Shape:
+def pod_shape(block: Block, x: float, inner: int, width: float | None = None) -> PodShape:
     width = max(3.0, block.share * inner / 1000) if width is None else width
     sheet = colours()
     solid, ink = sheet[f"r{block.rank}"], sheet[f"i{block.rank}"]
@@ -187,7 +187,7 @@ def shape(block: Block, x: float, inner: int, width: float | None = None) -> Sha
     if block.state not in ("running", "starting"):
         ink = sheet["ink"]
     ticks = [] if block.state == "ghost" else [POD - 4.0 - TICK * each for each in range(block.rank)]
-    return Shape(
+    return PodShape(
         x=round(x, 1),
         width=round(max(1.0, width - 1.5), 1),
         within=round(max(1.0, width - 4.5), 1),
@@ -205,27 +205,27 @@ def shape(block: Block, x: float, inner: int, width: float | None = None) -> Sha
 def labelled(block: Block, room: int) -> list[str]:
     """In two lines where one is too short: pods of one maker differ behind the last hyphen."""
     if len(block.label) * LETTER <= room or not block.tail or block.state == "ghost":
-        return [shortened(block.label, room)]
-    return [shortened(block.stem, room), shortened(block.tail, room)]
+        return [shorten_to_width(block.label, room)]
+    return [shorten_to_width(block.stem, room), shorten_to_width(block.tail, room)]
 
 
-def dot(picture: Picture, ranks: Ranks, name: str, x: int, y: int) -> Dot:
+def dot(picture: Picture, ranks: Ranks, name: str, x: int, y: int) -> NodeCell:
     view = cell(picture, ranks, name)
     words = f"; {view.words}" if view.words else ""
     title = f"{name}: cpu {view.cpu} %, memory {view.memory} %, pods {view.pods}{words}"
     mark = "!" if "n" in view.marks else "/" if "c" in view.marks else "t" if "t" in view.marks else ""
     height = round(CELL[1] * view.full / 100, 1)
-    return Dot(x, y, CELL[1] - height, height, colours()[f"r{view.rank}"], mark, title)
+    return NodeCell(x, y, CELL[1] - height, height, colours()[f"r{view.rank}"], mark, title)
 
 
-def bands(picture: Picture, ranks: Ranks) -> Iterator[Band]:
+def legend_items(picture: Picture, ranks: Ranks) -> Iterator[LegendItem]:
     x = 0
     for band in ranks.legend(picture.classes):
         label = " ".join(part for part in (band.value, band.names) if part)[:40]
-        yield Band(x, colours()[f"r{band.rank}"], label)
+        yield LegendItem(x, colours()[f"r{band.rank}"], label)
         x += 24 + int(len(label) * LETTER) + 10
 
 
-def shortened(text: str, room: int) -> str:
+def shorten_to_width(text: str, room: int) -> str:
     most = max(0, int(room / LETTER))
     return text if len(text) <= most else text[: max(0, most - 1)] + "…"

@@ -11,16 +11,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from schedviz.comparisons.order import Order, Orders, TooManyComparisons
 from schedviz.store.default import default_store
-from schedviz.web import compare as wishes
+from schedviz.web import comparison_form as wishes
 from schedviz.web import scenarios
-from schedviz.web.presenters import compare as view
+from schedviz.web.presenters import comparison_result as view
 from schedviz.web.views.page import is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def ask(request: HttpRequest) -> HttpResponse:
+def comparison_form(request: HttpRequest) -> HttpResponse:
     """The form, filled in from the address where that says something; see
-    :func:`schedviz.web.compare.parse_comparison` for its fields."""
+    :func:`schedviz.web.comparison_form.parse_comparison` for its fields."""
     if request.method != "POST":
         return _form(request, {})
     posted = {name: str(value) for name, value in request.POST.items()}
@@ -35,22 +35,22 @@ def ask(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def show(request: HttpRequest, number: str) -> HttpResponse:
+def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
     """The result or the progress of a comparison. A request of htmx gets the progress only, and a header that
     reloads the page when the comparison is finished."""
     order = _find(number)
     if is_htmx(request):
         if order.finished:
             return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, "compare/progress.html", _said(order))
-    context = _said(order)
+        return render(request, "compare/progress.html", _comparison_context(order))
+    context = _comparison_context(order)
     if order.result is not None:
-        context["view"] = view.view(order.result)
+        context["view"] = view.present_comparison(order.result)
     return render(request, "compare/result.html", context)
 
 
 @require_POST
-def stop(request: HttpRequest, number: str) -> HttpResponse:
+def stop_comparison(request: HttpRequest, number: str) -> HttpResponse:
     order = _find(number)
     if not order.finished:
         Orders(default_store()).stop(order)
@@ -64,7 +64,7 @@ def _find(number: str) -> Order:
     return order
 
 
-def _said(order: Order) -> dict[str, Any]:
+def _comparison_context(order: Order) -> dict[str, Any]:
     wish = order.wish
     title = wish.name or gettext("pasted manifests")
     if wish.source == "scenario":
@@ -73,7 +73,7 @@ def _said(order: Order) -> dict[str, Any]:
         "order": order,
         "title": title,
         "percent": int(order.done * 100),
-        "sides": [("A", wishes.label(wish.a), wish.a), ("B", wishes.label(wish.b), wish.b)],
+        "sides": [("A", wishes.preset_label(wish.a), wish.a), ("B", wishes.preset_label(wish.b), wish.b)],
         "again": urlencode(
             {"workload": f"{wish.source}:{wish.name}", "a": wish.a.preset, "b": wish.b.preset}
         ),

@@ -24,33 +24,33 @@ from schedviz.web.presenters.picture import WATCHED, Picture
 from schedviz.web.presenters.screen import DEFAULT, Look, Screen
 from schedviz.web.trouble import trouble_text
 
-STAGES: Final[WeakKeyDictionary[SandboxCache, "Stage"]] = WeakKeyDictionary()
+SCREENS: Final[WeakKeyDictionary[SandboxCache, "SandboxScreens"]] = WeakKeyDictionary()
 """Those of the sandboxes whose live page was drawn in this process, for as long as they are cached."""
-STAGES_LOCK: Final = Lock()
+SCREENS_LOCK: Final = Lock()
 
 
-def stage_of(cache: SandboxCache) -> "Stage":
+def screens_of(cache: SandboxCache) -> "SandboxScreens":
     """The one stage of a sandbox in this process: its hub and the requests for its page draw on it, so that
     what one of them has drawn the others need not draw again. The cache was read before."""
-    with STAGES_LOCK:
-        stage = STAGES.get(cache)
+    with SCREENS_LOCK:
+        stage = SCREENS.get(cache)
         if stage is None:
-            stage = STAGES[cache] = Stage(cache.present())
+            stage = SCREENS[cache] = SandboxScreens(cache.present())
         return stage
 
 
-def warm_stage(name: str) -> "Stage | None":
+def followed_screens(name: str) -> "SandboxScreens | None":
     """The stage of a sandbox whose live page somebody watches here, as of the last frame: all of a large one
     is parsed there already, which would take a request seconds."""
     cache = default_caches().followed_cache(name)
-    return STAGES.get(cache) if cache is not None else None
+    return SCREENS.get(cache) if cache is not None else None
 
 
 Drawn = dict[str, dict[Look, Parts]]
 """Parts by language and look."""
 
 
-class Stage:
+class SandboxScreens:
     def __init__(self, source: Readable) -> None:
         self._source = source
         self.picture = Picture()

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext
 
 from simulator import trace
 
-from . import find, grid, nodes
+from . import filter_query, grid, nodes
 from . import format as fmt
 from .groups import Overview
 from .picture import FINISHED, NodeRecord, Picture, PodRecord
@@ -47,12 +47,12 @@ class Found(msgspec.Struct, frozen=True):
 NOTHING: Final = Found("")
 
 
-def found(picture: Picture, query: str, overview: Overview, lanes: list[LaneView]) -> Found:
+def present_found(picture: Picture, query: str, overview: Overview, lanes: list[LaneView]) -> Found:
     if not query.strip():
         return NOTHING
     try:
-        holds = find.read(query)
-    except find.BadQuery as error:
+        holds = filter_query.parse_query(query)
+    except filter_query.BadQuery as error:
         return Found(str(error), wrong=True)
     pods = {pod.key: pod for pod in picture.pods.values() if holds(picture, pod)}
     found_nodes = [node for node in picture.nodes.values() if holds(picture, node)]
@@ -67,7 +67,7 @@ def found(picture: Picture, query: str, overview: Overview, lanes: list[LaneView
         items=list(islice(listed, LISTED)),
         more=max(0, len(pods) + len(found_nodes) - LISTED),
         bright=grid.json(bright(picture, pods, {node.name for node in found_nodes}, overview, lanes)),
-        elsewhere=query.strip() if find.NAME.fullmatch(query.strip()) else "",
+        elsewhere=query.strip() if filter_query.NAME.fullmatch(query.strip()) else "",
     )
 
 
@@ -76,7 +76,7 @@ def bright(
 ) -> dict[str, object]:
     holders = names | {pod.node or pod.nominated for pod in pods.values() if pod.phase not in FINISHED}
     drawn = [pods[chip.key] for lane in lanes for chip in lane.chips if chip.key in pods]
-    shown: dict[str, object] = {"lines": lines(picture, pods, names)}
+    shown: dict[str, object] = {"lines": found_lines(picture, pods, names)}
     if overview.dense:
         order = (name for group in overview.groups for name in group.nodes)
         shown["cells"] = grid.run_lengths(BRIGHT if name in holders else FADED for name in order)
@@ -90,17 +90,17 @@ def bright(
 BRIGHT, FADED = "+", "."
 
 
-def lines(picture: Picture, pods: dict[str, PodRecord], names: set[str]) -> list[int]:
+def found_lines(picture: Picture, pods: dict[str, PodRecord], names: set[str]) -> list[int]:
     """The numbers of the latest trace events that speak of something found."""
     return [
         seq
         for seq, event in islice(reversed(picture.trace), EVENTS_READ)
-        if not pods.keys().isdisjoint(spoken_of(event, "pod"))
-        or not names.isdisjoint(spoken_of(event, "node"))
+        if not pods.keys().isdisjoint(names_in_event(event, "pod"))
+        or not names.isdisjoint(names_in_event(event, "node"))
     ]
 
 
-def spoken_of(event: trace.Event, kind: str) -> Iterable[str]:
+def names_in_event(event: trace.Event, kind: str) -> Iterable[str]:
     if name := getattr(event, kind, ""):
         yield name
     if kind == "pod":

@@ -127,7 +127,9 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> Wish:
         config, queue, seed = scenario.config, scenario.queue, scenario.seed
     own = Half(OWN, config, queue, seed)
     a, b = (_half(posted, side, own) for side in ("a", "b"))
-    return Wish(cast("Source", kind), name, text, a, b, _seconds(posted.get("until", DEFAULT_DURATION)))
+    return Wish(
+        cast("Source", kind), name, text, a, b, _duration_seconds(posted.get("until", DEFAULT_DURATION))
+    )
 
 
 def _scenario(text: str) -> tuple[str, Scenario]:
@@ -172,7 +174,7 @@ def _config(side: str, text: str) -> Manifest:
     return found[0]
 
 
-def _seconds(text: str) -> int:
+def _duration_seconds(text: str) -> int:
     try:
         seconds = durations.parse_duration(text.strip()) // SECOND
     except ValueError as error:
@@ -182,5 +184,5 @@ def _seconds(text: str) -> int:
     return seconds
 
 
-def label(half: Half) -> str:
+def preset_label(half: Half) -> str:
     return str(next((each.label for each in PRESETS if each.name == half.preset), half.preset))

@@ -81,7 +81,7 @@ IS: Final[dict[str, Term]] = {
 UNKNOWN: Final = gettext_noop("%(term)s means nothing here: %(field)s knows %(known)s.")
 
 
-def read(text: str) -> Term:
+def parse_query(text: str) -> Term:
     """The predicate that a text stands for. Raises BadQuery."""
     terms = [term(word) for word in text.lower().split()[:TERMS_AT_MOST]]
     return lambda picture, thing: all(holds(picture, thing) for holds in terms)
@@ -96,12 +96,12 @@ def term(word: str) -> Term:
     if word.startswith("kind:"):
         return known(word, {"pod": is_a(PodRecord), "node": is_a(NodeRecord)})
     if compared := COMPARED.fullmatch(word):
-        return priority(COMPARE[compared[1]], int(compared[2]))
+        return has_priority(COMPARE[compared[1]], int(compared[2]))
     if word.startswith("node="):
-        return on_node(word.removeprefix("node="))
+        return is_on_node(word.removeprefix("node="))
     if "=" in word:
-        return label(word)
-    return named(word)
+        return has_label(word)
+    return has_name(word)
 
 
 def known(word: str, terms: dict[str, Term]) -> Term:
@@ -116,17 +116,17 @@ def is_a(kind: type[Thing]) -> Term:
     return lambda _, thing: isinstance(thing, kind)
 
 
-def priority(compare: Callable[[int, int], bool], value: int) -> Term:
+def has_priority(compare: Callable[[int, int], bool], value: int) -> Term:
     return lambda _, thing: isinstance(thing, PodRecord) and compare(thing.priority, value)
 
 
-def on_node(name: str) -> Term:
+def is_on_node(name: str) -> Term:
     return lambda _, thing: (
         name in (thing.node, thing.nominated) if isinstance(thing, PodRecord) else thing.name == name
     )
 
 
-def label(word: str) -> Term:
+def has_label(word: str) -> Term:
     key, _, value = word.partition("=")
     if key.endswith("!"):
         return lambda _, thing: lowered(thing.labels).get(key[:-1]) != value
@@ -137,7 +137,7 @@ def lowered(labels: dict[str, str]) -> dict[str, str]:
     return {key.lower(): value.lower() for key, value in labels.items()}
 
 
-def named(word: str) -> Term:
+def has_name(word: str) -> Term:
     """With a slash: the namespace, whole, and a part of the name."""
     namespace, slash, part = word.rpartition("/")
 

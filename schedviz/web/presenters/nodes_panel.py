@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from simulator.decision import Decision
 
 from . import grid, groups, nodes, verdicts
-from .parts import Drawing, Parts, paths
+from .parts import PartRenderer, Parts, paths
 from .picture import Picture
 from .priority import Ranks
 from .verdicts import NO_VERDICT, Verdict
@@ -18,13 +18,13 @@ JUDGED: Final = f"{PANEL}/judged"
 GROUPING: Final = "grouping"
 
 
-class Board:
+class NodesPanel:
     """``by``: what nodes are grouped by (:mod:`groups`)."""
 
     def __init__(self, base: str, by: str = "", *, past: bool = False) -> None:
         self.by = by
         self.overview = groups.EMPTY
-        self._drawing = Drawing(base, past=past)
+        self._drawing = PartRenderer(base, past=past)
         self._layout = -1
         self._verdicts: dict[str, Verdict] = {}
         self._judged: Decision | None = None
@@ -64,21 +64,21 @@ class Board:
         self._chunks = grid.chunks(overview, PANEL) if overview.dense else {}
         chunk_of = {name: chunk for chunk, names in self._chunks.items() for name in names}
         self._place = {
-            name: (place, chunk_of.get(name) or part(name))
+            name: (place, chunk_of.get(name) or node_part(name))
             for place, group in enumerate(overview.groups)
             for name in group.nodes
         }
         self._blocks = {name: self._blocks.get(name) or nodes.Blocks() for name in self._place}
         held = [dict.fromkeys(self._place[name][1] for name in group.nodes) for group in overview.groups]
         known = {PANEL, JUDGED, GROUPING, *(name for names in held for name in names)}
-        known |= {heading(place) for place in range(len(held))}
+        known |= {heading_part(place) for place in range(len(held))}
         for name in self._drawing.names():
             if known.isdisjoint(paths(name)[1:] or [name]):
                 self._drawing.forget(name)
         panel = (
             self._layout,
             overview.size,
-            [(heading(place), [*names]) for place, names in enumerate(held)],
+            [(heading_part(place), [*names]) for place, names in enumerate(held)],
         )
         self._drawing.draw(PANEL, "parts/nodes.html", panel)
 
@@ -90,7 +90,7 @@ class Board:
             touched.add(place)
         for place in sorted(touched):
             view = self._totals[place].heading(place, self.overview.groups[place])
-            self._drawing.draw(heading(place), "parts/heading.html", view)
+            self._drawing.draw(heading_part(place), "parts/heading.html", view)
 
     def _draw_cards(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         found, before = self._verdicts, self._verdicts
@@ -104,7 +104,7 @@ class Board:
         for name in sorted(dirty | judged & picture.nodes.keys()):
             verdict = found.get(name, NO_VERDICT)
             element = f"{nodes.node_id(name)}-v"
-            self._drawing.draw(f"{part(name)}/verdict", "parts/verdict.html", verdict, element)
+            self._drawing.draw(f"{node_part(name)}/verdict", "parts/verdict.html", verdict, element)
 
     def _draw_card(self, card: nodes.Card) -> None:
         """A card in pieces: a pod that comes changes the list of blocks and the meters."""
@@ -138,9 +138,9 @@ class Board:
         return [self._cells[name] for name in self._chunks[chunk]]
 
 
-def part(name: str) -> str:
+def node_part(name: str) -> str:
     return f"{PANEL}/{nodes.node_id(name)}"
 
 
-def heading(place: int) -> str:
+def heading_part(place: int) -> str:
     return f"{PANEL}/h{place}"

@@ -9,7 +9,7 @@ from schedviz.cache import Caches
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.screen import DEFAULT, look
-from schedviz.web.stage import Stage, stage_of
+from schedviz.web.screens import SandboxScreens, screens_of
 from simulator.api import Change
 from simulator.trace import Bound, LaneEntry
 from tests.web.samples import node, pod
@@ -63,7 +63,7 @@ def test_a_stage_that_goes_on_shows_what_one_made_anew_does(
     sandbox, caches, number = store.create(Meta(NAME)), Caches(store), 0
     cache = caches.follow(NAME)
     cache.refresh()
-    stage = stage_of(cache)
+    stage = screens_of(cache)
     for burst in bursts:
         for what in burst:
             number += 1
@@ -71,7 +71,7 @@ def test_a_stage_that_goes_on_shows_what_one_made_anew_does(
         present = caches.read(NAME)
         stage.go_on(cache)
         for chosen in LOOKS:
-            anew = Stage(present)
+            anew = SandboxScreens(present)
             anew.load()
             assert pieces(stage.page("en", chosen)) == pieces(anew.page("en", chosen))
     caches.unfollow(cache)

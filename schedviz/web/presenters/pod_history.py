@@ -17,7 +17,7 @@ LINES_AT_MOST: Final = 200
 """Of each; a pod that is tried as often has told its story."""
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class PodAttempt(msgspec.Struct, frozen=True):
     """One scheduling attempt, and how it ended as far as the trace tells."""
 
     cycle: int
@@ -27,7 +27,7 @@ class Attempt(msgspec.Struct, frozen=True):
     outcome: str
 
 
-class Move(msgspec.Struct, frozen=True):
+class QueueMove(msgspec.Struct, frozen=True):
     """One move through the scheduling queue."""
 
     time: str
@@ -37,35 +37,35 @@ class Move(msgspec.Struct, frozen=True):
     plugin: str
 
 
-class Course(msgspec.Struct, frozen=True):
+class PodHistory(msgspec.Struct, frozen=True):
     """Both newest first."""
 
-    attempts: list[Attempt]
-    moves: list[Move]
+    attempts: list[PodAttempt]
+    moves: list[QueueMove]
 
 
-def course(pod: str, events: Sequence[trace.Event]) -> Course:
+def pod_history(pod: str, events: Sequence[trace.Event]) -> PodHistory:
     told = [event for event in events if getattr(event, "pod", "") == pod]
-    return Course(attempts(told), moves(told))
+    return PodHistory(attempts(told), moves(told))
 
 
-def attempts(told: Sequence[trace.Event]) -> list[Attempt]:
-    found: dict[int, Attempt] = {}
+def attempts(told: Sequence[trace.Event]) -> list[PodAttempt]:
+    found: dict[int, PodAttempt] = {}
     for event in told:
         cycle = getattr(event, "cycle", 0)
         if isinstance(event, trace.CycleStarted):
             time = fmt.clock(event.t)
-            found[cycle] = Attempt(cycle, event.attempt, time, "quiet", gettext("under way"))
+            found[cycle] = PodAttempt(cycle, event.attempt, time, "quiet", gettext("under way"))
         elif isinstance(event, trace.QueueMoved) and event.target == "waiting" and found:
             cycle = next(reversed(found))
             found[cycle] = replace(found[cycle], outcome=gettext("waits on Permit"))
         elif cycle in found and found[cycle].tone != "warn":  # that it preempts says more than that it failed
-            tone, outcome = ended(event) or (found[cycle].tone, found[cycle].outcome)
+            tone, outcome = attempt_outcome(event) or (found[cycle].tone, found[cycle].outcome)
             found[cycle] = replace(found[cycle], tone=tone, outcome=outcome)
     return [*reversed(found.values())][:LINES_AT_MOST]
 
 
-def ended(event: trace.Event) -> tuple[Tone, str] | None:
+def attempt_outcome(event: trace.Event) -> tuple[Tone, str] | None:
     match event:
         case trace.Bound():
             return "good", gettext("bound to %(node)s") % {"node": event.node}
@@ -79,9 +79,9 @@ def ended(event: trace.Event) -> tuple[Tone, str] | None:
             return None
 
 
-def moves(told: Sequence[trace.Event]) -> list[Move]:
+def moves(told: Sequence[trace.Event]) -> list[QueueMove]:
     return [
-        Move(
+        QueueMove(
             fmt.clock(event.t),
             queue.title(event.source),
             queue.title(event.target),
