@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext, ngettext
 
-from schedviz.web.presenters import cycle, preemption, reasons
+from schedviz.web.presenters import cycle, preemption, reasons, score_table
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.queue import title
 from simulator.decision import Decision
@@ -62,7 +62,7 @@ def why(kind: Kind, decision: Decision) -> str:
         parts = {"counted": text % {"n": passed, "total": total}, "told": fmt.listed(failures)}
         return (gettext("%(counted)s; %(told)s.") if failures else gettext("%(counted)s.")) % parts
     if kind == "winner":
-        scores = cycle.scores(decision)
+        scores = score_table.scores(decision)
         return scores.sentence if scores else cycle.headline(decision)
     return preemption.preemption_sentence(decision) if decision.preemption else cycle.headline(decision)
 

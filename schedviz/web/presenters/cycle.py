@@ -1,31 +1,22 @@
 """One scheduling attempt, read from its Decision: the stepper, the filter matrix and the score table."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from heapq import nsmallest
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
-from simulator.decision import Decision, Failure, TwoPasses
+from simulator.decision import Decision
 from simulator.trace import LaneEntry
 
 from . import format as fmt
-from . import meanings, preemption, reasons
+from . import preemption, reasons
+from .filter_matrix import Matrix, matrix
 from .picture import Picture
 from .priority import Ranks
-
-ROWS_AT_MOST: Final = 40
-"""Rows of the filter matrix; beyond, the table counts nodes by verdict and lists the first of each."""
-MEANINGS_AT_MOST: Final = 8
-"""Reasons explained below the matrix: taints may differ from node to node."""
-SCORED_AT_MOST: Final = 8
-"""Nodes set side by side in the score table, best first."""
+from .score_table import Scores, scores
 
 StepState = Literal["done", "failed", "skipped", "current", "todo"]
-Mark = Literal["pass", "fail", "unseen"]
 
 
 class CycleStep(msgspec.Struct, frozen=True):
@@ -33,54 +24,6 @@ class CycleStep(msgspec.Struct, frozen=True):
     state: StepState
     figure: str
     """How many nodes came through, where that says something."""
-
-
-class FilterRow(msgspec.Struct, frozen=True):
-    """``marks`` in the order of the matrix's plugins. ``nodes`` > 1: that many nodes share this verdict."""
-
-    node: str
-    nodes: int
-    marks: list[Mark]
-    reason: str
-    passed: bool
-    looked: bool = True
-    """False: the search had ended, or a PreFilter had narrowed it."""
-
-
-class Matrix(msgspec.Struct, frozen=True):
-    plugins: list[str]
-    rows: list[FilterRow]
-    skipped: list[str]
-    """Plugins whose PreFilter had nothing to say for this pod: their filters did not run."""
-    feasible: int
-    total: int
-    two_passes: list[TwoPasses]
-    meanings: list[tuple[str, str]]
-    """Each reason, and what it means."""
-
-
-class ScoreCell(msgspec.Struct, frozen=True):
-    node: str
-    raw: int
-    normalized: int
-    weighted: int
-
-
-class ScoreRow(msgspec.Struct, frozen=True):
-    plugin: str
-    weight: int
-    cells: list[ScoreCell]
-    best: int
-    """The largest weighted score in the row: what the bars are drawn against."""
-
-
-class Scores(msgspec.Struct, frozen=True):
-    nodes: list[str]
-    rows: list[ScoreRow]
-    totals: list[int]
-    more: int
-    skipped: list[str]
-    sentence: str
 
 
 class EarlierPreemption(msgspec.Struct, frozen=True):
@@ -238,130 +181,3 @@ def standing(steps: list[CycleStep], point: str) -> list[CycleStep]:
         CycleStep(name, "current", ""),
         *(CycleStep(name, "todo", "") for name in names[place + 1 :]),
     ]
-
-
-def matrix(decision: Decision) -> Matrix:
-    plugins = decision.filter_plugins
-    rows = grouped(decision) if len(decision.nodes) > ROWS_AT_MOST else one_by_one(decision)
-    return Matrix(
-        plugins=plugins,
-        rows=rows,
-        skipped=decision.pre_filter.skipped if decision.pre_filter else [],
-        feasible=len(decision.feasible),
-        total=len(decision.nodes),
-        two_passes=decision.two_passes,
-        meanings=explained([failure.reasons for failure in decision.failures]),
-    )
-
-
-def explained(said: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
-    """The distinct reasons of these failures whose meaning is known."""
-    distinct = dict.fromkeys(reason for reasons in said for reason in reasons)
-    told = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
-    return [(reason, meaning) for reason, meaning in told if meaning][:MEANINGS_AT_MOST]
-
-
-def one_by_one(decision: Decision) -> list[FilterRow]:
-    return [
-        filter_row(decision, node, 1, code)
-        for node, code in zip(decision.nodes, decision.verdicts, strict=True)
-    ]
-
-
-def grouped(decision: Decision) -> list[FilterRow]:
-    """One row for each distinct verdict, most nodes first."""
-    counts = Counter(decision.verdicts)
-    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
-    return [
-        filter_row(decision, decision.nodes[decision.verdicts.index(code)], count, code)
-        for code, count in by_count
-    ]
-
-
-def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRow:
-    plugins = decision.filter_plugins
-    if code < 0:
-        return FilterRow(
-            node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False, looked=False
-        )
-    if code == 0:
-        return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)
-    failure = decision.failures[code - 1]
-    return FilterRow(node, nodes, marks(plugins, failure), ", ".join(failure.reasons), passed=False)
-
-
-def marks(plugins: list[str], failure: Failure) -> list[Mark]:
-    """Filters run in order and stop at the first that says no."""
-    if failure.by_pre_filter or failure.plugin not in plugins:
-        return ["unseen"] * len(plugins)
-    place = plugins.index(failure.plugin)
-    return [
-        "pass" if index < place else "fail" if index == place else "unseen" for index in range(len(plugins))
-    ]
-
-
-def scores(decision: Decision) -> Scores | None:
-    if not decision.totals:
-        return None
-    shown = best_first(decision)
-    return Scores(
-        nodes=[decision.nodes[decision.feasible[place]] for place in shown],
-        rows=[
-            ScoreRow(
-                plugin=row.plugin,
-                weight=row.weight,
-                cells=[
-                    ScoreCell(
-                        decision.nodes[decision.feasible[at]],
-                        row.raw[at],
-                        row.normalized[at],
-                        row.weighted[at],
-                    )
-                    for at in shown
-                ],
-                best=max((row.weighted[at] for at in shown), default=0),
-            )
-            for row in decision.scores
-        ],
-        totals=[decision.totals[at] for at in shown],
-        more=len(decision.totals) - len(shown),
-        skipped=decision.pre_score_skipped,
-        sentence=score_sentence(decision, shown),
-    )
-
-
-def best_first(decision: Decision) -> list[int]:
-    """The feasible nodes that the score table shows, the selected one before its equals."""
-    selected = decision.selected
-
-    def standing(place: int) -> tuple[int, bool, int]:
-        return -decision.totals[place], decision.nodes[decision.feasible[place]] != selected, place
-
-    return nsmallest(SCORED_AT_MOST, range(len(decision.totals)), key=standing)
-
-
-def node_at(decision: Decision, place: str) -> str:
-    """The node in a column of the score table, counted from 0; empty where there is none."""
-    shown = best_first(decision)
-    if not place.isdecimal() or len(place) > 2 or int(place) >= len(shown):
-        return ""
-    return decision.nodes[decision.feasible[shown[int(place)]]]
-
-
-def score_sentence(decision: Decision, best: list[int]) -> str:
-    top = decision.totals[best[0]]
-    if len(decision.tied) > 1:
-        return gettext("%(n)s nodes share the best total, %(total)s: the seed draws %(node)s.") % {
-            "n": len(decision.tied),
-            "total": top,
-            "node": decision.selected,
-        }
-    if len(best) == 1:
-        return gettext("%(node)s is the only node to score.") % {"node": decision.selected}
-    second = decision.nodes[decision.feasible[best[1]]]
-    return gettext("%(node)s wins with %(total)s, %(lead)s ahead of %(second)s.") % {
-        "node": decision.selected,
-        "total": top,
-        "lead": top - decision.totals[best[1]],
-        "second": second,
-    }

@@ -8,10 +8,12 @@ import msgspec
 from msgspec.structs import replace
 
 from . import cycle, nodes
-from .cycle import CycleView, Matrix, ScoreCell, Scores
+from .cycle import CycleView
+from .filter_matrix import Matrix
 from .parts import PartRenderer
 from .picture import Picture
 from .priority import Ranks
+from .score_table import ScoreCell, Scores
 
 PANEL: Final = "cycle"
 PIECES: Final = ("title", "earlier", "steps", "subject", "preemption", "play", "scores", "matrix")

@@ -25,10 +25,11 @@ from . import format as fmt
 from .events import PodEvent
 from .log import EventSentences, LogLine
 from .nodes import Card
-from .picture import NODES, PODS, Picture, pod_record
+from .picture import NODES, PODS, Picture
 from .pod_history import PodHistory, pod_history
 from .queue import Chip
 from .receipts import Receipts
+from .records import pod_record
 from .yaml import to_yaml
 
 LINES_AT_MOST = 20

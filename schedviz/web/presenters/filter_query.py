@@ -16,7 +16,8 @@ from typing import Final
 from django.utils.translation import gettext, gettext_noop
 
 from .nodes import pod_state
-from .picture import FINISHED, NodeRecord, Picture, PodRecord
+from .picture import Picture
+from .records import FINISHED, NodeRecord, PodRecord
 
 QUERY_AT_MOST: Final = 200
 """Characters."""

@@ -12,8 +12,9 @@ from simulator import trace
 from . import filter_query, grid, nodes
 from . import format as fmt
 from .groups import Overview
-from .picture import FINISHED, NodeRecord, Picture, PodRecord
+from .picture import Picture
 from .queue import LaneView
+from .records import FINISHED, NodeRecord, PodRecord
 
 LISTED: Final = 40
 """Objects listed as links; who looks for one among more writes another letter."""

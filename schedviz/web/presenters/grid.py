@@ -24,8 +24,9 @@ from .nodes import (
     place_on_shelf,
     pod_state,
 )
-from .picture import NO_LOAD, NodeRecord, Picture, PodRecord
+from .picture import Picture
 from .priority import Ranks
+from .records import NO_LOAD, NodeRecord, PodRecord
 
 CELLS_PER_CHUNK: Final = 10
 """Cells that are sent together: some 500 bytes. Fewer would be more elements to look through a frame."""

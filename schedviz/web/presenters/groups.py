@@ -9,7 +9,8 @@ from django.utils.translation import gettext
 from simulator.objects.node import ZONE
 
 from .nodes import SHARED, requested_shares
-from .picture import NO_LOAD, POD_COUNT, PODS, NodeRecord, Picture
+from .picture import PODS, Picture
+from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 CARDS_AT_MOST: Final = 60
 """Above this many nodes, cards give way to the grid: sixty fill a screen three times over."""

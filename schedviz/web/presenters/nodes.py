@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from simulator.api import Micros
 
 from . import format as fmt
-from .picture import NO_LOAD, Load, NodeRecord, Picture, PodRecord
+from .picture import Picture
 from .priority import Ranks
+from .records import NO_LOAD, Load, NodeRecord, PodRecord
 
 BLOCKS_AT_MOST: Final = 48
 """Blocks of one card; narrower ones would be slivers. The rest is counted."""

@@ -6,166 +6,38 @@ It keeps small records, not manifests: 50,000 pods must fit in a web process.
 
 import logging
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, Literal
-
-import msgspec
 
 from schedviz.store import Failure
 from simulator import trace
-from simulator.api import Manifest, Micros, WatchEvent
+from simulator.api import Manifest, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
-from simulator.objects import pod_requests
-from simulator.objects.conditions import conditions_of
-from simulator.objects.node import ZONE, ZONE_BETA, Node
-from simulator.objects.pod import Pod
-from simulator.objects.status import status_of
 from simulator.trace import LaneEntry
 
-from . import format as fmt
 from .priority import SYSTEM_PRIORITY
+from .records import (
+    FINISHED,
+    BudgetRecord,
+    Load,
+    NodeRecord,
+    PodRecord,
+    budget_record,
+    node_record,
+    pod_record,
+)
 
 log = logging.getLogger(__name__)
 
 TRACE_KEPT: Final = 2000
 """Trace events held for the log and the timeline: some 400 attempts, more than both show."""
 VICTIMS_KEPT: Final = 500
-FINISHED: Final = ("Succeeded", "Failed")
 PODS: Final = "pods"
-POD_COUNT: Final = "pods"
-"""The resource of which each pod takes one."""
 NODES: Final = "nodes"
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 BUDGETS: Final = "poddisruptionbudgets.policy"
 WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS)
-
-
-class PodRecord(msgspec.Struct, frozen=True):
-    """What the screens say about a pod. Times in simulated microseconds, 0 for none."""
-
-    key: str
-    uid: str
-    priority: int
-    requests: dict[str, int]
-    node: str
-    nominated: str
-    phase: str
-    terminating: bool
-    gone_at: Micros
-    """When a terminating pod's grace period is over."""
-    gates: tuple[str, ...]
-    created: Micros
-    message: str
-    """The PodScheduled condition's message."""
-    preempted: bool
-    """Carries the DisruptionTarget condition with reason PreemptionByScheduler."""
-    version: int
-    limits: dict[str, int] = {}
-    labels: dict[str, str] = {}
-
-
-class BudgetRecord(msgspec.Struct, frozen=True):
-    """A PodDisruptionBudget's status."""
-
-    key: str
-    allowed: int
-    healthy: int
-    desired: int
-
-
-class NodeRecord(msgspec.Struct, frozen=True):
-    name: str
-    zone: str
-    allocatable: dict[str, int]
-    taints: tuple[str, ...]
-    unschedulable: bool
-    conditions: tuple[str, ...]
-    """Those that say something is wrong: NotReady, MemoryPressure, ..."""
-    version: int
-    labels: dict[str, str] = {}
-
-
-class Load:
-    """What pods, of one node or of all, request and may use at most, by resource. ``pods`` counts them."""
-
-    def __init__(self) -> None:
-        self.requests: Counter[str] = Counter()
-        self.limits: Counter[str] = Counter()
-
-    def add(self, pod: PodRecord, sign: Literal[1, -1] = 1) -> None:
-        for sums, amounts in ((self.requests, pod.requests), (self.limits, pod.limits)):
-            for resource, amount in amounts.items():
-                sums[resource] += sign * amount
-        self.requests[POD_COUNT] += sign
-
-
-NO_LOAD: Final = Load()
-"""Of a node without pods: not to be added to."""
-
-
-def pod_record(manifest: Manifest) -> PodRecord:
-    pod = Pod.parse(manifest)
-    metadata = manifest["metadata"]
-    conditions = {item["type"]: item for item in conditions_of(manifest)}
-    target = conditions.get("DisruptionTarget", {})
-    return PodRecord(
-        key=pod.key,
-        uid=pod.uid,
-        priority=pod.priority,
-        requests=dict(pod.requests),
-        node=pod.node_name,
-        nominated=pod.nominated_node_name,
-        phase=pod.phase or "Pending",
-        terminating=pod.terminating,
-        gone_at=fmt.parse_time(metadata.get("deletionTimestamp", "")),
-        gates=tuple(pod.scheduling_gates),
-        created=fmt.parse_time(metadata.get("creationTimestamp", "")),
-        message=conditions.get("PodScheduled", {}).get("message", ""),
-        preempted=target.get("status") == "True" and target.get("reason") == "PreemptionByScheduler",
-        version=pod.resource_version,
-        limits=pod_requests.to_amounts(pod_requests.pod_limits(manifest)),
-        labels=pod.labels,
-    )
-
-
-def budget_record(manifest: Manifest) -> BudgetRecord:
-    metadata, status = manifest["metadata"], status_of(manifest)
-    return BudgetRecord(
-        key=f"{metadata.get('namespace', 'default')}/{metadata['name']}",
-        allowed=status.get("disruptionsAllowed", 0),
-        healthy=status.get("currentHealthy", 0),
-        desired=status.get("desiredHealthy", 0),
-    )
-
-
-def node_record(manifest: Manifest) -> NodeRecord:
-    node = Node.parse(manifest)
-    return NodeRecord(
-        name=node.name,
-        zone=node.labels.get(ZONE) or node.labels.get(ZONE_BETA, ""),
-        allocatable=dict(node.allocatable) | {"pods": node.allowed_pods},
-        taints=tuple(taint_text(taint) for taint in (manifest.get("spec") or {}).get("taints") or []),
-        unschedulable=node.unschedulable,
-        conditions=tuple(bad_conditions(conditions_of(manifest))),
-        version=int(manifest["metadata"].get("resourceVersion", 0)),
-        labels=node.labels,
-    )
-
-
-def taint_text(taint: Manifest) -> str:
-    """As kubectl writes it: key=value:Effect, or key:Effect."""
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint.get('key', '')}{value}:{taint.get('effect', '')}"
-
-
-def bad_conditions(conditions: Iterable[Manifest]) -> Iterable[str]:
-    for condition in conditions:
-        if condition.get("type") == "Ready":
-            if condition.get("status") != "True":
-                yield "NotReady"
-        elif condition.get("status") == "True":
-            yield str(condition.get("type"))
 
 
 class Picture:

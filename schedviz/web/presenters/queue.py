@@ -11,8 +11,9 @@ from simulator.trace import Lane, LaneEntry
 
 from . import format as fmt
 from . import reasons
-from .picture import Picture, PodRecord
+from .picture import Picture
 from .priority import Ranks
+from .records import PodRecord
 
 CHIPS_AT_MOST: Final = 30
 """Chips of one lane; the rest is counted. A lane of thousands says no more than its first thirty."""

@@ -18,9 +18,10 @@ from .hint import Hints
 from .log import Log, LogLine
 from .nodes_panel import NodesPanel
 from .parts import PartRenderer, Parts
-from .picture import BudgetRecord, Picture
+from .picture import Picture
 from .priority import Ranks
 from .queue import Lanes, LaneView
+from .records import BudgetRecord
 from .timeline import MarkView, Timeline
 
 BUDGETS_AT_MOST: Final = 12

@@ -10,7 +10,8 @@ from . import filter_query
 from . import format as fmt
 from .groups import natural
 from .nodes import Meter, meters
-from .picture import NO_LOAD, POD_COUNT, NodeRecord, Picture
+from .picture import Picture
+from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 ROWS: Final = 100
 """Of one page: some 150 kB of HTML, laid out in a blink."""

@@ -10,7 +10,7 @@ from schedviz.loop.clock import pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
 from schedviz.web.presenters import cycle as cycle_view
-from schedviz.web.presenters import play
+from schedviz.web.presenters import play, score_table
 from schedviz.web.presenters.load import ranks
 from schedviz.web.views.page import done, find_at, find_present, find_sandbox, live_page, panel
 from schedviz.web.views.predict import is_locked_by_presenter
@@ -78,7 +78,7 @@ def cycle_panel(
             raise Http404(message)
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     view = cycle_view.present_cycle(decision, ranks(sandbox), entry=sandbox.lane(decision.pod))
-    node = request.GET.get("node") or cycle_view.node_at(decision, request.GET.get("place", ""))
+    node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))
     shown = arithmetic(decision, request.GET.get("plugin", ""), node)
     context = {
         "view": view,
