@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.presenters import cycle, log, nodes, nodes_panel, preemption, queue, reasons
+from schedviz.web.presenters import cycle, nodes, nodes_panel, preemption, queue, reasons, sentences
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.presenters.priority import Ranks
@@ -180,12 +180,12 @@ def test_the_deciding_rule_is_said(
 
 
 def test_the_log_escapes_what_users_wrote() -> None:
-    words = log.EventSentences("/s/x/")
-    told = words.tell(trace.Unschedulable(START, 1, "default/<b>", "<script>", []))
-    assert told is not None
-    assert "<script>" not in told[1]
-    assert "<b>" not in told[1]
-    assert "&lt;script&gt;" in told[1]
+    words = sentences.EventSentences("/s/x/")
+    sentence = words.sentence(trace.Unschedulable(START, 1, "default/<b>", "<script>", []))
+    assert sentence is not None
+    assert "<script>" not in sentence[1]
+    assert "<b>" not in sentence[1]
+    assert "&lt;script&gt;" in sentence[1]
 
 
 def test_an_attempt_is_one_mark() -> None:

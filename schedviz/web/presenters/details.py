@@ -1,14 +1,13 @@
-"""One pod or one node, all that is known of it."""
+"""The panels of a pod, of a deleted pod and of a node."""
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import Final
 
 import msgspec
-from django.utils.html import escape
 from django.utils.translation import gettext
 
 from schedviz.store.bounds import TRACE_LENGTH
-from schedviz.store.changes import TRACE_READ
 from schedviz.store.past import Readable
 from schedviz.web.kubectl import describe, lines
 from simulator import trace
@@ -23,16 +22,20 @@ from simulator.trace import LaneEntry
 from . import events, load, meanings, nodes, queue, reasons, receipts
 from . import format as fmt
 from .events import PodEvent
-from .log import EventSentences, LogLine
 from .nodes import Card
 from .picture import NODES, PODS, Picture
 from .pod_history import PodHistory, pod_history
 from .queue import Chip
 from .receipts import Receipts
 from .records import pod_record
+from .sentences import EventSentences, LogLine, linked_names
 from .yaml import to_yaml
 
-LINES_AT_MOST = 20
+LINES_AT_MOST: Final = 20
+"""Lines of the log that a panel shows."""
+
+Numbered = tuple[int, trace.Event]
+"""A trace event with its number."""
 
 
 class ConditionView(msgspec.Struct, frozen=True):
@@ -66,13 +69,16 @@ class PodDetail(msgspec.Struct, frozen=True):
     yaml: str
     shell: list[lines.Shell]
     printed: list[lines.Shell]
-    """``kubectl describe`` and ``get events`` of it, with what they print."""
+    """``kubectl describe`` and ``kubectl get events`` with their output."""
 
 
 class GonePod(msgspec.Struct, frozen=True):
+    """A deleted pod, from the events of the trace."""
+
     key: str
     name: str
     fate: LogLine | None
+    """Why the pod was removed."""
     receipts: Receipts
     events: list[PodEvent]
     course: PodHistory
@@ -87,20 +93,21 @@ class NodeDetail(msgspec.Struct, frozen=True):
     taints: tuple[str, ...]
     broken: bool
     short_of_memory: bool
-    """These two as its annotations say: what its conditions say comes of it."""
+    """Both are read from the node's annotations. The conditions follow from these."""
     history: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
 
 
 def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
-    """None where there is no such pod."""
+    """The panel of a pod; None if it does not exist."""
     manifest = sandbox.get(PODS, key)
     if manifest is None:
         return None
     pod, entry = pod_record(manifest), sandbox.lane(key)
     ranks, now = load.ranks(sandbox), sandbox.now()
-    told = events_of_pod(sandbox, key)
+    named = sandbox.about_pod(key)
+    about = events_about(named, key)
     return PodDetail(
         key=key,
         name=fmt.pod_name(key),
@@ -117,10 +124,10 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         lane=queue_place(entry),
         chip=queue.chip(ranks, entry) if entry else None,
         conditions=conditions(manifest),
-        events=events.pod_events(sandbox, manifest["metadata"], told),
-        course=pod_history(key, told),
-        receipts=receipts.pod_receipts(told),
-        history=linking_lines(base, f"/pods/{escape(key)}/", sandbox.about_pod(key)),
+        events=events.pod_events(sandbox, manifest["metadata"], about),
+        course=pod_history(key, about),
+        receipts=receipts.pod_receipts(about),
+        history=lines_linking_to_pod(base, key, named),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
         printed=[
@@ -132,49 +139,56 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
     )
 
 
-def events_of_pod(sandbox: Readable, key: str, count: int = TRACE_READ) -> list[trace.Event]:
-    """What the latest trace events say of a pod, oldest first."""
-    return [event for _, event in sandbox.about_pod(key, count) if is_about_pod(event, key)]
+def events_of_pod(sandbox: Readable, key: str) -> list[trace.Event]:
+    """The latest trace events that are about a pod, oldest first."""
+    return events_about(sandbox.about_pod(key), key)
+
+
+def events_about(named: Sequence[Numbered], key: str) -> list[trace.Event]:
+    """Of the events that name a pod, those that are about it."""
+    return [event for _, event in named if is_about_pod(event, key)]
 
 
 def is_about_pod(event: trace.Event, pod: str) -> bool:
+    """Whether the event happened to the pod. An event may name it in another role, as the preemptor or as one
+    of the victims."""
     if isinstance(event, trace.ObjectsDeleted):
         return event.resource == PODS and pod in event.keys
     return getattr(event, "pod", "") == pod
 
 
 def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
-    """What is known of a pod that is no more; None where nothing is."""
-    told = events_of_pod(sandbox, key, TRACE_LENGTH)
-    if not told:
+    """The panel of a deleted pod; None if the trace has no event of it."""
+    named = sandbox.about_pod(key, TRACE_LENGTH)
+    about = events_about(named, key)
+    if not about:
         return None
-    words = EventSentences(base)
     namespace, _, name = key.partition("/")
-    lines = linking_lines(base, f"/pods/{escape(key)}/", sandbox.about_pod(key, TRACE_LENGTH))
     return GonePod(
         key=key,
         name=fmt.pod_name(key),
-        fate=removal_line(words, told),
-        receipts=receipts.pod_receipts(told),
-        events=events.pod_events(sandbox, {"namespace": namespace, "name": name}, told),
-        course=pod_history(key, told),
-        history=lines,
+        fate=removal_line(EventSentences(base), about),
+        receipts=receipts.pod_receipts(about),
+        events=events.pod_events(sandbox, {"namespace": namespace, "name": name}, about),
+        course=pod_history(key, about),
+        history=lines_linking_to_pod(base, key, named),
     )
 
 
-def removal_line(words: EventSentences, told: Sequence[trace.Event]) -> LogLine | None:
-    """The line that says why the pod went; None where nobody but the API's client knows."""
-    for event in reversed(told):
+def removal_line(sentences: EventSentences, about: Sequence[trace.Event]) -> LogLine | None:
+    """The line that says why the pod was removed; None if a client of the API deleted it."""
+    for event in reversed(about):
         if isinstance(event, trace.CycleStarted):
-            break  # what was before did not end it
+            break  # earlier events did not remove the pod
         if isinstance(
             event, trace.VictimDeleted | trace.PodEvicted | trace.PodFinished | trace.ObjectsDeleted
         ):
-            return words.line(0, event)
+            return sentences.line(0, event)
     return None
 
 
 def queue_place(entry: LaneEntry | None) -> str:
+    """The pod's place in the scheduling queue, in words; empty for a pod that is not in the queue."""
     if entry is None:
         return ""
     text = gettext("%(lane)s since %(time)s, attempts so far: %(attempts)s")
@@ -186,7 +200,7 @@ def queue_place(entry: LaneEntry | None) -> str:
 
 
 def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
-    """None where there is no such node."""
+    """The panel of a node; None if it does not exist."""
     manifest = sandbox.get(NODES, name)
     if manifest is None:
         return None
@@ -204,7 +218,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
         taints=node.taints,
         broken=is_broken(manifest),
         short_of_memory="memory" in pressures(manifest),
-        history=linking_lines(base, f"/nodes/{escape(name)}/", sandbox.about_node(name)),
+        history=lines_linking_to_node(base, name, sandbox.about_node(name)),
         yaml=to_yaml([manifest]),
         shell=lines.of_node(
             name,
@@ -225,8 +239,18 @@ def present_condition(item: Manifest) -> ConditionView:
     return ConditionView(kind, status, reason, message, meaning)
 
 
-def linking_lines(base: str, link: str, told: Sequence[tuple[int, trace.Event]]) -> list[LogLine]:
-    """The lines of these events that link to the object, newest first."""
-    words = EventSentences(base)
-    lines = (words.line(seq, event) for seq, event in reversed(told))
-    return list(islice((line for line in lines if line is not None and link in line.html), LINES_AT_MOST))
+def lines_linking_to_pod(base: str, key: str, named: Sequence[Numbered]) -> list[LogLine]:
+    """The newest lines of the log that link to a pod, of the events that name it."""
+    return newest_lines(base, [each for each in named if key in linked_names(each[1]).pods])
+
+
+def lines_linking_to_node(base: str, name: str, named: Sequence[Numbered]) -> list[LogLine]:
+    """The newest lines of the log that link to a node, of the events that name it."""
+    return newest_lines(base, [each for each in named if name in linked_names(each[1]).nodes])
+
+
+def newest_lines(base: str, numbered: Sequence[Numbered]) -> list[LogLine]:
+    """Newest first. Older events are not rendered."""
+    sentences = EventSentences(base)
+    lines = (sentences.line(seq, event) for seq, event in reversed(numbered))
+    return list(islice((line for line in lines if line is not None), LINES_AT_MOST))

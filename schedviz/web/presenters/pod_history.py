@@ -1,4 +1,4 @@
-"""A pod's course through the scheduler, read from the trace: attempts, and moves through the queue."""
+"""The scheduling attempts of a pod and its moves through the scheduling queue, read from the trace."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,14 +11,14 @@ from simulator import trace
 
 from . import format as fmt
 from . import queue, reasons
-from .log import Tone
+from .sentences import Tone
 
 LINES_AT_MOST: Final = 200
-"""Of each; a pod that is tried as often has told its story."""
+"""Attempts, and moves, that a panel lists."""
 
 
 class PodAttempt(msgspec.Struct, frozen=True):
-    """One scheduling attempt, and how it ended as far as the trace tells."""
+    """One scheduling attempt and its outcome, as far as the trace has it."""
 
     cycle: int
     number: int
@@ -28,7 +28,7 @@ class PodAttempt(msgspec.Struct, frozen=True):
 
 
 class QueueMove(msgspec.Struct, frozen=True):
-    """One move through the scheduling queue."""
+    """One move between lanes of the scheduling queue."""
 
     time: str
     source: str
@@ -38,20 +38,20 @@ class QueueMove(msgspec.Struct, frozen=True):
 
 
 class PodHistory(msgspec.Struct, frozen=True):
-    """Both newest first."""
+    """Attempts and moves, both newest first."""
 
     attempts: list[PodAttempt]
     moves: list[QueueMove]
 
 
 def pod_history(pod: str, events: Sequence[trace.Event]) -> PodHistory:
-    told = [event for event in events if getattr(event, "pod", "") == pod]
-    return PodHistory(attempts(told), moves(told))
+    own = [event for event in events if getattr(event, "pod", "") == pod]
+    return PodHistory(attempts(own), moves(own))
 
 
-def attempts(told: Sequence[trace.Event]) -> list[PodAttempt]:
+def attempts(events: Sequence[trace.Event]) -> list[PodAttempt]:
     found: dict[int, PodAttempt] = {}
-    for event in told:
+    for event in events:
         cycle = getattr(event, "cycle", 0)
         if isinstance(event, trace.CycleStarted):
             time = fmt.clock(event.t)
@@ -59,13 +59,14 @@ def attempts(told: Sequence[trace.Event]) -> list[PodAttempt]:
         elif isinstance(event, trace.QueueMoved) and event.target == "waiting" and found:
             cycle = next(reversed(found))
             found[cycle] = replace(found[cycle], outcome=gettext("waits on Permit"))
-        elif cycle in found and found[cycle].tone != "warn":  # that it preempts says more than that it failed
+        elif cycle in found and found[cycle].tone != "warn":  # an attempt that preempts also fails
             tone, outcome = attempt_outcome(event) or (found[cycle].tone, found[cycle].outcome)
             found[cycle] = replace(found[cycle], tone=tone, outcome=outcome)
     return [*reversed(found.values())][:LINES_AT_MOST]
 
 
 def attempt_outcome(event: trace.Event) -> tuple[Tone, str] | None:
+    """The tone and the words for the outcome of an attempt; None for an event that ends none."""
     match event:
         case trace.Bound():
             return "good", gettext("bound to %(node)s") % {"node": event.node}
@@ -79,7 +80,7 @@ def attempt_outcome(event: trace.Event) -> tuple[Tone, str] | None:
             return None
 
 
-def moves(told: Sequence[trace.Event]) -> list[QueueMove]:
+def moves(events: Sequence[trace.Event]) -> list[QueueMove]:
     return [
         QueueMove(
             fmt.clock(event.t),
@@ -88,6 +89,6 @@ def moves(told: Sequence[trace.Event]) -> list[QueueMove]:
             event.event,
             event.plugin,
         )
-        for event in reversed(told)
+        for event in reversed(events)
         if isinstance(event, trace.QueueMoved)
     ][:LINES_AT_MOST]

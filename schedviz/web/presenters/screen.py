@@ -15,13 +15,14 @@ from . import format as fmt
 from .cycle_panel import CyclePanel
 from .filter_query import QUERY_AT_MOST
 from .hint import Hints
-from .log import Log, LogLine
+from .log import Log
 from .nodes_panel import NodesPanel
 from .parts import PartRenderer, Parts
 from .picture import Picture
 from .priority import Ranks
 from .queue import Lanes, LaneView
 from .records import BudgetRecord
+from .sentences import LogLine
 from .timeline import MarkView, Timeline
 
 BUDGETS_AT_MOST: Final = 12
