@@ -70,9 +70,9 @@ class Hub:
         """The store does not answer."""
         self._shown: Trouble | None = None
         """The trouble that the pages show."""
-        self._stage: SandboxScreens | None = None
+        self._screens: SandboxScreens | None = None
         self._loads = 0
-        """How often the stage had read all anew when it was last drawn."""
+        """How often the screens had read all anew when they were last drawn."""
         self._newcomers: set[Viewer] = set()
         """Those whose next frame is the whole page."""
         self._asking: set[Viewer] = set()
@@ -150,8 +150,8 @@ class Hub:
             self._close_all(TRY_AGAIN_LATER)
         finally:
             self._life.end()
-            if self._stage:
-                self._stage.rest()
+            if self._screens:
+                self._screens.stop_drawing()
             self._cache.unlisten(self._rung)
             self._caches.unfollow(self._cache)
             checks.cancel()
@@ -167,7 +167,7 @@ class Hub:
                 self._show_trouble()
                 await asyncio.sleep(RETRY_SECONDS)
         self._down = False
-        self._stage = screens_of(self._cache)
+        self._screens = screens_of(self._cache)
         await self._probe.ask(anew=True)
         self._show_trouble()
         self.ring()
@@ -201,8 +201,8 @@ class Hub:
             self._show_trouble()
 
     async def _frame(self) -> None:
-        assert self._stage is not None
-        stage = self._stage
+        assert self._screens is not None
+        screens = self._screens
         newcomers, self._newcomers = self._newcomers, set()
         asking, self._asking = self._asking - newcomers, set()
         # Viewers may come, go, and choose another look at any moment: the frame is for those who are here
@@ -215,13 +215,13 @@ class Hub:
         def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts]]:
             if newcomers:
                 self._cache.refresh()  # what a newcomer wrote in another process is in its first frame
-            with stage.lock:
-                is_new = stage.go_on(self._cache)
-                drawn = stage.draw(looks)
-                is_anew, self._loads = stage.loads != self._loads, stage.loads
+            with screens.lock:
+                is_new = screens.update(self._cache)
+                drawn = screens.draw(looks)
+                is_anew, self._loads = screens.loads != self._loads, screens.loads
                 to_whole = {*chosen} if is_anew else newcomers & chosen.keys()
-                wholes = {each: stage.whole(each.language, chosen[each]) for each in to_whole}
-                finds = {each: stage.found(each.language, chosen[each]) for each in asking & chosen.keys()}
+                wholes = {each: screens.whole(each.language, chosen[each]) for each in to_whole}
+                finds = {each: screens.found(each.language, chosen[each]) for each in asking & chosen.keys()}
                 return is_new, drawn, wholes, finds
 
         try:

@@ -1,6 +1,6 @@
-"""The picture of one sandbox and its screens, one for each language: the part of a hub that takes time.
+"""The picture of one sandbox, and its live page in each language.
 
-The hub calls it in a thread, one call at a time.
+Drawing takes time. The hub calls it in a thread, one call at a time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,23 +25,23 @@ from schedviz.web.presenters.screen import DEFAULT, Look, Screen
 from schedviz.web.trouble import trouble_text
 
 SCREENS: Final[WeakKeyDictionary[SandboxCache, "SandboxScreens"]] = WeakKeyDictionary()
-"""Those of the sandboxes whose live page was drawn in this process, for as long as they are cached."""
+"""The screens of the sandboxes whose live page was drawn in this process, until they leave the cache."""
 SCREENS_LOCK: Final = Lock()
 
 
 def screens_of(cache: SandboxCache) -> "SandboxScreens":
-    """The one stage of a sandbox in this process: its hub and the requests for its page draw on it, so that
-    what one of them has drawn the others need not draw again. The cache was read before."""
+    """The screens of a sandbox, made at the first call. The hub and the requests for the page share them, so
+    that each part is rendered once in a process. The cache must have been read before."""
     with SCREENS_LOCK:
-        stage = SCREENS.get(cache)
-        if stage is None:
-            stage = SCREENS[cache] = SandboxScreens(cache.present())
-        return stage
+        screens = SCREENS.get(cache)
+        if screens is None:
+            screens = SCREENS[cache] = SandboxScreens(cache.present())
+        return screens
 
 
 def followed_screens(name: str) -> "SandboxScreens | None":
-    """The stage of a sandbox whose live page somebody watches here, as of the last frame: all of a large one
-    is parsed there already, which would take a request seconds."""
+    """The screens of a sandbox that has viewers in this process, as of the last frame; otherwise None. For a
+    large sandbox, to parse all objects would take a request seconds."""
     cache = default_caches().followed_cache(name)
     return SCREENS.get(cache) if cache is not None else None
 
@@ -51,6 +51,8 @@ Drawn = dict[str, dict[Look, Parts]]
 
 
 class SandboxScreens:
+    """Draws the live page of one sandbox in all languages that viewers use."""
+
     def __init__(self, source: Readable) -> None:
         self._source = source
         self.picture = Picture()
@@ -58,25 +60,25 @@ class SandboxScreens:
         self._screens: dict[str, Screen] = {}
         self._base = address(source)
         self._looks: dict[str, set[Look]] = {}
-        """Those of the last ``draw``, by language."""
-        self._owed: Drawn = {}
-        """What ``page`` has drawn of these since."""
+        """The looks of the last call of ``draw``, by language."""
+        self._unsent: Drawn = {}
+        """Parts that ``page`` has rendered since then. The next call of ``draw`` returns them, too."""
         self.loads = 0
-        """Counts how often all was read anew: then no part is as it was."""
+        """The number of complete reads. After such a read every part is rendered again."""
         self.lock = Lock()
-        """Held while the picture changes, and by other threads that read it."""
+        """Held by threads that change or read the picture."""
 
     def load(self, resources: Iterable[str] = WATCHED) -> None:
-        """Make the picture of all that the source has. Raises NoSandbox."""
+        """Make the picture of the whole source. Raises NoSandbox."""
         self.picture = load(self._source, resources)
         self._clock = self._source.clock()
         self._screens.clear()
-        self._owed = {}
+        self._unsent = {}
         self.loads += 1
 
-    def go_on(self, cache: SandboxCache) -> bool:
-        """Bring the picture to the cache's revision; whether there was anything new. Nothing else is asked,
-        but for the decision of the last preemption where all is read anew."""
+    def update(self, cache: SandboxCache) -> bool:
+        """Update the picture to the revision of the cache; return whether it changed. Redis is not read,
+        except for the decision of the last preemption after a complete read."""
         before = self._source
         news = cache.news(before, WATCHED) if self._clock and isinstance(before, Present) else None
         if news is None:
@@ -96,33 +98,33 @@ class SandboxScreens:
         return True
 
     def draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn:
-        """The parts that changed since the last call, by language and look; all parts for what is drawn for
-        the first time."""
+        """Render and return the parts that changed since the last call, by language and look; all parts for
+        a new language or look."""
         self._looks = {language: {*chosen} for language, chosen in looks.items()}
-        owed, self._owed = self._owed, {}
+        unsent, self._unsent = self._unsent, {}
         drawn = self._draw(looks)
         for language, by_look in drawn.items():
             for look, parts in by_look.items():
-                by_look[look] = merge(owed.get(language, {}).get(look, {}), parts)
+                by_look[look] = merge(unsent.get(language, {}).get(look, {}), parts)
         return drawn
 
     def page(self, language: str, look: Look) -> Parts:
-        """All parts in that language and look. What changed is kept for the next ``draw``."""
+        """All parts for a request. The next call of ``draw`` still returns what changed."""
         looks = {each: {*chosen} for each, chosen in self._looks.items()}
         looks.setdefault(language, set()).add(look)
         drawn = self._draw(looks)
         for each, chosen in self._looks.items():
-            owed = self._owed.setdefault(each, {})
+            unsent = self._unsent.setdefault(each, {})
             for viewed in chosen:
-                owed[viewed] = merge(owed.get(viewed, {}), drawn[each][viewed])
+                unsent[viewed] = merge(unsent.get(viewed, {}), drawn[each][viewed])
         return self.whole(language, look)
 
-    def rest(self) -> None:
-        """Nobody calls ``draw`` any more for now."""
-        self._looks, self._owed = {}, {}
+    def stop_drawing(self) -> None:
+        """The hub does not call ``draw`` for now: no changes are kept for it."""
+        self._looks, self._unsent = {}, {}
 
     def _draw(self, looks: Mapping[str, Iterable[Look]]) -> Drawn:
-        assert self._clock is not None, "load() comes first"
+        assert self._clock is not None, "load() must be called before"
         dirty, self.picture.dirty_nodes = self.picture.dirty_nodes, set()
         drawn: Drawn = {}
         for language in {*looks, *self._screens}:
@@ -132,32 +134,34 @@ class SandboxScreens:
         return drawn
 
     def whole(self, language: str, look: Look = DEFAULT) -> Parts:
-        """All parts as last drawn."""
+        """All parts as last rendered."""
         with translation.override(language):
             return self._screens[language].whole(look)
 
     def found(self, language: str, look: Look) -> Parts:
-        """What the look's filter found when it was last drawn."""
+        """The result of the look's filter as last rendered."""
         return self._screens[language].found(look)
 
 
 def address(sandbox: Readable) -> str:
-    """The path of its page."""
+    """The path of the page of a sandbox, or of a past moment."""
     if isinstance(sandbox, Past):
         return reverse("moment", args=[sandbox.name, sandbox.seq])
     return reverse("sandbox", args=[sandbox.name])
 
 
 def trouble(text: str) -> SafeString:
+    """The element of the banner."""
     return format_html('<div id="trouble" role="alert" hx-swap-oob="true">{}</div>', text)
 
 
 def store_trouble(language: str, found: Trouble | None) -> Parts:
-    """What a page shows while the store does not serve, and when it does again."""
+    """The banner while the store does not serve; empty when it serves again."""
     with translation.override(language):
         return {"trouble": trouble(trouble_text(found).banner if found else "")}
 
 
 def too_many_looks(language: str) -> Parts:
+    """The message to a viewer whose filter is refused."""
     with translation.override(language):
         return {"trouble": trouble(gettext("Too many people filter this sandbox just now. Try again later."))}

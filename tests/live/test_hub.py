@@ -300,15 +300,15 @@ async def test_what_a_request_for_the_page_has_drawn_comes_with_the_next_frame_t
     watcher = Watcher()
     hub.join(watcher.viewer)
     await watcher.frame()
-    stage, cache = screens_of(hub._cache), hub._cache
+    screens, cache = screens_of(hub._cache), hub._cache
     for number in range(3):
 
         def request(name: str = f"p{number}") -> None:
-            with stage.lock:  # no frame is drawn meanwhile
+            with screens.lock:  # no frame is drawn meanwhile
                 sandbox.commit(pods(name))
                 cache.refresh()
-                stage.go_on(cache)
-                page = stage.page("zh-hans", look("", "web"))
+                screens.update(cache)
+                page = screens.page("zh-hans", look("", "web"))
             assert any(f">{name}<" in html for html in page.values())
 
         await asyncio.to_thread(request)

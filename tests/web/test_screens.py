@@ -1,4 +1,4 @@
-"""A stage that takes in changes shows what one that is made anew does."""
+"""Screens that take in changes have the same parts as screens that are made anew."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from simulator.api import Change
 from simulator.trace import Bound, LaneEntry
 from tests.web.samples import node, pod
 
-NAME = "stage-equals"
+NAME = "screens-equal"
 LOOKS = [DEFAULT, look("", "p1"), look("namespace", "")]
 PODS = st.tuples(
     st.just("pods"), st.sampled_from(["p1", "p2", "p3"]), st.sampled_from(["", "n1", "n2", None])
@@ -55,7 +55,7 @@ def pieces(parts: Parts) -> dict[str, list[str]]:
 
 @settings(max_examples=15, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.lists(st.one_of(PODS, NODES, CLOCK), min_size=1, max_size=4), max_size=6))
-def test_a_stage_that_goes_on_shows_what_one_made_anew_does(
+def test_updated_screens_have_the_parts_of_new_ones(
     store: Store, bursts: list[list[tuple[str, str, str | None]]]
 ) -> None:
     if NAME in store.names():
@@ -63,16 +63,16 @@ def test_a_stage_that_goes_on_shows_what_one_made_anew_does(
     sandbox, caches, number = store.create(Meta(NAME)), Caches(store), 0
     cache = caches.follow(NAME)
     cache.refresh()
-    stage = screens_of(cache)
+    screens = screens_of(cache)
     for burst in bursts:
         for what in burst:
             number += 1
             write(sandbox, number, what)
         present = caches.read(NAME)
-        stage.go_on(cache)
+        screens.update(cache)
         for chosen in LOOKS:
             anew = SandboxScreens(present)
             anew.load()
-            assert pieces(stage.page("en", chosen)) == pieces(anew.page("en", chosen))
+            assert pieces(screens.page("en", chosen)) == pieces(anew.page("en", chosen))
     caches.unfollow(cache)
     store.delete(NAME)

@@ -1,1 +1,3 @@
-"""The view model: what the screens show, as small values. It renders nothing and reads no store."""
+"""Presenters: functions that make the values which templates print ("views", small frozen structs).
+
+They render no page and write nothing to the store."""

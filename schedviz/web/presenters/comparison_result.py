@@ -1,4 +1,4 @@
-"""A comparison as the page shows it: plots, tables, and the first cycle that differs."""
+"""The result of a comparison: plots, tables, and the first cycle that differs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -18,7 +18,7 @@ from .plot import Plot, plot
 from .priority import Ranks
 
 TABLE_ROWS: Final = 11
-"""Moments in the table behind a plot: its ends and every tenth of the time."""
+"""Rows of the table below a plot: the start, the end, and each tenth of the time between."""
 VICTIMS_AT_MOST: Final = 8
 
 TITLES: Final = {
@@ -43,7 +43,7 @@ MEANINGS: Final = {
     "zone-deviation": gettext_noop("The same over zones, a zone's load being the mean of its nodes'."),
     "preempted": gettext_noop("Victims of preemption so far."),
 }
-"""By the part of a curve's name before the colon."""
+"""By the part of the curve's name before the colon."""
 
 DIFFERENCES: Final = {
     "pod": gettext_noop("another pod was popped"),
@@ -62,18 +62,20 @@ class FigureRow(msgspec.Struct, frozen=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One small multiple, with what it means and the table behind it."""
+    """One plot, with its explanation and the same values as a table."""
 
     id: str
     title: str
     meaning: str
     summary: str
-    """The plot in a sentence."""
+    """The plot, described in a sentence."""
     plot: Plot
     rows: list[FigureRow]
 
 
 class SideOfDifference(msgspec.Struct, frozen=True):
+    """What one of the two schedulers did in the first cycle that differs."""
+
     side: str
     view: cycle.CycleView | None
     brief: str
@@ -81,6 +83,8 @@ class SideOfDifference(msgspec.Struct, frozen=True):
 
 
 class FirstDifference(msgspec.Struct, frozen=True):
+    """The first cycle in which the two schedulers did not do the same."""
+
     cycle: int
     kind: str
     decided: list[SideOfDifference]
@@ -141,7 +145,7 @@ def _figure(a: Curve, b: Curve, found: Comparison) -> Figure:
 
 
 def _at(curve: Curve, time: Micros) -> float:
-    """What a curve is at a time; what it is at first before it begins."""
+    """The value of a curve at a time; before its first point, the value of that."""
     value = curve.points[0][1]
     for since, known in curve.points:
         if since > time:
@@ -181,7 +185,7 @@ def _mean(a: Curve, b: Curve) -> FigureRow:
 
 
 def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
-    """Priority; then of A and of B: median, p90, bound, pending."""
+    """A row for each priority: the priority, then median, p90, bound and pending of A and of B."""
     sides = [{each.priority: each for each in outcome.waits} for outcome in (a, b)]
     for priority in sorted(sides[0].keys() | sides[1].keys(), reverse=True):
         row = [fmt.number(priority)]
@@ -211,10 +215,10 @@ def _first_difference(found: Difference) -> FirstDifference:
 def _side_of_difference(side: str, decision: Decision | None) -> SideOfDifference:
     if decision is None:
         return SideOfDifference(side, None, gettext("no such cycle"), "")
-    shown = cycle.present_cycle(decision, Ranks([decision.priority]))
+    view = cycle.present_cycle(decision, Ranks([decision.priority]))
     node = chosen_node(decision)
-    brief = f"{shown.label} → {node}" if node else gettext("%(pod)s fits nowhere") % {"pod": shown.label}
-    return SideOfDifference(side, shown, brief, _victim_names(chosen_victims(decision)))
+    brief = f"{view.label} → {node}" if node else gettext("%(pod)s fits nowhere") % {"pod": view.label}
+    return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)))
 
 
 def _victim_names(pods: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""One scheduling attempt, read from its Decision: the stepper, the filter matrix and the score table."""
+"""One scheduling cycle, read from its Decision: the extension points, the outcome, the tables."""
 
 from typing import Literal
 
@@ -20,13 +20,17 @@ StepState = Literal["done", "failed", "skipped", "current", "todo"]
 
 
 class CycleStep(msgspec.Struct, frozen=True):
+    """An extension point in the row of steps above the cycle."""
+
     name: str
     state: StepState
     figure: str
-    """How many nodes came through, where that says something."""
+    """The result of the step, such as the number of nodes that passed; empty if it has none."""
 
 
 class EarlierPreemption(msgspec.Struct, frozen=True):
+    """A link to a cycle that preempted, and its text."""
+
     cycle: int
     text: str
 
@@ -46,25 +50,25 @@ class CycleView(msgspec.Struct, frozen=True):
     message: str
     steps: list[CycleStep]
     matrix: Matrix | None
-    """None before the filters have run."""
+    """None before the Filter plugins have run."""
     scores: Scores | None
     preemption: preemption.PreemptionView | None
     earlier: EarlierPreemption | None = None
 
 
 def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
-    """The last cycle of the sandbox; None before the first."""
+    """The newest cycle of the sandbox; None before the first."""
     if picture.decision is None:
         return None
     under_way = picture.under_way
-    here = under_way is not None and under_way.cycle == picture.decision.cycle
-    point = under_way.point if under_way and here else ""
+    unfinished = under_way is not None and under_way.cycle == picture.decision.cycle
+    point = under_way.point if under_way and unfinished else ""
     entry = picture.lanes.get(picture.decision.pod)
     return replace(present_cycle(picture.decision, ranks, point, entry), earlier=earlier(picture))
 
 
 def earlier(picture: Picture) -> EarlierPreemption | None:
-    """Preemption is what people wait for, and the next cycle is fast: the way back to the last one."""
+    """A link to the last cycle that preempted, as later cycles replace it soon; None if it is on show."""
     decision = picture.preemption
     if decision is None or decision.preemption is None or decision is picture.decision:
         return None
@@ -76,21 +80,23 @@ def earlier(picture: Picture) -> EarlierPreemption | None:
 def present_cycle(
     decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None
 ) -> CycleView:
-    """``point`` is the extension point that a cycle under way stands before; ``entry`` the pod's place in the
-    queue, which tells that its binding cycle waits on Permit."""
-    view = whole(decision, ranks, point)
+    """The view of a cycle.
+
+    point: the next extension point of a cycle that is not finished; "" = it is finished. entry: the pod's
+    place in the queue, which shows whether its binding cycle waits on Permit."""
+    view = view_of_decision(decision, ranks, point)
     if entry is None or entry.lane != "waiting" or entry.attempts != decision.attempt:
         return view
-    said = {"node": decision.selected, "pod": view.label, "plugins": fmt.listed(entry.plugins)}
+    values = {"node": decision.selected, "pod": view.label, "plugins": fmt.listed(entry.plugins)}
     return replace(
         view,
         outcome="waiting",
-        steps=standing(view.steps, "Permit"),
-        headline=gettext("%(node)s is reserved for %(pod)s, which waits on Permit for %(plugins)s.") % said,
+        steps=steps_before(view.steps, "Permit"),
+        headline=gettext("%(node)s is reserved for %(pod)s, which waits on Permit for %(plugins)s.") % values,
     )
 
 
-def whole(decision: Decision, ranks: Ranks, point: str) -> CycleView:
+def view_of_decision(decision: Decision, ranks: Ranks, point: str) -> CycleView:
     return CycleView(
         cycle=decision.cycle,
         time=fmt.clock(decision.t),
@@ -104,7 +110,7 @@ def whole(decision: Decision, ranks: Ranks, point: str) -> CycleView:
         outcome=decision.outcome,
         headline=headline(decision, point),
         message=decision.message,
-        steps=standing(steps(decision), point),
+        steps=steps_before(steps(decision), point),
         matrix=None if point in ("PreFilter", "Filter") else matrix(decision),
         scores=scores(decision),
         preemption=preemption.present_preemption(decision),
@@ -112,7 +118,7 @@ def whole(decision: Decision, ranks: Ranks, point: str) -> CycleView:
 
 
 def headline(decision: Decision, point: str = "") -> str:
-    """The outcome in a sentence; or what comes next."""
+    """The outcome in a sentence; of an unfinished cycle, the next extension point."""
     pod = fmt.pod_name(decision.pod)
     if point and decision.selected:
         text = gettext("%(node)s is chosen for %(pod)s. Next: %(point)s.")
@@ -140,8 +146,7 @@ def headline(decision: Decision, point: str = "") -> str:
 
 
 def steps(decision: Decision) -> list[CycleStep]:
-    """The extension points of the scheduling cycle and of the binding cycle, as this attempt went through
-    them."""
+    """The extension points of the scheduling cycle and of the binding cycle, with their results."""
     total, feasible = len(decision.nodes), len(decision.feasible)
     stopped = decision.pre_filter is not None and decision.pre_filter.code not in ("Success", "Skip")
     fits = decision.outcome == "scheduled"
@@ -169,8 +174,8 @@ def steps(decision: Decision) -> list[CycleStep]:
     ]
 
 
-def standing(steps: list[CycleStep], point: str) -> list[CycleStep]:
-    """The steps of a cycle that stands before a point; as they are where it stands before none."""
+def steps_before(steps: list[CycleStep], point: str) -> list[CycleStep]:
+    """The steps of a cycle whose next extension point is ``point``; unchanged if that is no step."""
     name = {"PreScore": "Score", "PreBind": "Bind", "PostBind": "Bind"}.get(point, point)
     names = [step.name for step in steps]
     if name not in names:

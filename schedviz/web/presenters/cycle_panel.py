@@ -1,5 +1,7 @@
-"""The cycle on show as parts. From one cycle to the next most of it is equal: a row of the filter matrix, a
-score at its place in the table, and a step are parts of their own."""
+"""The panel of the newest cycle on the live page.
+
+It consists of many small parts, such as one row of the filter matrix or one score, because most of them are
+equal in the next cycle and are not rendered again."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -26,7 +28,7 @@ class Title(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """The pod's line and what the scheduler said, without the pod and the headline."""
+    """The line of the pod and the scheduler's message. The pod's name and the headline are other parts."""
 
     rank: int
     requests: str
@@ -35,7 +37,7 @@ class Subject(msgspec.Struct, frozen=True):
     profile: str
     message: str
     cycle: int
-    """Of the message; 0 where there is none."""
+    """The cycle of the message; 0 if there is no message."""
 
 
 class SubjectPod(msgspec.Struct, frozen=True):
@@ -54,7 +56,7 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 class ScorePiece(msgspec.Struct, frozen=True):
-    """One cell of the score table. ``place`` is the column: the nodes stand best first."""
+    """One cell of the score table. ``place``: its column, from 0."""
 
     place: int
     plugin: str
@@ -66,12 +68,15 @@ class ScorePiece(msgspec.Struct, frozen=True):
 
 
 class CyclePanel:
+    """Renders the parts of the panel with the renderer of the page."""
+
     def __init__(self, drawing: PartRenderer) -> None:
         self._drawing = drawing
         self._known: tuple[Any, ...] = ()
-        """What the panel was last drawn from."""
+        """The values from which the panel was rendered last."""
 
     def draw(self, picture: Picture, ranks: Ranks) -> None:
+        """Render the parts that changed."""
         decision = picture.decision
         entry = picture.lanes.get(decision.pod) if decision else None
         known = (decision, picture.under_way, picture.preemption, entry, ranks)
@@ -103,7 +108,7 @@ class CyclePanel:
             self._optional("matrix", "parts/matrix.html", None)
 
     def _optional(self, name: str, template: str, view: Any) -> None:
-        """A piece that the cycle may lack: an empty element keeps its place."""
+        """Render a piece that not every cycle has; without a view, an empty element with its id."""
         self._piece(name, "parts/absent.html" if view is None else template, view)
 
     def _piece(self, name: str, template: str, view: Any) -> None:
@@ -157,7 +162,7 @@ class CyclePanel:
 
 @lru_cache(maxsize=1_000)
 def part_and_element(piece: str) -> tuple[str, str]:
-    """The piece's part, and the id of its root element."""
+    """The name of a piece's part, and the id of its root element."""
     return f"{PANEL}/{piece}", f"cycle-{piece.replace('/', '-')}"
 
 

@@ -19,26 +19,26 @@ class PodEvent(msgspec.Struct, frozen=True):
     type: str
     reason: str
     time: str
-    """When it was seen last."""
+    """The time of the last occurrence."""
     count: int
     since: str
     source: str
     message: str
     meaning: str
     cycle: int
-    """Of the receipt; 0 for none."""
+    """The cycle with the receipt; 0 if there is none."""
 
 
-def pod_events(sandbox: Readable, metadata: Manifest, told: Sequence[trace.Event]) -> list[PodEvent]:
-    """``told``: what the trace says of the pod."""
+def pod_events(sandbox: Readable, metadata: Manifest, about: Sequence[trace.Event]) -> list[PodEvent]:
+    """The newest Events of a pod. about: the trace events that are about it."""
     return [
-        pod_event(event, receipts.receipt_of_event(event, told)) for event in manifests_of(sandbox, metadata)
+        pod_event(event, receipts.receipt_of_event(event, about)) for event in manifests_of(sandbox, metadata)
     ]
 
 
 def manifests_of(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
-    """The newest last; without a uid those of all pods of that name. By their own names, which begin with the
-    pod's, they are found without reading all."""
+    """The Events of a pod, newest last; without a uid, those of all pods with this name. The name of an Event
+    begins with the pod's name, so only these are read."""
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
     uid = metadata.get("uid")
     events = [event for event in named if uid in (None, event["involvedObject"].get("uid"))]

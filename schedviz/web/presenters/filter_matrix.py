@@ -12,18 +12,19 @@ from simulator.decision import Decision, Failure, TwoPasses
 from . import meanings
 
 ROWS_AT_MOST: Final = 40
-"""Rows of the filter matrix; beyond, the table counts nodes by verdict and lists the first of each."""
+"""Rows of the filter matrix. For more nodes there is a row for each verdict, with the number of nodes."""
 
 
 MEANINGS_AT_MOST: Final = 8
-"""Reasons explained below the matrix: taints may differ from node to node."""
+"""Reasons explained below the matrix. Each node may have another taint, so there may be many."""
 
 
 Mark = Literal["pass", "fail", "unseen"]
 
 
 class FilterRow(msgspec.Struct, frozen=True):
-    """``marks`` in the order of the matrix's plugins. ``nodes`` > 1: that many nodes share this verdict."""
+    """One node; or several with the same verdict, then ``node`` is the first of them. ``marks`` are in the
+    order of the matrix's plugins."""
 
     node: str
     nodes: int
@@ -31,19 +32,19 @@ class FilterRow(msgspec.Struct, frozen=True):
     reason: str
     passed: bool
     looked: bool = True
-    """False: the search had ended, or a PreFilter had narrowed it."""
+    """False: the node was not examined, because enough nodes were found or a PreFilter plugin excluded it."""
 
 
 class Matrix(msgspec.Struct, frozen=True):
     plugins: list[str]
     rows: list[FilterRow]
     skipped: list[str]
-    """Plugins whose PreFilter had nothing to say for this pod: their filters did not run."""
+    """Plugins whose PreFilter returned Skip for this pod. Their Filter did not run."""
     feasible: int
     total: int
     two_passes: list[TwoPasses]
     meanings: list[tuple[str, str]]
-    """Each reason, and what it means."""
+    """Reasons and their explanations."""
 
 
 def matrix(decision: Decision) -> Matrix:
@@ -60,11 +61,11 @@ def matrix(decision: Decision) -> Matrix:
     )
 
 
-def explained(said: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
-    """The distinct reasons of these failures whose meaning is known."""
-    distinct = dict.fromkeys(reason for reasons in said for reason in reasons)
-    told = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
-    return [(reason, meaning) for reason, meaning in told if meaning][:MEANINGS_AT_MOST]
+def explained(reasons: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    """The distinct reasons of failures, with their explanations; without those that have none."""
+    distinct = dict.fromkeys(reason for of_failure in reasons for reason in of_failure)
+    pairs = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
+    return [(reason, meaning) for reason, meaning in pairs if meaning][:MEANINGS_AT_MOST]
 
 
 def one_by_one(decision: Decision) -> list[FilterRow]:
@@ -75,7 +76,7 @@ def one_by_one(decision: Decision) -> list[FilterRow]:
 
 
 def grouped(decision: Decision) -> list[FilterRow]:
-    """One row for each distinct verdict, most nodes first."""
+    """One row for each distinct verdict, sorted by the number of nodes."""
     counts = Counter(decision.verdicts)
     by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
     return [
@@ -97,7 +98,7 @@ def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRo
 
 
 def marks(plugins: list[str], failure: Failure) -> list[Mark]:
-    """Filters run in order and stop at the first that says no."""
+    """The marks of a rejected node: plugins before the rejecting one passed, those after it did not run."""
     if failure.by_pre_filter or failure.plugin not in plugins:
         return ["unseen"] * len(plugins)
     place = plugins.index(failure.plugin)

@@ -1,11 +1,11 @@
-"""The filter's little language: which objects a text means.
+"""The query language of the filter.
 
-Terms stand side by side and all hold; "-" before one means the opposite:
+A query consists of terms, separated by spaces; an object is found if all terms match. "-" negates a term.
 
-    web            the name has this in it              is:pending     see IS
-    team-a/        in this namespace                    kind:node      pods or nodes only
+    web            the name contains this               is:pending     a state, see IS
+    team-a/        the namespace is this                kind:node      only pods, or only nodes
     team-a/web     both                                 priority>1000  also >= < <= =
-    app=web        this label; app!=web: not this       node=node-1    on this node, or it itself
+    app=web        has this label; app!=web: has not    node=node-1    the node, and the pods on it
 """
 
 import operator
@@ -20,14 +20,14 @@ from .picture import Picture
 from .records import FINISHED, NodeRecord, PodRecord
 
 QUERY_AT_MOST: Final = 200
-"""Characters."""
+"""Characters of a query."""
 TERMS_AT_MOST: Final = 10
 
 Thing = PodRecord | NodeRecord
 Term = Callable[[Picture, Thing], bool]
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9./-]*")
-"""A text that means a part of a name and nothing else."""
+"""A term that can only be a part of a name."""
 COMPARED: Final = re.compile(r"priority(>=|<=|>|<|=)(-?\d{1,10})")
 COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
@@ -35,7 +35,7 @@ COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
 
 
 class BadQuery(ValueError):
-    """What is wrong with the text, for the reader."""
+    """A query that cannot be parsed. The message is translated, for the page."""
 
 
 def in_lane(*lanes: str) -> Term:
@@ -77,18 +77,19 @@ IS: Final[dict[str, Term]] = {
     "notready": lambda _, thing: isinstance(thing, NodeRecord) and "NotReady" in thing.conditions,
     "empty": lambda picture, thing: isinstance(thing, NodeRecord) and thing.name not in picture.by_node,
 }
-"""The states that ``is:`` knows, of pods and then of nodes."""
+"""The states after ``is:``, first those of pods, then those of nodes."""
 
 UNKNOWN: Final = gettext_noop("%(term)s means nothing here: %(field)s knows %(known)s.")
 
 
 def parse_query(text: str) -> Term:
-    """The predicate that a text stands for. Raises BadQuery."""
+    """Parse a query into a predicate. Raises BadQuery."""
     terms = [term(word) for word in text.lower().split()[:TERMS_AT_MOST]]
     return lambda picture, thing: all(holds(picture, thing) for holds in terms)
 
 
 def term(word: str) -> Term:
+    """Parse one term. Raises BadQuery."""
     if word.startswith("-") and len(word) > 1:
         opposite = term(word[1:])
         return lambda picture, thing: not opposite(picture, thing)
@@ -106,10 +107,11 @@ def term(word: str) -> Term:
 
 
 def known(word: str, terms: dict[str, Term]) -> Term:
+    """The predicate of a value of a fixed set, as ``is:pending``. Raises BadQuery."""
     field, _, value = word.partition(":")
     if value not in terms:
-        said = {"term": word, "field": f"{field}:", "known": ", ".join(terms)}
-        raise BadQuery(gettext(UNKNOWN) % said)
+        values = {"term": word, "field": f"{field}:", "known": ", ".join(terms)}
+        raise BadQuery(gettext(UNKNOWN) % values)
     return terms[value]
 
 
@@ -139,7 +141,7 @@ def lowered(labels: dict[str, str]) -> dict[str, str]:
 
 
 def has_name(word: str) -> Term:
-    """With a slash: the namespace, whole, and a part of the name."""
+    """Match a part of the name; with a slash, also the namespace before it."""
     namespace, slash, part = word.rpartition("/")
 
     def holds(_: Picture, thing: Thing) -> bool:

@@ -1,4 +1,4 @@
-"""What a viewer's filter found: how much, the first of it as links, and what of the page stays bright."""
+"""The result of a viewer's filter: the number of objects, links to the first, and what stays bright."""
 
 from collections.abc import Iterable
 from itertools import chain, islice
@@ -17,32 +17,34 @@ from .queue import LaneView
 from .records import FINISHED, NodeRecord, PodRecord
 
 LISTED: Final = 40
-"""Objects listed as links; who looks for one among more writes another letter."""
+"""Objects listed as links. For others, a longer query is needed."""
 BRIGHT_AT_MOST: Final = 5_000
-"""Pods of cards that are told to stay bright: sixty full cards draw no more."""
+"""Pods on cards that stay bright: more than sixty full cards show."""
 
 EVENTS_READ: Final = 400
-"""Of the trace: the log's forty lines are among them, but in the longest of bursts."""
+"""Trace events that are searched for lines of the log. The forty lines are nearly always among them."""
 
 
 class Item(msgspec.Struct, frozen=True):
     path: str
-    """Below the sandbox's own."""
+    """The path of its panel, below that of the sandbox."""
     name: str
     words: str
 
 
 class Found(msgspec.Struct, frozen=True):
-    """``bright``, as JSON for static/js/look.js: ``pods`` (uids), ``nodes`` (names; of a grid instead
-    ``cells``, one code each in the page's order: 1 stays bright), ``lines`` (numbers of the log's lines)."""
+    """``bright``: JSON for static/js/look.js, of what stays bright: ``pods`` (uids), ``nodes`` (names),
+    ``lines`` (numbers of log lines). For a grid, ``cells`` instead of ``nodes``: a code for each cell in the
+    order of the page, run-length encoded."""
 
     text: str
     items: list[Item] = []
     more: int = 0
     bright: str = ""
     elsewhere: str = ""
-    """A name that is only that, to be looked for among all kinds of objects."""
+    """The query if it can be a part of a name: the link to search all kinds of objects for it."""
     wrong: bool = False
+    """The query cannot be parsed; ``text`` says why."""
 
 
 NOTHING: Final = Found("")
@@ -92,7 +94,7 @@ BRIGHT, FADED = "+", "."
 
 
 def found_lines(picture: Picture, pods: dict[str, PodRecord], names: set[str]) -> list[int]:
-    """The numbers of the latest trace events that speak of something found."""
+    """The numbers of the newest trace events that name a found pod or node."""
     return [
         seq
         for seq, event in islice(reversed(picture.trace), EVENTS_READ)

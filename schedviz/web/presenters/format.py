@@ -1,4 +1,4 @@
-"""Amounts, times and names as Kubernetes writes them, short enough for a screen."""
+"""Formats amounts, times and names as Kubernetes does, in a short form."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from django.utils.translation import gettext, pgettext
 from simulator.api import SECOND, Micros
 
 GROUP: Final = "\u202f"
-"""Narrow no-break space: groups digits without reading as a decimal sign in any language."""
+"""Narrow no-break space between groups of digits. It is a decimal sign in no language."""
 
 BINARY: Final = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 DECIMAL: Final = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
@@ -22,7 +22,7 @@ def number(value: int) -> str:
 
 
 def compact(value: int) -> str:
-    """A priority where room is scarce: 1000000 -> "1M", 2000001000 -> "2G"; exact where that is as short."""
+    """A priority in a short form: 1000000 -> "1M", 2000001000 -> "2G"; below 1000 exact."""
     sign, size = ("\u2212", -value) if value < 0 else ("", value)
     for unit, suffix in DECIMAL:
         if size >= unit:
@@ -31,13 +31,13 @@ def compact(value: int) -> str:
 
 
 def trimmed(value: Decimal, places: int) -> str:
+    """The number without zeros at the end of its decimals."""
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def amount(resource: str, value: int) -> str:
-    """One resource's amount: cpu (given in millicores) in cores, bytes in binary units, others as they
-    are."""
+    """The amount of a resource: cpu (in millicores) in cores, bytes in binary units, others unchanged."""
     if value < 0:
         return f"\u2212{amount(resource, -value)}"
     if resource == "cpu":
@@ -50,6 +50,7 @@ def amount(resource: str, value: int) -> str:
 
 
 def listed(parts: Iterable[str]) -> str:
+    """The parts as a list in the active language."""
     return pgettext("between the parts of a list", ", ").join(parts)
 
 
@@ -60,28 +61,28 @@ def requests(amounts: dict[str, int]) -> str:
 
 
 def clock(t: Micros) -> str:
-    """Simulated time of day, UTC, to the millisecond."""
+    """The time of day of a simulated time, UTC, with milliseconds."""
     return f"{datetime.fromtimestamp(t // SECOND, UTC):%H:%M:%S}.{t % SECOND // 1000:03d}"
 
 
 def parse_time(text: str) -> Micros:
-    """An RFC 3339 timestamp of the API, in simulated microseconds; 0 for none."""
+    """An RFC 3339 timestamp of the API in simulated microseconds; 0 for an empty text."""
     if not text:
         return 0
     return int(datetime.fromisoformat(text).timestamp() * SECOND)
 
 
 def pod_name(key: str) -> str:
-    """A pod's key for the reader: the namespace is left out where it is "default"."""
+    """A pod's key, without the namespace if that is "default"."""
     return key.removeprefix("default/")
 
 
 def stem(label: str) -> str:
-    """Up to the last hyphen: what pods of one maker have in common; all of a name that has none."""
+    """The name up to its last hyphen, which pods of one controller share; the whole name without a hyphen."""
     head, hyphen, _ = label.rpartition("-")
     return head + hyphen or label
 
 
 def tail(label: str) -> str:
-    """Behind the last hyphen: what tells pods of one maker apart; empty for a name that has none."""
+    """The name after its last hyphen, in which pods of one controller differ; empty without a hyphen."""
     return label[len(stem(label)) :]

@@ -1,6 +1,6 @@
-"""Nodes as cells of a grid, where there are many: compact data that static/js/grid.js draws on a canvas.
+"""The cells of a grid of many nodes, as compact JSON that static/js/grid.js draws on a canvas.
 
-5,000 elements with their styles would be a megabyte to send and seconds to lay out; this is a tenth of it.
+5,000 nodes as HTML elements would be one megabyte and take seconds to lay out; this is a tenth of that.
 """
 
 from collections.abc import Iterable
@@ -29,23 +29,23 @@ from .priority import Ranks
 from .records import NO_LOAD, NodeRecord, PodRecord
 
 CELLS_PER_CHUNK: Final = 10
-"""Cells that are sent together: some 500 bytes. Fewer would be more elements to look through a frame."""
+"""Cells of one part, about 500 bytes. Smaller parts would be more elements for the browser to search."""
 STATES: Final = ("running", "starting", "victim", "terminating", "ghost")
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHADES: Final = "abcdefghi"
-"""Feasible nodes by score, lowest first: nine steps, as many as are told apart."""
+"""Codes of feasible nodes, from the lowest score to the highest: people distinguish nine shades."""
 FAILURES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Filtered out, one letter for each distinct reason; the last stands for all further ones."""
+"""Codes of rejected nodes: a letter for each distinct reason; the last letter for all further reasons."""
 UNSEEN, CANDIDATE, CHOSEN = ".", "?", "!"
 
 UNSAFE: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
-"""Signs that would mean something in HTML, as JSON may write them."""
+"""The special characters of HTML, escaped as JSON allows."""
 
 
 class Cell(msgspec.Struct, frozen=True, array_like=True):
-    """A node. ``full`` is the percentage requested of the fullest resource, ``fullest``; ``marks`` holds
-    x (a pod terminates), g (a pod is nominated), t (tainted), c (cordoned), n (a condition is wrong);
-    ``blocks`` are its pods (:func:`block`)."""
+    """A node. ``full``: the requested percentage of ``fullest``, the resource with the least left. ``marks``:
+    x (a pod terminates), g (a pod is nominated), t (tainted), c (cordoned), n (a bad condition). ``blocks``:
+    its pods (:func:`pod_code`)."""
 
     name: str
     full: int
@@ -60,15 +60,15 @@ class Cell(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What the cycle on show said of all nodes, one code each in the page's order, run-length encoded:
-    "12.3A" is "............AAA". ``words`` says what each code means."""
+    """The verdicts of a cycle on all nodes. ``codes``: a code for each node in the order of the page,
+    run-length encoded: "12.3A" is "............AAA". ``words``: the meaning of each code."""
 
     codes: str
     words: dict[str, str]
 
 
 def chunks(overview: Overview, prefix: str) -> dict[str, list[str]]:
-    """The grid's chunks by part name, in order: "<prefix>/g<group>-<number>"."""
+    """The nodes of each part of the grid, by the part's name: "<prefix>/g<group>-<number>"."""
     return {
         f"{prefix}/g{place}-{start // CELLS_PER_CHUNK}": group.nodes[start : start + CELLS_PER_CHUNK]
         for place, group in enumerate(overview.groups)
@@ -110,14 +110,14 @@ def cell_marks(node: NodeRecord, pods: list[PodRecord], ghosts: list[PodRecord])
 
 
 def pod_code(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> str:
-    """Three digits in base 36: rank + 7 * state, then the dominant request as per mille of the node."""
+    """A pod in three digits of base 36: rank + 7 * state, then two for its share (:func:`dominant_share`)."""
     share = dominant_share(node, pod)
     look = ranks.rank(pod.priority) + 7 * STATES.index(pod_state(picture, pod))
     return DIGITS[look] + DIGITS[share // 36] + DIGITS[share % 36]
 
 
 def judged(decision: Decision | None, order: Iterable[str]) -> Judged:
-    """``order``: the nodes as they stand on the page."""
+    """The verdicts of a cycle. order: the nodes in the order of the page."""
     if decision is None:
         return Judged(run_lengths(UNSEEN for _ in order), {})
     codes, words = filtered(decision)
@@ -129,13 +129,13 @@ def judged(decision: Decision | None, order: Iterable[str]) -> Judged:
 
 
 def filtered(decision: Decision) -> tuple[dict[str, str], dict[str, str]]:
-    """Codes by node, and what they mean."""
+    """The code of each node, and the meaning of each code."""
     codes: dict[str, str] = {}
     words: dict[str, str] = {}
     for place, failure in enumerate(decision.failures):
         code = FAILURES[min(place, len(FAILURES) - 1)]
-        said = verdicts.short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
-        words[code] = gettext("other reasons") if code in words else said
+        reason = verdicts.short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
+        words[code] = gettext("other reasons") if code in words else reason
     for name, verdict in zip(decision.nodes, decision.verdicts, strict=True):
         if verdict > 0:
             codes[name] = FAILURES[min(verdict, len(FAILURES)) - 1]
@@ -163,11 +163,11 @@ def shade_words(decision: Decision, least: int, most: int, shade: int) -> str:
 
 
 def run_lengths(codes: Iterable[str]) -> str:
-    """ "..AAA!" -> "2.3A!"."""
+    """Run-length encode: "..AAA!" -> "2.3A!"."""
     runs = ((code, sum(1 for _ in run)) for code, run in groupby(codes))
     return "".join(f"{length}{code}" if length > 1 else code for code, length in runs)
 
 
 def json(value: Any) -> SafeString:
-    """For the text of an element."""
-    return mark_safe(msgspec.json.encode(value).decode().translate(UNSAFE))  # noqa: S308 - made harmless above
+    """JSON that is safe as the text of an HTML element."""
+    return mark_safe(msgspec.json.encode(value).decode().translate(UNSAFE))  # noqa: S308 (UNSAFE is escaped)

@@ -1,4 +1,4 @@
-"""Nodes in groups: by zone, or by any of their labels."""
+"""Groups of nodes: by zone, or by another label."""
 
 from collections import Counter
 from typing import Final, Literal
@@ -13,26 +13,26 @@ from .picture import PODS, Picture
 from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 CARDS_AT_MOST: Final = 60
-"""Above this many nodes, cards give way to the grid: sixty fill a screen three times over."""
+"""With more nodes the page has a grid of cells: sixty cards are three screens."""
 ROOMY_AT_MOST: Final = 12
-"""Up to this many nodes, cards are drawn larger: a projector has the room."""
+"""Up to this number of nodes, cards are larger."""
 GROUPS_AT_MOST: Final = 60
-"""Of one page; nodes of further values stand together at the end. A heading for each node says nothing."""
+"""Groups of one page. The nodes with other values are in one more group at the end."""
 LABELS_OFFERED: Final = 50
 UNGROUPED: Final = "-"
-"""Chosen to see all nodes in one group. No label is called so."""
+"""The choice of all nodes in one group. It is not a valid key of a label."""
 
 Size = Literal["roomy", "cards", "dense"]
 
 
 class Group(msgspec.Struct, frozen=True):
     name: str
-    """The label's value; empty for nodes that lack it."""
+    """The value of the label; empty for nodes without it."""
     nodes: list[str]
 
 
 class GroupHeading(msgspec.Struct, frozen=True):
-    """``place``: which of the page's groups, from 0."""
+    """The heading of a group, with its totals. ``place``: the number of the group on the page, from 0."""
 
     place: int
     name: str
@@ -42,7 +42,7 @@ class GroupHeading(msgspec.Struct, frozen=True):
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """The panel's frame: which groups there are, and whether they hold cards or cells."""
+    """The groups of the nodes panel, and whether they have cards or cells."""
 
     size: Size
     groups: list[Group]
@@ -56,7 +56,7 @@ EMPTY: Final = Overview("roomy", [])
 
 
 def overview(picture: Picture, by: str) -> Overview:
-    """``by``: a label's key, "" for the zone."""
+    """Arrange the nodes. by: the key of a label; "" = the zone."""
     found: dict[str, list[str]] = {}
     for node in sorted(picture.nodes.values(), key=natural):
         found.setdefault(group_value(node, by), []).append(node.name)
@@ -81,19 +81,19 @@ def group_value(node: NodeRecord, by: str) -> str:
 
 
 def natural(node: NodeRecord) -> tuple[int, str]:
-    """Orders node-2 before node-10 where names differ in their number only, as they mostly do."""
+    """A sort key that puts node-2 before node-10."""
     return len(node.name), node.name
 
 
 class Totals:
-    """Sums over the nodes of one group: what changes costs a node, not the group."""
+    """Sums over the nodes of one group. A change of a node is added without a look at the others."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, Counter[str]] = {}
         self._sums: Counter[str] = Counter()
 
-    def take(self, picture: Picture, name: str) -> None:
-        """The node as it is now."""
+    def update(self, picture: Picture, name: str) -> None:
+        """Replace what a node adds to the sums."""
         allocatable, load = picture.nodes[name].allocatable, picture.loads.get(name, NO_LOAD)
         now = Counter({PODS: load.requests[POD_COUNT]})
         for resource in SHARED:
@@ -110,8 +110,8 @@ class Totals:
 
 
 def choices(picture: Picture, by: str) -> list[tuple[str, str, bool]]:
-    """What nodes can be grouped by, as (key, words, chosen): the zone, the labels that tell some of them
-    apart, and nothing."""
+    """The choices of the grouping, as (key, words, chosen): the zone, labels with several values, and no
+    grouping."""
     values: dict[str, set[str]] = {}
     for node in picture.nodes.values():
         for key, text in node.labels.items():

@@ -1,7 +1,7 @@
-"""What a newcomer may do next: one sentence and one button, calm, and gone for who does not want it.
+"""The hint for a new user: a sentence and a button for the next step.
 
-The way goes from nothing to a preemption of one's own: nodes, pods that fill them, a class above theirs, a
-pod of that class, and then the look at why."""
+The steps lead to a preemption: create nodes, create pods that fill them, create a PriorityClass, create a pod
+with it, and see why it preempted others."""
 
 from itertools import takewhile
 from typing import Final
@@ -15,13 +15,14 @@ from . import format as fmt
 from .picture import Picture
 
 FULL: Final = 50
-"""Percent of all cpu requested from which on one more pod can be made too large for every node's rest."""
+"""The percentage of requested cpu from which a pod can be too large for the free cpu of every node."""
 URGENT: Final = "urgent-"
-"""What the pod is called that the hint proposes; by that name its preemption is known as the reader's own."""
+"""The prefix of the name of the proposed pod, by which its preemption is recognized."""
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """``path`` lies below the sandbox's own; ``panel`` opens it beside the picture, else as a form."""
+    """``path``: the target of the button, below the path of the sandbox. ``panel``: whether it opens in the
+    inspector; otherwise it opens as a form."""
 
     text: str
     button: str
@@ -30,13 +31,13 @@ class Hint(msgspec.Struct, frozen=True):
 
 
 class Hints:
-    """The hint of one picture. The trace is read once: each call reads what came since the one before."""
+    """The hint for one picture. Each call reads only the trace events since the last call."""
 
     def __init__(self) -> None:
         self._seq = 0
-        """The newest event that was read."""
+        """The number of the newest event that was read."""
         self._own: tuple[int, trace.Nominated] | None = None
-        """The last preemption by a pod that the hint proposed, and the number of its event."""
+        """The newest preemption by a proposed pod, and the number of its event."""
 
     def hint(self, picture: Picture) -> Hint:
         if not picture.nodes:
@@ -46,9 +47,9 @@ class Hints:
             return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
         if found := self._own_preemption(picture):
             text = gettext("%(pod)s has evicted others on %(node)s: your preemption.")
-            said = {"pod": fmt.pod_name(found.pod), "node": found.node}
+            values = {"pod": fmt.pod_name(found.pod), "node": found.node}
             return Hint(
-                text % said, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
+                text % values, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
             )
         if not any(value > 0 for value in picture.user_classes().values()):
             text = gettext("All pods matter alike. A PriorityClass lets some matter more.")
@@ -73,8 +74,9 @@ def hint(picture: Picture) -> Hint:
 
 
 def urgent_pod_fields(picture: Picture) -> dict[str, str]:
-    """Fields of a pod that fits nowhere, unless pods of lower priority go: it asks for half of what their
-    going would add to the largest room that is free. Without such a node only its name and class."""
+    """The fields of a pod that fits on a node only after preemption. It requests more cpu than is free on any
+    node, and less than would be free without the pods of lower priority; without such a node, the fields are
+    its name and class only."""
     classes = picture.user_classes()
     if not classes:
         return {"name": URGENT}
@@ -88,8 +90,8 @@ def urgent_pod_fields(picture: Picture) -> dict[str, str]:
 
 
 def free_cpu(picture: Picture, name: str, priority: int) -> tuple[int, int]:
-    """Millicores free on a node, and free if its pods of lower priority went; nothing on one that is closed
-    to the pod."""
+    """The free millicores of a node, now and without its pods of lower priority; (0, 0) for a node that the
+    pod cannot use."""
     node = picture.nodes[name]
     if node.unschedulable or node.taints or node.conditions:
         return 0, 0

@@ -1,4 +1,4 @@
-"""What became of a cluster that somebody brought, in words."""
+"""The report on an imported cluster."""
 
 from typing import Final
 
@@ -25,17 +25,17 @@ class KindRow(msgspec.Struct, frozen=True):
     came: int
     taken: int
     why: str
-    """It was left out; empty where it was taken."""
+    """Why the kind was not imported; empty if it was."""
 
 
 class ImportView(msgspec.Struct, frozen=True):
     taken: int
     came: int
     kinds: int
-    """Of which something was taken."""
+    """The number of kinds of which objects were imported."""
     rows: list[KindRow]
     notes: list[str]
-    """What is different from the real cluster, in sentences."""
+    """Differences from the real cluster, as sentences."""
     refused: list[str]
     refusals: int
     dropped: list[tuple[str, int]]

@@ -1,4 +1,4 @@
-"""The informer of the sandbox's leader as a strip: what came in, and how far."""
+"""The informer of the leader: its stages, with the number of objects that passed each."""
 
 from typing import Final
 
@@ -17,11 +17,11 @@ class StageView(msgspec.Struct, frozen=True):
     count: str
     words: str
     latest: list[str]
-    """The last that passed, newest first: what was done, and the key."""
+    """The newest objects, each with the type of its change and its key."""
 
 
 def present_stages(pipeline: Pipeline | None) -> list[StageView]:
-    """From the watch to the handlers; empty before there is a leader."""
+    """The stages from the watch to the event handlers; empty before the first leader."""
     if pipeline is None:
         return []
     lists = gettext("objects in, %(lists)s lists, up to version %(version)s")

@@ -1,4 +1,4 @@
-"""Leader election: who leads a sandbox, who else could, and how that came."""
+"""The leader election of a sandbox: the leader, the other workers, and the last elections."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -22,7 +22,7 @@ class WorkerView(msgspec.Struct, frozen=True):
     beat_age: float
     """Seconds since its last heartbeat."""
     left: int
-    """Percent of the time that is left until it would be taken for dead."""
+    """The percentage of the time that is left until the heartbeat expires."""
 
 
 class Election(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Election(msgspec.Struct, frozen=True):
 
 
 class LeaderView(msgspec.Struct, frozen=True):
-    """Ages in wall seconds: workers do not live in simulated time."""
+    """The leader election. Ages are in seconds of wall time."""
 
     holder: str
     epoch: int
@@ -42,13 +42,13 @@ class LeaderView(msgspec.Struct, frozen=True):
     alive: bool
     workers: list[WorkerView]
     elections: list[Election]
-    """The latest first."""
+    """Newest first."""
     beat_seconds: float = BEAT_SECONDS
     ttl_seconds: float = TTL_SECONDS
 
 
 def present_leader(store: Store, sandbox: Sandbox) -> LeaderView:
-    """Raises NoSandbox."""
+    """The leader election of a sandbox. Raises NoSandbox."""
     lease, living, now = sandbox.lease(), living_workers(store), store.wall()
     holder = lease.holder if lease else ""
     elections = [

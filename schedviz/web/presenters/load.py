@@ -1,4 +1,4 @@
-"""Making the picture of a sandbox, as it is or was."""
+"""Fills a picture from a sandbox, or from a past moment of it."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,11 +10,11 @@ from .picture import PRIORITY_CLASSES, TRACE_KEPT, WATCHED, Picture
 from .priority import SYSTEM_PRIORITY, Ranks
 
 AHEAD_READ: Final = 200
-"""Trace events after a past moment, some 40 attempts: as many as the timeline shows ahead."""
+"""Trace events after a past moment: about 40 attempts, which the timeline shows."""
 
 
 def load(source: Readable, resources: Iterable[str] = WATCHED) -> Picture:
-    """A new picture of the source. Raises NoSandbox."""
+    """Make a picture of all that the source has. Raises NoSandbox."""
     picture = Picture()
     seq = source.trace_head()
     listings = {resource: source.list(resource) for resource in resources}
@@ -37,8 +37,8 @@ def load(source: Readable, resources: Iterable[str] = WATCHED) -> Picture:
 
 
 def refresh(source: Readable, picture: Picture) -> None:
-    """What is not made of events: the queue's places, the last decision or what is known of the next one, the
-    leader. Raises NoSandbox."""
+    """Update what does not come from events: the places in the queue, the newest or unfinished decision, the
+    leader, the informer and the failure. Raises NoSandbox."""
     picture.lanes, picture.moves = source.queue()
     picture.under_way = source.under_way()
     so_far = picture.under_way.decision if picture.under_way else None
@@ -52,6 +52,6 @@ def refresh(source: Readable, picture: Picture) -> None:
 
 
 def ranks(source: Readable) -> Ranks:
-    """The ranks by the PriorityClasses alone: enough for a panel, without reading all pods."""
+    """The ranks of the PriorityClasses. Panels use them, because the priorities of pods need all pods."""
     values = (item.get("value", 0) for item in source.list(PRIORITY_CLASSES).items)
     return Ranks(value for value in values if value < SYSTEM_PRIORITY)

@@ -1,7 +1,7 @@
-"""What the words of others mean. A reason of the scheduler, a condition, an event stand on the page as a real
-cluster writes them, which is in English; beside each stands one plain sentence in the language of the reader.
+"""Explanations of the texts of Kubernetes: reasons of the scheduler, conditions and events.
 
-What is not known here is left without one: "" is given then.
+The page shows these texts in English, as a cluster has them, with an explanation in the language of the
+reader beside each. The functions return "" for a text without an explanation.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 from django.utils.translation import gettext, gettext_noop
 
 Patterns = Sequence[tuple[re.Pattern[str], str]]
-"""A whole text, and the sentence for it; named groups fill the sentence's places."""
+"""Patterns for whole texts, with their explanations. Named groups are the values in the explanation."""
 
 REASONS: Final[Patterns] = [
     (re.compile(pattern), sentence)
@@ -135,7 +135,7 @@ REASONS: Final[Patterns] = [
         ),
     )
 ]
-"""Upstream's constants, of the plugins that give them (pkg/scheduler/framework/plugins, v1.34)."""
+"""The reasons are constants of upstream's plugins (pkg/scheduler/framework/plugins, v1.34)."""
 
 CONDITIONS: Final = {
     ("PodScheduled", "True"): gettext_noop("The pod has a node."),
@@ -186,7 +186,7 @@ CONDITIONS: Final = {
     ),
     ("Failed", "DeadlineExceeded"): gettext_noop("The Job took longer than its activeDeadlineSeconds."),
 }
-"""By type, and reason or status: the reason says more, where it is known."""
+"""By type, and by reason or status. A known reason is preferred, as it is more exact."""
 
 EVENTS: Final = {
     "Scheduled": gettext_noop("The pod is bound to its node; the kubelet there starts it."),
@@ -216,29 +216,32 @@ CAUSES: Final[Patterns] = [
         (r"over, and to be made anew", gettext_noop("over, and to be made anew")),
     )
 ]
-"""Why our controllers, kubelets and evictors do something, as the trace says it."""
+"""The reasons in trace events of controllers, kubelets and evictions."""
 
 
 def reason_meaning(text: str) -> str:
-    """Of one plugin's reason for one node, or for having looked at none."""
+    """The explanation of a plugin's reason for one node or for all nodes."""
     return translate_match(REASONS, text)
 
 
 def condition_meaning(kind: str, status: str, why: str) -> str:
+    """The explanation of a condition. why: its reason."""
     sentence = CONDITIONS.get((kind, why)) or CONDITIONS.get((kind, status))
     return gettext(sentence) if sentence else ""
 
 
 def event_meaning(why: str) -> str:
+    """The explanation of an Event by its reason."""
     return gettext(EVENTS[why]) if why in EVENTS else ""
 
 
 def cause_text(text: str) -> str:
-    """In the reader's language; the text itself where it is not known."""
+    """The reason of a trace event in the active language; an unknown one unchanged."""
     return translate_match(CAUSES, text) or text
 
 
 def translate_match(patterns: Patterns, text: str) -> str:
+    """The translated sentence of the first pattern that matches; "" if none does."""
     for pattern, sentence in patterns:
         found = pattern.fullmatch(text)
         if found is not None:

@@ -1,4 +1,4 @@
-"""Nodes as cards, with their pods as blocks."""
+"""The cards of nodes: pods are blocks, resources are meters."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -17,37 +17,37 @@ from .priority import Ranks
 from .records import NO_LOAD, Load, NodeRecord, PodRecord
 
 BLOCKS_AT_MOST: Final = 48
-"""Blocks of one card; narrower ones would be slivers. The rest is counted."""
+"""Blocks of one card; with more they would be too narrow. The number of other pods is shown."""
 SHARED: Final = ("cpu", "memory")
-"""Told in headings and summaries."""
+"""The resources in headings and summaries."""
 BASE_RESOURCES: Final = (*SHARED, "pods")
 
 PodState = Literal["running", "starting", "victim", "terminating", "ghost"]
 
 
 class Block(msgspec.Struct, frozen=True):
-    """A pod on a node. ``share`` is its dominant request as per mille of the node's allocatable; ``at``, of a
-    nominated pod, is where on that scale its room begins."""
+    """A pod on a node. ``share``: its largest request, in per mille of the node's allocatable. ``at``: where
+    on this scale the block of a nominated pod begins."""
 
     key: str
     uid: str
     label: str
     stem: str
     tail: str
-    """The label in two lines: pods of one maker differ behind the last hyphen."""
+    """``stem`` and ``tail``: the label in two lines, divided after its last hyphen."""
     priority: str
     rank: int
     share: int
     state: PodState
     words: str
-    """The state, said."""
+    """The state in words."""
     gone_at: Micros
     title: str
     at: int = 0
 
 
 class Meter(msgspec.Struct, frozen=True):
-    """One resource: requested and limits of allocatable; ``percent`` and ``limit_percent`` at most 100."""
+    """The requests and limits of one resource. ``percent``, ``limit_percent``: of allocatable, up to 100."""
 
     resource: str
     requested: str
@@ -55,14 +55,14 @@ class Meter(msgspec.Struct, frozen=True):
     percent: int
     free: str
     limits: str
-    """Empty where no pod has a limit."""
+    """Empty if no pod has a limit."""
     limit_percent: int
     overcommitted: bool
-    """The limits are more than there is."""
+    """The limits exceed allocatable."""
 
 
 class More(msgspec.Struct, frozen=True):
-    """How many pods of a card have no block."""
+    """The number of pods of a card that have no block."""
 
     more: int
 
@@ -80,14 +80,14 @@ class Card(msgspec.Struct, frozen=True):
 
 
 class Blocks:
-    """The blocks of one card, kept for the pods that are as they were."""
+    """A cache of the blocks of one card: a block is made again only if its pod changed."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[PodRecord, NodeRecord, Ranks, str, Block]] = {}
         self._made: dict[str, tuple[PodRecord, NodeRecord, Ranks, str, Block]] = {}
 
     def turn(self) -> None:
-        """What is not asked for until the next call is forgotten then."""
+        """Begin the next drawing of the card. Blocks that the last drawing did not use are forgotten."""
         self._known, self._made = self._made, {}
 
     def block(self, picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) -> Block:
@@ -101,18 +101,18 @@ class Blocks:
 
 @lru_cache(maxsize=100_000)
 def node_id(name: str) -> str:
-    """An element id for a node: names hold dots, ids in selectors had better not."""
+    """The element id of a node: a hash, because names contain dots, which selectors must escape."""
     return "n" + blake2b(name.encode(), digest_size=6).hexdigest()
 
 
 @lru_cache(maxsize=100_000)
 def block_id(holder: str, key: str) -> str:
-    """An element id for a pod on a node's card or in a lane, or for a node in a table: names hold dots."""
+    """The element id of a pod on a card or in a lane, or of a node in a table."""
     return "b" + blake2b(f"{holder} {key}".encode(), digest_size=6).hexdigest()
 
 
 def summary(picture: Picture) -> str:
-    """How many nodes, and how much of all their room is requested."""
+    """The number of nodes, and the requested percentages of their allocatable."""
     count = len(picture.nodes)
     if not count:
         return ""
@@ -124,7 +124,7 @@ def summary(picture: Picture) -> str:
 
 
 def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> list[str]:
-    """["cpu 58 %", "memory 36 %"] of those that there is room of."""
+    """["cpu 58 %", "memory 36 %"]; without resources that no node has. room: allocatable."""
     return [
         f"{resource} {requested.get(resource, 0) * 100 // room[resource]}\u00a0%"
         for resource in SHARED
@@ -133,7 +133,7 @@ def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> l
 
 
 def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None) -> Card:
-    """``blocks``: the card's own, where it was drawn before."""
+    """The card of a node. blocks: the cache from earlier drawings of it."""
     node = picture.nodes[name]
     pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_shelf)
     kept = blocks or Blocks()
@@ -152,7 +152,7 @@ def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None
 
 
 def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecord]) -> list[Block]:
-    """Nominated pods side by side, behind those of ``pods`` that stay: over the room that they will get."""
+    """The blocks of nominated pods, after those of the pods that stay: where they will be."""
     nominated = sorted(picture.nominated.get(node.name, {}).values(), key=importance)[:BLOCKS_AT_MOST]
     if not nominated:
         return []
@@ -166,12 +166,12 @@ def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecor
 
 
 def place_on_shelf(pod: PodRecord) -> tuple[bool, int, Micros, str]:
-    """Terminating pods stand last, beside the free room that theirs will join."""
+    """Sort key of the pods of a card: terminating pods are last."""
     return pod.terminating, *importance(pod)
 
 
 def importance(pod: PodRecord) -> tuple[int, Micros, str]:
-    """Most important first: the order in which preemption would spare them."""
+    """Sort key, most important first: the order in which preemption tries to keep pods."""
     return -pod.priority, pod.created, pod.key
 
 
@@ -221,7 +221,7 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
 
 
 def pod_title(pod: PodRecord, words: str) -> str:
-    """All that the block shows by colour and pattern."""
+    """The tooltip of a block. It has in words what colour and pattern show."""
     return gettext("%(pod)s: %(state)s; priority %(priority)s; requests %(requests)s") % {
         "pod": fmt.pod_name(pod.key),
         "state": words,
@@ -231,6 +231,7 @@ def pod_title(pod: PodRecord, words: str) -> str:
 
 
 def dominant_share(node: NodeRecord, pod: PodRecord) -> int:
+    """The pod's largest request, in per mille of the node's allocatable."""
     shares = [
         value * 1000 // node.allocatable[resource]
         for resource, value in pod.requests.items()
@@ -240,7 +241,7 @@ def dominant_share(node: NodeRecord, pod: PodRecord) -> int:
 
 
 def meters(node: NodeRecord, load: Load) -> list[Meter]:
-    """cpu, memory and pods always; other resources where the node has them or a pod on it asks for them."""
+    """The meters of cpu, memory, pods, and of other resources that the node has or its pods request."""
     others = sorted(
         name
         for name in node.allocatable.keys() | load.requests.keys()

@@ -1,4 +1,4 @@
-"""The nodes panel: cards, or chunks of cells where there are many nodes, drawn one by one as they change."""
+"""The nodes panel of the live page: cards, or cells for many nodes. Only changes are rendered."""
 
 from typing import Final
 
@@ -19,9 +19,10 @@ GROUPING: Final = "grouping"
 
 
 class NodesPanel:
-    """``by``: what nodes are grouped by (:mod:`groups`)."""
+    """The nodes panel of one sandbox, for one grouping of the nodes."""
 
     def __init__(self, base: str, by: str = "", *, past: bool = False) -> None:
+        """by: the label that nodes are grouped by, as for :func:`groups.overview`."""
         self.by = by
         self.overview = groups.EMPTY
         self._drawing = PartRenderer(base, past=past)
@@ -32,13 +33,13 @@ class NodesPanel:
         self._chunks: dict[str, list[str]] = {}
         self._cells: dict[str, SafeString] = {}
         self._blocks: dict[str, nodes.Blocks] = {}
-        """The blocks of each card."""
+        """The blocks of each card, by node."""
         self._place: dict[str, tuple[int, str]] = {}
-        """Node to its group's number and its part."""
+        """By node: the number of its group, and the name of its part."""
 
     def draw(self, picture: Picture, ranks: Ranks, dirty: set[str]) -> Parts:
-        """The parts that changed. ``dirty``: the nodes whose pods or own state changed since the last
-        call."""
+        """Render and return the parts that changed. dirty: the nodes that changed, or whose pods did, since
+        the last call."""
         moved = picture.layout != self._layout
         if moved:
             self._layout = picture.layout
@@ -52,9 +53,11 @@ class NodesPanel:
         return self._drawing.changes()
 
     def whole(self) -> Parts:
+        """All parts as last rendered."""
         return self._drawing.all()
 
     def _arrange(self, overview: groups.Overview) -> None:
+        """Render the panel for another set of nodes or groups, and forget the parts that are not in it."""
         if overview.dense != self.overview.dense:
             self._drawing.forget_all()
             self._verdicts, self._judged = {}, None
@@ -86,7 +89,7 @@ class NodesPanel:
         touched = set()
         for name in dirty:
             place = self._place[name][0]
-            self._totals[place].take(picture, name)
+            self._totals[place].update(picture, name)
             touched.add(place)
         for place in sorted(touched):
             view = self._totals[place].heading(place, self.overview.groups[place])
@@ -107,7 +110,7 @@ class NodesPanel:
             self._drawing.draw(f"{node_part(name)}/verdict", "parts/verdict.html", verdict, element)
 
     def _draw_card(self, card: nodes.Card) -> None:
-        """A card in pieces: a pod that comes changes the list of blocks and the meters."""
+        """Render a card in several parts: a new pod changes only the list of blocks and the meters."""
         ident = card.id
         name, shelf = f"{PANEL}/{ident}", f"{ident}-s"
         frame = replace(card, blocks=[], more=0, ghosts=[], meters=[])
@@ -131,16 +134,18 @@ class NodesPanel:
             self._drawing.draw(chunk, "parts/cells.html", view)
         if moved or picture.decision != self._judged:
             self._judged = picture.decision
-            said = grid.json(grid.judged(picture.decision, self._place))
-            self._drawing.draw(JUDGED, "parts/judged.html", said)
+            verdicts_json = grid.json(grid.judged(picture.decision, self._place))
+            self._drawing.draw(JUDGED, "parts/judged.html", verdicts_json)
 
     def _texts(self, chunk: str) -> list[SafeString]:
         return [self._cells[name] for name in self._chunks[chunk]]
 
 
 def node_part(name: str) -> str:
+    """The name of a node's part."""
     return f"{PANEL}/{nodes.node_id(name)}"
 
 
 def heading_part(place: int) -> str:
+    """The name of the part with the heading of a group."""
     return f"{PANEL}/h{place}"

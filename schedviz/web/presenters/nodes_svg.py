@@ -1,7 +1,7 @@
-"""The nodes as a picture to keep: an SVG that needs nothing else, with what it shows in words.
+"""The picture of the nodes for download: an SVG without external resources, with its content as text.
 
-Cards where there are few nodes, cells where there are many, as on the page; in the light theme's colours. The
-template (downloads/nodes.svg) says how a card looks.
+It has cards, or cells if there are many nodes, as the page has, in the colours of the light theme. The
+template is downloads/nodes.svg.
 """
 
 import re
@@ -22,27 +22,29 @@ Sheet = dict[str, str]
 
 MARGIN: Final = 24
 HEAD: Final = 76
-"""Pixels above the nodes: the title, the summary and the key to the priorities."""
+"""Pixels above the nodes, for the title, the summary and the legend of the priorities."""
 GAP: Final = 12
 CARD: Final = 236, 120
 CELL: Final = 22, 26
 WIDTH: Final = 1200
-"""Of the cells' picture; cards stand five in a row at most."""
+"""Pixels of a picture of cells."""
 PER_ROW: Final = 5
+"""Cards in a row at most."""
 POD: Final = 42
-"""Height of a pod."""
+"""Pixels: the height of a pod."""
 TICK: Final = 3
 LETTER: Final = 6.1
-"""Pixels of a letter of the mono face at 10 px."""
+"""Pixels: the width of a letter of the monospace font at 10 px."""
 
 
 class PodShape(msgspec.Struct, frozen=True):
-    """A pod in a card. ``fill`` may be a pattern; ``lines`` is its name, none where there is no room."""
+    """A pod in a card. ``fill``: a colour or a pattern. ``lines``: its name, empty if there is no room for
+    it."""
 
     x: float
     width: float
     within: float
-    """Between its strokes."""
+    """The width without the stroke."""
     fill: str
     ink: str
     stroke: str
@@ -50,7 +52,7 @@ class PodShape(msgspec.Struct, frozen=True):
     ticks: list[float]
     lines: list[str]
     below: bool
-    """A nominated pod's label stands at the foot, over those that are still there."""
+    """Whether the label is at the bottom: that of a nominated pod, which overlaps the pods on the node."""
     title: str
 
 
@@ -62,7 +64,7 @@ class MeterBar(msgspec.Struct, frozen=True):
 
 
 class NodeBox(msgspec.Struct, frozen=True):
-    """A node as a card, ``x`` and ``y`` being its corner."""
+    """A node as a card. ``x``, ``y``: its upper left corner."""
 
     x: int
     y: int
@@ -75,7 +77,7 @@ class NodeBox(msgspec.Struct, frozen=True):
 
 
 class NodeCell(msgspec.Struct, frozen=True):
-    """A node as a cell, filled from below."""
+    """A node as a cell, filled from the bottom."""
 
     x: int
     y: int
@@ -103,7 +105,7 @@ class NodesSvg(msgspec.Struct, frozen=True):
 
 @cache
 def colours() -> Sheet:
-    """The light theme's, by the names of its tokens."""
+    """The colours of the light theme, by the names of their custom properties."""
     text = (settings.BASE_DIR / "static" / "css" / "tokens.css").read_text()
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", text))
 
@@ -164,7 +166,7 @@ def box(view: Card, x: int, y: int) -> NodeBox:
 
 
 def pod_shapes(blocks: list[Block], inner: int) -> Iterator[PodShape]:
-    """Side by side, each as wide as its share; together never wider than the card."""
+    """The pods side by side, each as wide as its share. Together they are at most as wide as the card."""
     widths = [max(3.0, each.share * inner / 1000) for each in blocks]
     scale = min(1.0, inner / sum(widths)) if widths else 1.0
     x = 0.0
@@ -203,7 +205,8 @@ def pod_shape(block: Block, x: float, inner: int, width: float | None = None) ->
 
 
 def labelled(block: Block, room: int) -> list[str]:
-    """In two lines where one is too short: pods of one maker differ behind the last hyphen."""
+    """The pod's name, in two lines if one is too short. The second has the part after the last hyphen, in
+    which pods of one controller differ."""
     if len(block.label) * LETTER <= room or not block.tail or block.state == "ghost":
         return [shorten_to_width(block.label, room)]
     return [shorten_to_width(block.stem, room), shorten_to_width(block.tail, room)]
@@ -227,5 +230,6 @@ def legend_items(picture: Picture, ranks: Ranks) -> Iterator[LegendItem]:
 
 
 def shorten_to_width(text: str, room: int) -> str:
+    """The text, shortened to a width in pixels."""
     most = max(0, int(room / LETTER))
     return text if len(text) <= most else text[: max(0, most - 1)] + "…"

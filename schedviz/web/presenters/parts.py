@@ -1,12 +1,12 @@
-"""Parts of a page: pieces of HTML that are replaced one by one.
+"""Parts of a page: pieces of HTML with an id, each replaced as a whole.
 
-A part's root element has an id and replaces the element with that id. Its name is a path: a part holds
-every part whose name begins with its own and "/" ("nodes" holds "nodes/n12ab", which holds
-"nodes/n12ab/verdict"), so whoever gets the outer one needs none of the inner ones. In the HTML of the outer
-part a comment with the inner one's name stands where that belongs: ``<!--nodes/n12ab/verdict-->``.
+The root element of a part replaces the element with the same id. The name of a part is a path: "nodes"
+contains "nodes/n12ab", which contains "nodes/n12ab/verdict". The HTML of a part that is sent includes the
+parts that it contains. In the rendered template, a comment marks the position of a contained part:
+``<!--nodes/n12ab/verdict-->``.
 
-Some parts are lists (:class:`Drawing.draw_list`). Their elements are rendered one by one, and what is sent of
-a list that changed are the elements that came, changed or went (:class:`ListChange`).
+Some parts are lists (:meth:`PartRenderer.draw_list`). Their elements are rendered one by one. When a list
+changes, only the new, changed and removed elements are sent (:class:`ListChange`).
 """
 
 import re
@@ -22,23 +22,24 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 Parts = dict[str, SafeString]
-"""Name to HTML, in the order in which to put them on the page."""
+"""HTML by the name of the part, in the order in which the page takes them in."""
 
 Elements = dict[str, str]
-"""A list's elements: id to HTML, whose root element has that id, in the order of the page."""
+"""The elements of a list: HTML by the id of its root element, in the order of the page."""
 
 NOTHING: Final = object()
 PLACE: Final = re.compile(r"<!--([\w./-]+)-->")
-"""Where an inner part stands in the HTML of the outer one. What users wrote is escaped, so none is theirs."""
+"""The position of a contained part. Texts of users are escaped, so they cannot contain such a comment."""
 ITEMS: Final = "<!--items-->"
-"""Where the elements of a list stand in its HTML."""
+"""The position of the elements of a list in its HTML."""
 
 
 class ListChange(SafeString):
-    """What to do to a list on the page, whose elements are ``before``, so that they are ``after``; or the
-    whole list where that is shorter.
+    """HTML that changes the elements of a list on the page from ``before`` to ``after``: swaps of single
+    elements, or the whole list if that is shorter.
 
-    ``into`` is the id of the element that holds them, and ``around`` the part's HTML without them."""
+    ``into``: the id of the element that contains the elements. ``around``: the HTML of the part without
+    them."""
 
     into: str
     around: str
@@ -58,7 +59,7 @@ class ListChange(SafeString):
         return filled(self.around, self.after)
 
     def following(self, older: SafeString) -> SafeString:
-        """An older change of the same part and this one as one."""
+        """This change merged with an older change of the same part."""
         if isinstance(older, ListChange):
             return ListChange.between(self.into, self.around, older.before, self.after)
         return self.whole()
@@ -69,11 +70,11 @@ def filled(around: str, elements: Elements) -> SafeString:
 
 
 def edits(into: str, before: Elements, after: Elements) -> str | None:
-    """Out-of-band swaps that make one list of the other; None where elements change their order."""
+    """Out-of-band swaps that change one list into the other; None if elements change their order."""
     if not before or [each for each in before if each in after] != [each for each in after if each in before]:
         return None
     gone = [each for each in before if each not in after]
-    # Selectors of many elements are one swap.
+    # One swap can delete many elements.
     html = [swap(f"delete:{','.join(f'#{each}' for each in gone)}", "")] if gone else []
     behind, last = "", next(reversed([*after]), "")
     for new, run in groupby(after, lambda each: each not in before):
@@ -90,17 +91,18 @@ def edits(into: str, before: Elements, after: Elements) -> str | None:
 
 
 def in_place(name: str, html: str) -> str:
-    """An element that replaces the one with its id."""
+    """HTML that replaces the element with this id."""
     return swap(f"outerHTML:#{name}", html) if html.startswith("<tr") else html
 
 
 def swap(how: str, html: str) -> str:
-    """An out-of-band swap. Rows of tables are parsed in a template only; static/js/live.js takes them out."""
+    """An out-of-band swap. Browsers parse table rows only within a template element; static/js/live.js
+    unpacks it."""
     return f'<template hx-swap-oob="{how}">{html}</template>'
 
 
 class Listed(NamedTuple):
-    """A list as last drawn."""
+    """A list as last rendered."""
 
     into: str
     views: dict[str, Any]
@@ -108,38 +110,39 @@ class Listed(NamedTuple):
 
 
 class PartRenderer:
-    """Views as last drawn. Views are values: equal views make equal HTML, so only a view that differs is
-    drawn."""
+    """Renders parts from views, and keeps the last view of each. Equal views give equal HTML, so a part is
+    rendered again only if its view differs."""
 
     def __init__(self, base: str, *, past: bool = False) -> None:
         self.base = base
         self.past = past
-        """Of a past moment nothing can be changed: templates leave out what would."""
+        """Whether a past moment is shown. Templates omit the controls that change the sandbox."""
         self._views: dict[str, Any] = {}
         self._html: Parts = {}
         self._lists: dict[str, Listed] = {}
         self._templates: dict[str, tuple[Context, Template]] = {}
-        """Each with a context of its own. That keeps the templates that are included, and leaves numbers as
-        they are: they have no other form in any of the languages, and looking for one takes time."""
+        """The templates, each with its own context, which caches included templates. The context does not
+        localize numbers: they are the same in all languages of the pages, and it takes time."""
         self._changed: dict[str, Elements | None] = {}
-        """The parts that were drawn since the last call of :meth:`changes`; of a list of which only elements
-        changed, those that it had."""
+        """The parts that were rendered since the last call of :meth:`changes`. Value: for a list of which
+        only elements changed, its elements at that call; otherwise None."""
 
     def draw(self, name: str, template: str, view: Any, element: str = "") -> bool:
-        """Whether the part differs from the last time. ``element``: the id of its root element, where the
-        template does not say it itself."""
+        """Render a part if its view differs from the last one; return whether it does. element: the id of
+        the root element, for a template that is used for several ids."""
         known = self._views.get(name, NOTHING)
         if known is view or known == view:
             return False
         self._views[name] = view
         self._html[name] = self.render(template, view, element)
-        self._changed.pop(name, None)  # a list of which only elements had changed
+        self._changed.pop(name, None)  # so that the part is at the end
         self._changed[name] = None
         return True
 
     def draw_list(self, name: str, into: str, template: str, views: Mapping[str, Any]) -> bool:
-        """Draw the elements of a part that :meth:`draw` has drawn. ``into`` is the id of the element that
-        holds them; ``views`` has a view of each by its id, which the template gives it. Whether one differs.
+        """Render the elements of a list whose part :meth:`draw` has rendered; return whether one differs.
+
+        into: the id of the element that contains them. views: the view of each element, by the element's id.
         """
         known = self._lists.get(name)
         if known is not None and known.views == views and [*known.views] == [*views]:
@@ -155,16 +158,17 @@ class PartRenderer:
         return True
 
     def render(self, template: str, view: Any, name: str = "") -> SafeString:
-        """``name``: the id of the root element. Templates that panels share find ``live`` set here."""
+        """Render a template. name: the id of the root element. ``live`` in the context tells templates that
+        panels use too that they are part of the live page."""
         if template not in self._templates:
-            found: Template = get_template(template).template  # type: ignore[attr-defined]  # Django's own
+            found: Template = get_template(template).template  # type: ignore[attr-defined]  # of Django's backend
             context = Context(use_l10n=False)
             context.template = found
             self._templates[template] = context, found
         context, compiled = self._templates[template]
-        # Django looks for a key before an attribute, and finds that by an exception.
+        # As a dict, because Django tries a key before an attribute, and an exception takes time.
         named = asdict(view) if isinstance(view, Struct) else view
-        # Neither has a sign that HTML would read.
+        # Neither contains a character that must be escaped.
         base, element = trusted(self.base), trusted(name)
         values = {"view": named, "base": base, "past": self.past, "id": element, "live": True}
         with context.update(values):
@@ -182,7 +186,7 @@ class PartRenderer:
         return [*self._html]
 
     def changes(self) -> Parts:
-        """What changed since the last call; nothing of a part that an outer one holds which changed, too."""
+        """The parts that changed since the last call. A part within another one that changed is left out."""
         changed, self._changed = self._changed, {}
         return {
             name: self.whole(name) if before is None else self._list_change(name, before)
@@ -195,7 +199,7 @@ class PartRenderer:
         return ListChange.between(into, self._html[name], before, elements)
 
     def whole(self, name: str) -> SafeString:
-        """A part with all that it holds."""
+        """A part with the parts that it contains."""
         html = self._html[name]
         if name in self._lists:
             html = filled(html, self._lists[name].elements)
@@ -204,26 +208,26 @@ class PartRenderer:
         return trusted(PLACE.sub(lambda place: self.whole(place[1]) if place[1] in self._html else "", html))
 
     def all(self) -> Parts:
-        """All parts that no other one holds."""
+        """All parts that are in no other part."""
         return {name: self.whole(name) for name in self._html if "/" not in name}
 
 
 def trusted(html: str) -> SafeString:
-    """HTML that is put together from rendered templates."""
+    """Mark HTML as safe that was composed of rendered templates."""
     return SafeString(html)
 
 
 def merge(older: Parts, newer: Parts) -> Parts:
-    """Two frames as one: the newest HTML of each part, and nothing that a newer outer part holds already."""
+    """Merge two frames: the newer HTML of each part. An older part within a newer one is left out."""
     kept = {name: html for name, html in older.items() if not any(path in newer for path in paths(name))}
     for name, html in newer.items():
         follows = name in older and isinstance(html, ListChange)
-        kept[name] = html.following(older[name]) if follows else html  # type: ignore[attr-defined]  # follows says it
+        kept[name] = html.following(older[name]) if follows else html  # type: ignore[attr-defined]  # follows checks it
     return kept
 
 
 @lru_cache(maxsize=20_000)
 def paths(name: str) -> list[str]:
-    """A part's name and the names of all that hold it: "a/b" -> ["a", "a/b"]."""
+    """A part's name, after the names of the parts that contain it: "a/b" -> ["a", "a/b"]."""
     pieces = name.split("/")
     return ["/".join(pieces[:length]) for length in range(1, len(pieces) + 1)]

@@ -1,7 +1,7 @@
-"""A sandbox as the screens need it, kept up to date from the store's streams.
+"""The state of a sandbox that the pages show, updated by watch events and trace events.
 
-:class:`Picture` is plain state: one per watched sandbox in the hub, or made for one page and thrown away.
-It keeps small records, not manifests: 50,000 pods must fit in a web process.
+A watched sandbox has one :class:`Picture` in each web process; other pages make one for each request. It has
+small records instead of manifests, so that 50,000 pods fit in a web process.
 """
 
 import logging
@@ -31,7 +31,7 @@ from .records import (
 log = logging.getLogger(__name__)
 
 TRACE_KEPT: Final = 2000
-"""Trace events held for the log and the timeline: some 400 attempts, more than both show."""
+"""Trace events for the log and the timeline: about 400 attempts, more than both show."""
 VICTIMS_KEPT: Final = 500
 PODS: Final = "pods"
 NODES: Final = "nodes"
@@ -41,8 +41,7 @@ WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS)
 
 
 class Picture:
-    """State only moves forward: an event older than what is held for its key is ignored, so events may
-    repeat."""
+    """An event that is older than the stored state of its object is ignored, so events may be repeated."""
 
     def __init__(self) -> None:
         self.pods: dict[str, PodRecord] = {}
@@ -52,49 +51,49 @@ class Picture:
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         """Unfinished pods by the node they are bound to."""
         self.loads: dict[str, Load] = {}
-        """Their sums by node, and over all nodes."""
+        """``loads``, ``load``: what these pods request, by node and over all nodes."""
         self.load = Load()
         self.room: Counter[str] = Counter()
-        """Allocatable of all nodes."""
+        """The allocatable resources of all nodes together."""
         self.nominated: dict[str, dict[str, PodRecord]] = {}
-        """Pods that wait for a node, by the node."""
+        """Nominated pods that are not bound, by their nominated node."""
         self.unqueued: dict[str, PodRecord] = {}
-        """Pods without a node: where they are not in a lane, the scheduler has not seen them yet."""
+        """Pods without a node. The scheduler has not seen those yet that are in no lane."""
         self.priorities: Counter[int] = Counter()
         self.lanes: Mapping[str, LaneEntry] = {}
         self.moves = -1
-        """The number of the last change of the lanes; -1 before they were read."""
+        """The number of the last move in the queue; -1 before the first read."""
         self.decision: Decision | None = None
         self.under_way: UnderWay | None = None
-        """The cycle that stands between two of its extension points."""
+        """The cycle that is stopped between two extension points."""
         self.preemption: Decision | None = None
         """The last decision that chose victims."""
         self.trace: deque[tuple[int, trace.Event]] = deque(maxlen=TRACE_KEPT)
         self.past = False
-        """It is of a past moment, and stays as it is."""
+        """Whether it is of a past moment, and does not change."""
         self.ahead: list[tuple[int, trace.Event]] = []
-        """What was told after that."""
+        """Trace events after the past moment."""
         self.victims: dict[str, str] = {}
-        """Victim to preemptor, both by key."""
+        """The key of the preemptor, by the key of its victim."""
         self.leader = ""
         self.failure: Failure | None = None
-        """How the loop failed."""
+        """The last failure of a slice of the sandbox."""
         self.pipeline: Pipeline | None = None
-        """What came in by the leader's informer."""
+        """The informer of the leader."""
         self.version = 0
         self.seq = 0
         self.layout = 0
-        """Counts changes of the set of nodes or of their labels."""
+        """The number of changes of the set of nodes or of their labels."""
         self.dirty_nodes: set[str] = set()
-        """Nodes whose card may have changed; whoever draws them clears the set."""
+        """Nodes whose card may have changed. The caller that draws them clears the set."""
 
     def user_classes(self) -> dict[str, int]:
-        """The PriorityClasses without Kubernetes' own, which every cluster has and few pods use."""
+        """The PriorityClasses without those of Kubernetes itself."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
 
     def object(self, resource: str, manifest: Manifest) -> bool:
-        """An object as it is now; False, and it is left out, where it does not fit its kind: the components
-        leave it out, too."""
+        """Add or replace an object. Returns False for an object that does not fit its schema; it is left out,
+        as the components of the sandbox ignore it."""
         try:
             self._object(resource, manifest)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
@@ -132,7 +131,7 @@ class Picture:
             self.budgets.pop(event.key, None)
 
     def _held(self, resource: str, key: str) -> int:
-        """The version of an object that is in the picture; 0 for none."""
+        """The version of the object in the picture; 0 if it has none."""
         held = self.pods.get(key) if resource == PODS else self.nodes.get(key) if resource == NODES else None
         return held.version if held else 0
 
@@ -149,7 +148,7 @@ class Picture:
             self.victims.pop(event.pod, None)
 
     def decided(self, decision: Decision) -> None:
-        # One without an outcome was of a cycle under way, which may have ended without any.
+        # A decision without an outcome is of an unfinished cycle, which may end without a decision.
         if self.decision is None or not self.decision.outcome or decision.cycle >= self.decision.cycle:
             self.decision = decision
         if decision.preemption is not None and decision.preemption.chosen:

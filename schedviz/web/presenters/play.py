@@ -1,6 +1,7 @@
-"""Preemption as a play in steps: on each candidate all pods of lower priority are lifted off, then put back
-one by one; then the candidates fall out, rule by rule (SelectVictimsOnNode and pickOneNodeForPreemption,
-v1.34)."""
+"""A preemption in steps, which the page plays one after the other.
+
+For each candidate: all pods of lower priority are removed, then put back one by one. Then each rule removes
+candidates. Upstream: SelectVictimsOnNode and pickOneNodeForPreemption, v1.34."""
 
 from collections.abc import Iterator
 from typing import Final, Literal
@@ -28,7 +29,7 @@ RULES: Final = (
 
 
 class PlayedPod(msgspec.Struct, frozen=True):
-    """A pod of lower priority, and where it is in this step."""
+    """A pod of lower priority, and its state in this step."""
 
     label: str
     priority: str
@@ -38,14 +39,14 @@ class PlayedPod(msgspec.Struct, frozen=True):
 
 
 class PlayedCandidate(msgspec.Struct, frozen=True):
-    """A candidate in a step of the ladder."""
+    """A candidate, and whether it is still one after this rule."""
 
     node: str
     figure: str
     out: bool
-    """It fell out, in this step or before."""
+    """A rule has removed it, in this step or before."""
     now: bool
-    """It falls out in this step."""
+    """The rule of this step removes it."""
     wins: bool
 
 
@@ -58,7 +59,7 @@ class PlayStep(msgspec.Struct, frozen=True):
 
 
 def play_steps(decision: Decision) -> list[PlayStep]:
-    """Empty where there is nothing to play."""
+    """The steps of a preemption; empty if the cycle did not preempt."""
     found = decision.preemption
     if found is None or not found.chosen:
         return []
@@ -72,6 +73,7 @@ def play_steps(decision: Decision) -> list[PlayStep]:
 
 
 def victim_steps(pod: str, candidate: Candidate) -> Iterator[PlayStep]:
+    """How the victims on one node are found."""
     node, victims = candidate.node, {each.pod: each for each in candidate.victims}
     everybody = victims | {each.pod: each for each in candidate.spared}
     order = candidate.tried[:PODS_AT_MOST]
@@ -130,6 +132,7 @@ def words(place: Place) -> str:
 
 
 def rule_steps(decision: Decision, found: Preemption) -> Iterator[PlayStep]:
+    """How the rules choose one of the candidates."""
     title = gettext("Which node?")
     if len(found.candidates) < 2:
         text = gettext("%(node)s is the only candidate.") % {"node": found.chosen}

@@ -1,4 +1,4 @@
-"""Two step curves over the same time, as the lines of an SVG."""
+"""The plot of two step curves over the same time, as an SVG."""
 
 from collections.abc import Iterable
 from math import floor, log10
@@ -13,13 +13,13 @@ from simulator.objects import durations
 WIDTH: Final = 340
 HEIGHT: Final = 170
 LEFT: Final = 42
-"""Room for the figures of the vertical axis."""
+"""The vertical axis. Its numbers are to the left."""
 RIGHT: Final = 320
-"""Behind it stand the names of the curves."""
+"""The end of the horizontal axis. The names of the curves are to the right."""
 TOP: Final = 10
 BOTTOM: Final = 146
 APART: Final = 13
-"""What two names at the lines' ends need so as not to lie upon each other."""
+"""The smallest vertical distance between the names of the two curves, so that they do not overlap."""
 TICKS: Final = 2
 
 
@@ -82,7 +82,7 @@ def plot(a: Curve, b: Curve, end: Micros) -> Plot:
 
 
 def nice(value: float) -> float:
-    """1, 2 or 5 times a power of ten: the smallest that is not below the value; 1 for nothing."""
+    """The smallest number not below the value that is 1, 2 or 5 times a power of ten; 1 for 0."""
     if value <= 0:
         return 1.0
     power = 10.0 ** floor(log10(value))
@@ -90,7 +90,7 @@ def nice(value: float) -> float:
 
 
 def _path(points: Iterable[tuple[Micros, float]], end: Micros, top: float) -> str:
-    """Level until the next point's time, then up or down."""
+    """The path of a step curve: horizontal to the time of the next point, then vertical."""
     parts: list[str] = []
     for time, value in points:
         across, up = f"{_x(time, end):g}", f"{_y(value, top):g}"

@@ -1,4 +1,4 @@
-"""The panel that asks before each decision, and then tells."""
+"""The panel of the prediction mode: the question before a decision, and the answer after it."""
 
 from collections.abc import Iterable
 
@@ -32,10 +32,12 @@ class QuestionView(msgspec.Struct, frozen=True):
 
 
 class TallyBar(msgspec.Struct, frozen=True):
+    """A choice, and how many viewers chose it."""
+
     label: str
     count: int
     percent: int
-    """Of those who guessed."""
+    """The percentage of the viewers that guessed this."""
 
 
 class AnswerView(msgspec.Struct, frozen=True):
@@ -43,43 +45,43 @@ class AnswerView(msgspec.Struct, frozen=True):
     solution: str
     why: str
     mine: str
-    """The viewer's guess; empty where there is none."""
+    """The guess of the viewer; empty if the viewer did not guess."""
     right: bool
     slip: str
     cycle: int
-    """Whose receipt can be opened; 0 while it is under way."""
+    """The cycle with the receipt; 0 while it is not finished."""
     bars: list[TallyBar]
     total: int
 
 
 class PredictView(msgspec.Struct, frozen=True):
     running: bool
-    """Time runs: nothing is asked before it stands still."""
+    """The clock runs. Questions are asked only while it is paused."""
     busy: bool
-    """A step was asked for, and is not taken yet."""
+    """A step was requested and is not done yet."""
     score: Score
     answer: AnswerView | None
     question: QuestionView | None
     guessed: str
-    """The viewer's guess at the question; a presenter has not revealed yet."""
+    """The guess of the viewer, while the presenter hides the answer."""
     guesses: int
-    """How many guessed, as the presenter sees."""
+    """The number of guesses, for the presenter."""
     held: bool
     presenter: bool
     idle: str
-    """Why nothing is asked here; empty where a question is."""
+    """Why there is no question; empty if there is one."""
     seen: str
-    """Tells this state from another."""
+    """A text that differs for each state of the panel."""
 
 
-def question_view(asked: GuessQuestion, picture: Picture) -> QuestionView:
+def question_view(question: GuessQuestion, picture: Picture) -> QuestionView:
     return QuestionView(
-        asked.id,
-        asked.kind,
-        words.question(asked),
-        words.how(asked),
-        asked.many,
-        [choice(asked.kind, value, picture) for value in asked.choices],
+        question.id,
+        question.kind,
+        words.question(question),
+        words.how(question),
+        question.many,
+        [choice(question.kind, value, picture) for value in question.choices],
     )
 
 
@@ -105,7 +107,7 @@ def answer_view(
     tally: dict[str, int],
     mine: tuple[tuple[str, ...], Grade] | None,
 ) -> AnswerView:
-    """``mine``: the viewer's guess, and what it was worth; None for one who did not guess."""
+    """The answer to a question. mine: the guess of the viewer with its grade; None without a guess."""
     subject = GuessQuestion(kind, decision.cycle, decision.pod, ())
     total = tally.get("", 0)
     counts = sorted(

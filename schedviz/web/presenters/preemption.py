@@ -1,7 +1,7 @@
-"""Preemption, told: the candidates side by side, and the rule that chose among them.
+"""The preemption of one cycle: the candidates side by side, and the rule that chose one of them.
 
-The rules are pickOneNodeForPreemption's (pkg/scheduler/framework/preemption/preemption.go, v1.34), tried in
-order until one candidate is left.
+The rules are those of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go, v1.34).
+They are applied in order until one candidate is left.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from . import format as fmt
 from . import meanings
 
 CANDIDATES_AT_MOST: Final = 20
-"""Candidates shown; preemption itself looks at a tenth of the nodes, at least a hundred."""
+"""Candidates that are shown. Preemption itself examines a tenth of the nodes, and at least 100."""
 VICTIMS_AT_MOST: Final = 8
 
 Figure = Callable[[Candidate], Any]
@@ -28,7 +28,7 @@ RULES: Final[Sequence[tuple[Figure, bool]]] = (
     (lambda candidate: len(candidate.victims), False),
     (lambda candidate: candidate.earliest_start, True),
 )
-"""The figure that each rule compares, and whether the greatest wins instead of the least."""
+"""For each rule: the number that it compares, and whether the largest wins instead of the smallest."""
 
 SENTENCES: Final = {
     1: gettext_noop("Rule 1 decided: %(node)s has the fewest PodDisruptionBudget violations, %(figure)s."),
@@ -41,8 +41,8 @@ SENTENCES: Final = {
 
 
 class RuleFigure(msgspec.Struct, frozen=True):
-    """One cell of the ladder. ``lost``: the candidate fell out here; ``idle``: it was out, or all was
-    decided."""
+    """One cell of the table: a candidate under a rule. ``lost``: the rule removes the candidate. ``idle``:
+    the rule does not apply to it any more."""
 
     text: str
     lost: bool
@@ -72,7 +72,7 @@ class PreemptionView(msgspec.Struct, frozen=True):
     candidates: list[CandidateView]
     more: int
     others: list[tuple[str, str]]
-    """Why the nodes that are no candidates are none: count and reason, and what the reason means."""
+    """Why other nodes are no candidates: their number with the reason, and the explanation of the reason."""
 
 
 def present_preemption(decision: Decision) -> PreemptionView | None:
@@ -99,7 +99,7 @@ def present_preemption(decision: Decision) -> PreemptionView | None:
 
 
 def eliminating_rules(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """The rule (from 1) at which each candidate falls out; those that stand to the end are not in it."""
+    """The rule, from 1, that removes each candidate, by node; without candidates that no rule removes."""
     out: dict[str, int] = {}
     left = list(candidates)
     for rule, (figure, greatest) in enumerate(RULES, start=1):
@@ -141,8 +141,8 @@ def texts(candidate: Candidate) -> list[str]:
 
 
 def sum_text(candidate: Candidate) -> str:
-    """Upstream adds 2^31 to each victim's priority, so that more victims never make a smaller sum. Written
-    out that way, the figure can be read: "2·2³¹+200"."""
+    """The sum of the victims' priorities as "2·2³¹+200". Upstream adds 2^31 to each priority, so that more
+    victims never have a smaller sum; in this form the sum of the priorities is visible."""
     victims = len(candidate.victims)
     priorities = candidate.priority_sum - victims * (1 << 31)
     return f"{victims if victims != 1 else ''}{'·' if victims != 1 else ''}2³¹{priorities:+d}".replace(
@@ -155,6 +155,7 @@ def time_of(timestamp: str) -> str:
 
 
 def preemption_sentence(decision: Decision) -> str:
+    """The result of the preemption in a sentence: the rule that decided, or why no node was chosen."""
     found = decision.preemption
     assert found is not None
     if not found.eligible:
@@ -170,7 +171,7 @@ def preemption_sentence(decision: Decision) -> str:
 
 
 def earlier_rules(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
-    """What the rules before the deciding one had removed."""
+    """Which nodes the rules before the deciding one removed, in sentences."""
     parts = []
     for rule in range(1, decided):
         nodes = [each.node for each in candidates if out.get(each.node) == rule]

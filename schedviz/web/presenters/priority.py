@@ -1,5 +1,4 @@
-"""Priorities as ranks, so that any set of PriorityClasses tells itself apart by colour and by number of
-ticks."""
+"""Ranks of priorities: a rank has a colour and a number of ticks."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,7 +8,7 @@ import msgspec
 from . import format as fmt
 
 TOP_RANK: Final = 5
-"""Positive priorities are spread over ranks 1 to 5: more shades are not told apart on a projector."""
+"""Positive priorities have ranks 1 to 5: on a projector people distinguish no more colours."""
 SYSTEM_RANK: Final = 6
 SYSTEM_PRIORITY: Final = 2_000_000_000
 """Where Kubernetes' own classes begin (pkg/apis/scheduling/types.go, v1.34: system-cluster-critical)."""
@@ -24,7 +23,7 @@ class Band(msgspec.Struct, frozen=True):
 
 
 class Ranks:
-    """The rank of each priority in use. Zero and below are rank 0, the system classes rank 6."""
+    """The rank of each priority in use: 0 for zero and below, 6 for the system classes."""
 
     def __init__(self, priorities: Iterable[int]) -> None:
         self.known = frozenset(priorities) | {0}
@@ -41,8 +40,8 @@ class Ranks:
         return self._ranks.get(priority, 0)
 
     def legend(self, classes: dict[str, int]) -> list[Band]:
-        """Highest first; ``classes`` gives the values their names. The system classes only where a pod
-        uses them."""
+        """The entries of the legend, highest first. classes: the names of the priorities. A system class is
+        among them only if a pod uses it."""
         names: dict[int, list[str]] = {}
         for name, value in classes.items():
             names.setdefault(value, []).append(name)

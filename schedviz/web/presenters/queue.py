@@ -1,4 +1,4 @@
-"""The scheduling queue as lanes of chips."""
+"""The scheduling queue: a chip for each pod, in a lane for each part of the queue."""
 
 from heapq import nsmallest
 from typing import Final, Literal
@@ -16,7 +16,7 @@ from .priority import Ranks
 from .records import PodRecord
 
 CHIPS_AT_MOST: Final = 30
-"""Chips of one lane; the rest is counted. A lane of thousands says no more than its first thirty."""
+"""Chips of one lane. The number of other pods is shown."""
 
 LaneName = Lane | Literal["arriving"]
 ORDER: Final[tuple[LaneName, ...]] = (
@@ -26,7 +26,7 @@ ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
 
 
 class Chip(msgspec.Struct, frozen=True):
-    """A pod in a lane. ``note`` is plain text: why it is there."""
+    """A pod in a lane. ``note``: why it is there, as plain text."""
 
     key: str
     uid: str
@@ -36,14 +36,14 @@ class Chip(msgspec.Struct, frozen=True):
     attempts: int
     since: Micros
     until: Micros
-    """When its backoff or its wait on Permit is over; 0 elsewhere."""
+    """The end of its backoff or of its wait on Permit; 0 in other lanes."""
     permit: bool
-    """It waits on Permit: whoever looks on may settle it."""
+    """It waits on Permit. The viewer may approve or reject it."""
     note: str
     verbatim: str
-    """The scheduler's own words for it, where they are longer."""
+    """The message of the scheduler, from which ``note`` was made."""
     waits: list[str]
-    """The plugins of which one must see a helpful event."""
+    """The plugins that it waits for."""
     nominated: str
 
 
@@ -55,15 +55,15 @@ class LaneView(msgspec.Struct, frozen=True):
     count: int
     more: int
     always: bool
-    """Shown even when it is empty."""
+    """Whether it is shown when it is empty."""
 
 
 class Lanes:
-    """The lanes of one picture in one language; the chip of an entry that is as it was is kept."""
+    """Makes the lanes of one picture in one language. A chip is made again only if its entry changed."""
 
     def __init__(self) -> None:
         self._words: dict[LaneName, tuple[str, str]] = {}
-        """Title and hint."""
+        """The title and the hint of each lane."""
         self._chips: dict[str, tuple[LaneEntry, Chip]] = {}
         self._ranks: Ranks | None = None
 
@@ -94,12 +94,12 @@ class Lanes:
 
 
 def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
-    """All lanes in the order of the page; an empty one that is not always shown has ``count`` 0."""
+    """All lanes in the order of the page, also empty ones."""
     return Lanes().read(picture, ranks)
 
 
 def arriving(picture: Picture) -> list[PodRecord]:
-    """Pods that the API server has and the scheduler has not queued yet: mostly for a blink."""
+    """Pods that the API server has stored and that are not in the scheduling queue yet."""
     return [
         pod
         for key, pod in picture.unqueued.items()
@@ -112,7 +112,7 @@ def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count
 
 
 def hints() -> dict[LaneName, str]:
-    """What each lane is for, in the active language."""
+    """The hint of each lane, in the active language."""
     return {
         "inFlight": gettext("being scheduled"),
         "waiting": gettext("held by Permit"),
@@ -125,7 +125,7 @@ def hints() -> dict[LaneName, str]:
 
 
 def title(name: LaneName | Literal[""]) -> str:
-    """A lane's name: the queues' own names are Kubernetes', and are not translated. "" is no lane."""
+    """The title of a lane. The names activeQ and backoffQ are not translated. "" = no lane."""
     return {
         "inFlight": gettext("in flight"),
         "waiting": gettext("waiting"),
@@ -136,8 +136,8 @@ def title(name: LaneName | Literal[""]) -> str:
 
 
 def sort_key(entry: LaneEntry) -> tuple[int, int, int, str]:
-    """activeQ's pop order (PrioritySort: higher priority, then earlier queued; before 1.9: the place in the
-    line); backoffQ by its end."""
+    """The order of a lane. activeQ: as pods are popped (PrioritySort: higher priority, then earlier; before
+    1.9 the place in the queue). backoffQ: by the end of the backoff."""
     if entry.lane == "backoffQ":
         return entry.backoff_until or 0, 0, 0, entry.pod
     return entry.place, -entry.priority, entry.queued, entry.pod

@@ -1,7 +1,7 @@
-"""The scheduler's message for a pod that fits nowhere, in our own short words.
+"""A short form of the scheduler's message for a pod that fits on no node.
 
-It reads "0/6 nodes are available: 5 Insufficient cpu, 1 Too many pods. preemption: ..." (FitError.Error in
-pkg/scheduler/framework/types.go, v1.34). What stands behind the reasons is for who wants it word for word.
+The message is "0/6 nodes are available: 5 Insufficient cpu, 1 Too many pods. preemption: ..."
+(FitError.Error in pkg/scheduler/framework/types.go, v1.34). The short form has only the reasons.
 """
 
 import re
@@ -16,7 +16,7 @@ from . import meanings
 AVAILABLE: Final = re.compile(r"^0/\d+ nodes are available: ")
 REASON: Final = re.compile(r"(\d+) (.+?)(?=, \d+ |$)")
 BEHIND: Final = re.compile(r"\.(?: |$)")
-"""Ends the reasons: none of them holds a full stop before a space."""
+"""The end of the reasons. No reason contains a full stop before a space."""
 INSUFFICIENT: Final = "Insufficient "
 TAINT: Final = "node(s) had untolerated taint "
 
@@ -71,18 +71,18 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
         "%(n)s may attach no more volumes", "%(n)s may attach no more volumes", n
     ),
 }
-"""By the reason's own words, which are constants of upstream's plugins. The others turn all
-nodes away at once."""
+"""By reason, which is a constant of upstream's plugins. Other reasons are those of PreFilter plugins, which
+reject all nodes together."""
 
 
 def short(message: str) -> str:
-    """ "6 lack cpu, 1 is tainted {gpu: yes}"; the message itself where it is of no such form."""
+    """ "6 lack cpu, 1 is tainted {gpu: yes}"; a message of another form unchanged, or its explanation."""
     found = AVAILABLE.match(message)
     if found is None:
         return meanings.reason_meaning(message) or message
-    told = BEHIND.split(message[found.end() :], maxsplit=1)[0]
-    counted = [in_words(reason[2], int(reason[1])) for reason in REASON.finditer(told)]
-    return fmt.listed(counted) or meanings.reason_meaning(told) or message
+    reasons = BEHIND.split(message[found.end() :], maxsplit=1)[0]
+    counted = [in_words(reason[2], int(reason[1])) for reason in REASON.finditer(reasons)]
+    return fmt.listed(counted) or meanings.reason_meaning(reasons) or message
 
 
 def in_words(reason: str, count: int) -> str:
@@ -109,7 +109,7 @@ def fits_no_node(pod: str, message: str) -> str:
 
 
 def unplaced(message: str) -> str:
-    """The same beside the scheduler's own words: "It fits no node: 6 lack cpu."; "" for other words."""
+    """The short form beside the message itself: "It fits no node: 6 lack cpu."; "" for an unknown message."""
     if AVAILABLE.match(message) is None:
         return meanings.reason_meaning(message)
     return gettext("It fits no node: %(reasons)s.") % {"reasons": short_without_stop(message)}

@@ -1,4 +1,4 @@
-"""Which receipt stands behind what is shown: each bind, rejection, nomination and eviction has one."""
+"""Finds the receipt of a binding, a rejection, a nomination or an eviction."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,25 +19,25 @@ DECIDED = (
 
 
 class Receipts(msgspec.Struct, frozen=True):
-    """Of one pod, each the number of a cycle; 0 for none."""
+    """The receipts of one pod: numbers of cycles; 0 = none."""
 
     bound: int
     nominated: int
     evicted: int
     preemptor: str
-    """By whom it was evicted, as a key."""
+    """The key of the pod that preempted it."""
 
 
 def cycle_of(event: trace.Event) -> int:
-    """The cycle that decided this; 0 of what no cycle decides."""
+    """The cycle that caused the event; 0 for an event without a cycle."""
     return event.cycle if isinstance(event, DECIDED) else 0
 
 
-def pod_receipts(told: Iterable[trace.Event]) -> Receipts:
-    """From the trace events of the pod, oldest first."""
+def pod_receipts(about: Iterable[trace.Event]) -> Receipts:
+    """The receipts of a pod from its trace events, oldest first."""
     bound = nominated = evicted = 0
     preemptor = ""
-    for event in told:
+    for event in about:
         match event:
             case trace.Bound():
                 bound = event.cycle
@@ -50,9 +50,9 @@ def pod_receipts(told: Iterable[trace.Event]) -> Receipts:
     return Receipts(bound, nominated, evicted, preemptor)
 
 
-def receipt_of_event(event: Manifest, told: Sequence[trace.Event]) -> int:
-    """Of a Kubernetes event about the pod, which does not say its cycle itself."""
-    for happened in reversed(told):
+def receipt_of_event(event: Manifest, about: Sequence[trace.Event]) -> int:
+    """The cycle of an Event of a pod, found by the trace, as an Event does not contain it; 0 = none."""
+    for happened in reversed(about):
         match event.get("reason"), happened:
             case "Scheduled", trace.Bound():
                 return happened.cycle

@@ -23,7 +23,7 @@ POD_COUNT: Final = "pods"
 
 
 class PodRecord(msgspec.Struct, frozen=True):
-    """What the screens say about a pod. Times in simulated microseconds, 0 for none."""
+    """The fields of a pod that the pages show. Times in simulated microseconds; 0 = none."""
 
     key: str
     uid: str
@@ -34,20 +34,20 @@ class PodRecord(msgspec.Struct, frozen=True):
     phase: str
     terminating: bool
     gone_at: Micros
-    """When a terminating pod's grace period is over."""
+    """The end of the grace period of a terminating pod."""
     gates: tuple[str, ...]
     created: Micros
     message: str
-    """The PodScheduled condition's message."""
+    """The message of the condition PodScheduled."""
     preempted: bool
-    """Carries the DisruptionTarget condition with reason PreemptionByScheduler."""
+    """It has the condition DisruptionTarget with the reason PreemptionByScheduler."""
     version: int
     limits: dict[str, int] = {}
     labels: dict[str, str] = {}
 
 
 class BudgetRecord(msgspec.Struct, frozen=True):
-    """A PodDisruptionBudget's status."""
+    """The status of a PodDisruptionBudget."""
 
     key: str
     allowed: int
@@ -56,19 +56,21 @@ class BudgetRecord(msgspec.Struct, frozen=True):
 
 
 class NodeRecord(msgspec.Struct, frozen=True):
+    """The fields of a node that the pages show."""
+
     name: str
     zone: str
     allocatable: dict[str, int]
     taints: tuple[str, ...]
     unschedulable: bool
     conditions: tuple[str, ...]
-    """Those that say something is wrong: NotReady, MemoryPressure, ..."""
+    """The bad conditions: NotReady, MemoryPressure, ..."""
     version: int
     labels: dict[str, str] = {}
 
 
 class Load:
-    """What pods, of one node or of all, request and may use at most, by resource. ``pods`` counts them."""
+    """The sums of the requests and limits of pods, by resource. The resource ``pods`` is their number."""
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
@@ -82,7 +84,7 @@ class Load:
 
 
 NO_LOAD: Final = Load()
-"""Of a node without pods: not to be added to."""
+"""The load of a node without pods. It must not be changed."""
 
 
 def pod_record(manifest: Manifest) -> PodRecord:
@@ -135,12 +137,13 @@ def node_record(manifest: Manifest) -> NodeRecord:
 
 
 def taint_text(taint: Manifest) -> str:
-    """As kubectl writes it: key=value:Effect, or key:Effect."""
+    """A taint as kubectl writes it: key=value:Effect, or key:Effect."""
     value = f"={taint['value']}" if taint.get("value") else ""
     return f"{taint.get('key', '')}{value}:{taint.get('effect', '')}"
 
 
 def bad_conditions(conditions: Iterable[Manifest]) -> Iterable[str]:
+    """The conditions of a node that report a problem; Ready, if not true, is NotReady."""
     for condition in conditions:
         if condition.get("type") == "Ready":
             if condition.get("status") != "True":

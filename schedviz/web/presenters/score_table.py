@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from simulator.decision import Decision
 
 SCORED_AT_MOST: Final = 8
-"""Nodes set side by side in the score table, best first."""
+"""Columns of the score table: nodes, best first."""
 
 
 class ScoreCell(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class ScoreRow(msgspec.Struct, frozen=True):
     weight: int
     cells: list[ScoreCell]
     best: int
-    """The largest weighted score in the row: what the bars are drawn against."""
+    """The largest weighted score in the row, which is the full width of a bar."""
 
 
 class Scores(msgspec.Struct, frozen=True):
@@ -67,17 +67,18 @@ def scores(decision: Decision) -> Scores | None:
 
 
 def best_first(decision: Decision) -> list[int]:
-    """The feasible nodes that the score table shows, the selected one before its equals."""
+    """The feasible nodes that the score table shows, as indexes; of nodes with equal totals the selected one
+    is first."""
     selected = decision.selected
 
-    def standing(place: int) -> tuple[int, bool, int]:
+    def sort_key(place: int) -> tuple[int, bool, int]:
         return -decision.totals[place], decision.nodes[decision.feasible[place]] != selected, place
 
-    return nsmallest(SCORED_AT_MOST, range(len(decision.totals)), key=standing)
+    return nsmallest(SCORED_AT_MOST, range(len(decision.totals)), key=sort_key)
 
 
 def node_at(decision: Decision, place: str) -> str:
-    """The node in a column of the score table, counted from 0; empty where there is none."""
+    """The node in a column of the score table, counted from 0; empty if there is no such column."""
     shown = best_first(decision)
     if not place.isdecimal() or len(place) > 2 or int(place) >= len(shown):
         return ""
@@ -85,6 +86,7 @@ def node_at(decision: Decision, place: str) -> str:
 
 
 def score_sentence(decision: Decision, best: list[int]) -> str:
+    """Why the selected node won, in a sentence."""
     top = decision.totals[best[0]]
     if len(decision.tied) > 1:
         return gettext("%(n)s nodes share the best total, %(total)s: the seed draws %(node)s.") % {

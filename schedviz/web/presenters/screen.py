@@ -1,4 +1,4 @@
-"""The live page of one sandbox as parts, drawn anew where the picture changed."""
+"""The parts of the live page of one sandbox. Only what changed is rendered again."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -27,40 +27,41 @@ from .timeline import MarkView, Timeline
 
 BUDGETS_AT_MOST: Final = 12
 LABEL_AT_MOST: Final = 317
-"""Characters of a label's key: 253 of its domain, 63 of its name."""
+"""Characters of the key of a label: 253 of its prefix, a slash, 63 of its name."""
 FIND_SHARE: Final = 0.1
-"""Of the time, for filters: one that took 50 ms, as of 50,000 pods, is done again after half a second."""
+"""The share of the time for filters. One that took 50 ms, as with 50,000 pods, runs again after 0.5 s."""
 
 
 class Look(NamedTuple):
-    """What a viewer chose for its page: what nodes are grouped by (:mod:`groups`), the filter's text, and
-    what is unfolded."""
+    """What a viewer chose to see: the grouping of the nodes (:mod:`groups`), the query of the filter, and
+    whether the informer is shown."""
 
     group: str = ""
     query: str = ""
     informer: bool = False
-    """Whether the informer strip is unfolded."""
+    """Whether the informer is unfolded."""
 
 
 DEFAULT: Final = Look()
 
 
 def look(group: str, query: str, informer: str = "") -> Look:
-    """What a browser asked for, within bounds."""
+    """The look that a browser requested, with its texts cut to their maximum length."""
     return Look(group.strip()[:LABEL_AT_MOST], " ".join(query.split())[:QUERY_AT_MOST], bool(informer))
 
 
 class FailureView(NamedTuple):
     message: str
     again: str
-    """The time of day, UTC: workers do not live in simulated time."""
+    """The time of the next attempt: wall time of day, UTC."""
 
 
 class Screen:
-    """One sandbox's live page in the language active when it is drawn, once for each look that somebody
-    chose. ``base`` is the page's path, "/s/<name>/", or that of a past moment."""
+    """The live page of one sandbox, in the language that is active when it is drawn, for all looks that
+    viewers chose."""
 
     def __init__(self, base: str, *, past: bool = False) -> None:
+        """base: the path of the page, "/s/<name>/", or of the page of a past moment."""
         self.base = base
         self.past = past
         self._drawing = PartRenderer(base, past=past)
@@ -83,9 +84,8 @@ class Screen:
     def draw(
         self, picture: Picture, clock: Clock, dirty: set[str], looks: Iterable[Look] = ()
     ) -> dict[Look, Parts]:
-        """The parts that changed since the last call, by look (the default one is always among them); the
-        first call gives all of a look. ``dirty`` names the nodes whose pods or own state changed
-        meanwhile."""
+        """Render and return the parts that changed since the last call, by look; all parts for a new look.
+        The default look is always included. dirty: the nodes that changed, or whose pods did."""
         wanted = {DEFAULT, *looks}
         ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
         if ranks.known == self._ranks.known:
@@ -109,20 +109,20 @@ class Screen:
         }
 
     def whole(self, look: Look = DEFAULT) -> Parts:
-        """Everything as last drawn, the informer as it is."""
+        """All parts of a look as last rendered."""
         self._draw_informer()
         common = self._drawing.all() | self._informer.all()
         return common | self._boards[look.group].whole() | self._finds[look].all()
 
     def found(self, look: Look) -> Parts:
-        """What changes when a viewer chooses another filter, or unfolds the informer."""
+        """The parts that change when a viewer chooses another filter, or unfolds the informer."""
         if not look.informer:
             return self._finds[look].all()
         self._draw_informer()
         return self._finds[look].all() | self._informer.all()
 
     def _draw_informer(self) -> Parts:
-        """It changes with each object, and is drawn for those only who have unfolded it."""
+        """Render the informer. It changes with each object, so only viewers who unfolded it get it."""
         self._informer.draw("informer", "parts/informer.html", informer.present_stages(self._pipeline))
         return self._informer.changes()
 
@@ -182,8 +182,8 @@ class Screen:
         self._drawing.draw_list("timeline/counts", "counts", "parts/mark_count.html", counts)
 
     def _find(self, picture: Picture, lanes: list[LaneView], wanted: set[Look]) -> dict[Look, Parts]:
-        """The filters' findings, by look. Each takes a look at all objects, so they are looked for anew
-        only where something changed, and not too often."""
+        """The results of the filters, by look. A filter reads all objects, so it runs again only after a
+        change, and not too often."""
         began = monotonic()
         now = (picture.version, picture.seq, picture.moves)
         due = now != self._known and began >= self._find_again

@@ -1,4 +1,4 @@
-"""All nodes as a table, for who does not see the drawing, or wants them in the order of a figure."""
+"""All nodes as a table that can be sorted by each column. Screen readers can read it too."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,7 +14,7 @@ from .picture import Picture
 from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 ROWS: Final = 100
-"""Of one page: some 150 kB of HTML, laid out in a blink."""
+"""Rows of one page: about 150 kB of HTML."""
 
 Key = tuple[object, ...]
 
@@ -23,9 +23,9 @@ class ColumnHeading(msgspec.Struct, frozen=True):
     key: str
     words: str
     link: str
-    """What ``sort`` would be after a click on it."""
+    """The value of ``sort`` for the link of this heading."""
     sorted: str
-    """ascending, descending or empty: aria-sort."""
+    """The value of aria-sort: ascending, descending, or empty."""
     number: bool
 
 
@@ -48,12 +48,12 @@ class Table(msgspec.Struct, frozen=True):
     sort: str
     query: str
     wrong: str
-    """What the filter's text does wrong."""
+    """Why the query cannot be parsed; empty if it can."""
 
 
 def present_table(picture: Picture, sort: str, query: str, page: int) -> Table:
-    """``sort``: a column's key, with "-" before it for the other way round. ``page`` counts from 1; what
-    there is none of is the nearest there is."""
+    """One page of the table. sort: the key of a column; with "-" before it, descending. page: its number,
+    from 1; the nearest existing page is shown."""
     nodes, wrong = list(picture.nodes.values()), ""
     if query:
         try:
@@ -81,7 +81,7 @@ def present_table(picture: Picture, sort: str, query: str, page: int) -> Table:
 
 
 def filter_nodes(picture: Picture, holds: filter_query.Term) -> list[NodeRecord]:
-    """As in the drawing, a node is there also for a pod of its own."""
+    """The nodes that the query matches, or that have a pod which it matches."""
     return [
         node
         for node in picture.nodes.values()
@@ -139,11 +139,11 @@ def headings(sort: str) -> list[ColumnHeading]:
 
 
 def column_heading(key: str, words: str, sort: str) -> ColumnHeading:
-    """Numbers are of interest from the top, names from the start."""
+    """The heading of a column. The first click sorts numbers descending, and names ascending."""
     number = key not in ("name", "zone", "state")
     first, second = (f"-{key}", key) if number else (key, f"-{key}")
-    way = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
-    return ColumnHeading(key, words, second if sort == first else first, way, number)
+    direction = {key: "ascending", f"-{key}": "descending"}.get(sort, "")
+    return ColumnHeading(key, words, second if sort == first else first, direction, number)
 
 
 def row(picture: Picture, node: NodeRecord) -> NodeRow:

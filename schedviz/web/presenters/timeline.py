@@ -1,4 +1,4 @@
-"""The attempts in the trace as marks on a timeline."""
+"""The timeline: a mark for each scheduling attempt in the trace."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from .picture import Picture
 
 MARKS_AT_MOST: Final = 140
 MARKS_AHEAD: Final = 40
-"""Of these, after a past moment."""
+"""Marks after a past moment."""
 
 MarkKind = Literal["bound", "unschedulable", "preempting", "error"]
 KINDS: Final[tuple[MarkKind, ...]] = ("bound", "unschedulable", "preempting", "error")
@@ -29,22 +29,22 @@ class MarkView(msgspec.Struct, frozen=True):
     kind: MarkKind
     title: str
     ahead: bool
-    """It is after the past moment on show."""
+    """It is after the past moment that the page shows."""
     t: Micros
 
 
 class Timeline:
-    """One mark for each attempt, oldest first, kept up to date from the trace of one picture. An attempt that
-    nominates is one mark, not two. Beside a past moment stands also what came after it."""
+    """The marks of one picture, oldest first. Each event of the trace is read once. An attempt that nominates
+    a node has one mark, although it is also unschedulable. A past moment also has marks of later attempts."""
 
     def __init__(self) -> None:
         self._seq = -1
-        """The newest event that was read."""
+        """The number of the newest event that was read."""
         self._marks: dict[int, MarkView] = {}
         self._shown: list[MarkView] = []
 
     def marks(self, picture: Picture) -> list[MarkView]:
-        """The newest attempts; the same list as long as they are the same."""
+        """The marks of the newest attempts. The same list object is returned until a mark changes."""
         if picture.seq > self._seq:
             new = [*takewhile(lambda each: each[0] > self._seq, reversed(picture.trace))]
             read = [self._read(seq, event, picture.seq) for seq, event in chain(reversed(new), picture.ahead)]
@@ -55,7 +55,7 @@ class Timeline:
         return self._shown
 
     def _read(self, seq: int, event: Event, now: int) -> bool:
-        """Whether it makes a mark."""
+        """Read an event; return whether it changed a mark."""
         match event:
             case trace.Bound():
                 self._mark(seq, event, "bound", gettext("bound to %(node)s") % {"node": event.node}, now)
@@ -100,7 +100,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 def counts(marks: Iterable[MarkView]) -> list[Count]:
-    """The marks up to the moment on show, by kind; errors where there are any."""
+    """The number of marks of each kind, without those after a past moment. "error" only if there are any."""
     kinds = Counter(mark.kind for mark in marks if not mark.ahead)
     return [Count(kind, kinds[kind]) for kind in KINDS if kinds[kind] or kind != "error"]
 

@@ -1,4 +1,4 @@
-"""The bar of simulated time: the clock, the next step, what a run is for."""
+"""The controls of the clock: speed, next step, and the condition at which a run ends."""
 
 from heapq import nsmallest
 from typing import Final
@@ -13,14 +13,14 @@ from .picture import Picture
 
 SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
 PODS_AT_MOST: Final = 50
-"""Pending pods that the field for one proposes: more than a list is good for."""
+"""Pending pods that the field for a pod proposes."""
 
 
 class TransportView(msgspec.Struct, frozen=True):
     clock: Clock
     speeds: tuple[float, ...]
     point: str
-    """The extension point that a step would run; empty where it would take the next pod."""
+    """The next extension point of an unfinished cycle; empty if the next step starts a cycle."""
 
 
 def transport(picture: Picture, clock: Clock) -> TransportView:
@@ -28,12 +28,12 @@ def transport(picture: Picture, clock: Clock) -> TransportView:
 
 
 def speeds(clock: Clock) -> tuple[float, ...]:
-    """The speeds on offer, the present one among them however it was set."""
+    """The speeds to choose from, with the current one."""
     return tuple(sorted({*SPEEDS, clock.speed}))
 
 
 def until(clock: Clock) -> str:
-    """What the sandbox runs for; empty where it just runs, or stands."""
+    """The condition at which the clock is paused, in words; empty if there is none."""
     match (clock.until or "").split(" "):
         case ["nothing-pending"]:
             return gettext("until nothing is pending")
@@ -46,5 +46,5 @@ def until(clock: Clock) -> str:
 
 
 def proposals(picture: Picture) -> list[str]:
-    """Pods that may be run for."""
+    """The pods to choose from for "until bound"."""
     return nsmallest(PODS_AT_MOST, picture.lanes)

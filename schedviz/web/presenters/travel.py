@@ -1,4 +1,4 @@
-"""The way through time: which moment is on show, how far the past reaches, and what comes after it."""
+"""The bar for past moments: the shown moment, the oldest and the newest, and the next ones."""
 
 from typing import Final
 
@@ -12,30 +12,31 @@ from simulator.api import SECOND
 from . import format as fmt
 
 PLAYED_AT_MOST: Final = 100
-"""Trace events that are played before more are asked for: the next moment on show comes with its own."""
+"""Moments that the page plays without a new request. The response to that has the next moments."""
 
 
 class Travel(msgspec.Struct, frozen=True):
-    """Moments are numbers of trace events."""
+    """The bar. A moment is the number of a trace event."""
 
     past: bool
     seq: int
-    """On show."""
+    """The shown moment."""
     time: str
     first: int
-    """The oldest that can be seen; ``last`` the newest."""
+    """``first``, ``last``: the oldest and the newest moment that can be shown."""
     last: int
     ahead: str = "[]"
-    """JSON: what comes next, as pairs of a moment and the simulated milliseconds until then."""
+    """JSON: the next moments, as pairs of a moment and the simulated milliseconds until then."""
 
 
 def live_travel(sandbox: Sandbox) -> Travel:
-    """Raises NoSandbox."""
+    """The bar of the live page. Raises NoSandbox."""
     history = sandbox.history()
     return Travel(False, history.head.seq, "", first(history), history.head.seq)
 
 
 def past_travel(past: Past) -> Travel:
+    """The bar of a past moment."""
     now = past.moment.mark.now
     ahead = [(seq, (event.t - now) * 1000 // SECOND) for seq, event in past.ahead(PLAYED_AT_MOST)]
     return Travel(
@@ -49,7 +50,7 @@ def past_travel(past: Past) -> Travel:
 
 
 def first(history: History) -> int:
-    """The oldest moment: the first event, also where it is yet to come, unless the archive begins later."""
+    """The oldest moment: the first event, or the first one in the archive if that begins later."""
     reach = history.reach()
     oldest = reach.first.seq + 1 if reach else history.head.seq
     return max(1, min(oldest, history.head.seq))

@@ -1,4 +1,4 @@
-"""What the cycle on show said of each node, short enough for a badge."""
+"""The verdicts of the newest cycle on the nodes, in short words for their cards."""
 
 from collections.abc import Iterable
 from itertools import repeat
@@ -13,22 +13,22 @@ from . import meanings
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What the cycle on show said of this node."""
+    """The verdict of a cycle on a node."""
 
     kind: Literal["", "fail", "candidate", "feasible", "chosen"]
     text: str = ""
     meaning: str = ""
-    """What a failure's text means: that is a plugin's own."""
+    """The explanation of ``text`` if that is the reason of a plugin."""
 
 
 NO_VERDICT: Final = Verdict("")
 
 
 def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str, Verdict]:
-    """By node, for the cycle on show; nodes that it did not look at are left out.
+    """The verdicts by node, without nodes that were not examined.
 
-    ``outcome_only``: the candidates and the chosen node alone. With thousands of nodes, nearly all would
-    change with each cycle, and the filter matrix counts them anyway.
+    outcome_only: only the candidates and the chosen node. With thousands of nodes nearly all verdicts would
+    change with each cycle; the filter matrix has their numbers.
     """
     if decision is None:
         return {}
@@ -45,6 +45,7 @@ def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str,
 
 
 def looked_at(decision: Decision) -> dict[str, Verdict]:
+    """The verdicts of the Filter plugins, and the scores."""
     found: dict[str, Verdict] = {}
     for name, code in zip(decision.nodes, decision.verdicts, strict=True):
         if code > 0:
@@ -68,5 +69,5 @@ def victims_text(victims: int, pdb_violations: int) -> str:
 
 
 def short_reason(reason: str) -> str:
-    """The scheduler's reason without the words that the badge's place says already."""
+    """The reason without its first words, such as "node(s) had"."""
     return reason.removeprefix("node(s) ").removeprefix("had ").removeprefix("were ")

@@ -1,4 +1,4 @@
-"""What would let a pending pod run, in sentences: a question as it stands."""
+"""The answer to a what-if question: changes with which a pending pod would be scheduled."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -36,7 +36,7 @@ SENTENCES: Final = {
     "volume": gettext_noop("Make storage: {target}, {after} of class {what}."),
     "node": gettext_noop("Add one more node like {what}."),
 }
-"""By the kind of a suggestion. A label is set or taken away."""
+"""By the kind of the suggestion. For the kind "label" see LABEL and NO_LABEL."""
 LABEL: Final = gettext_noop("Label {target} with {what}.")
 NO_LABEL: Final = gettext_noop("Take the label {what} from {target}.")
 
@@ -58,19 +58,19 @@ STAGES: Final = {
     "storage": gettext_noop("storage"),
     "nodes": gettext_noop("nodes"),
 }
-"""What the search goes through, as its progress names it."""
+"""The stages of the search, by the names in its progress."""
 
 
 class Offer(msgspec.Struct, frozen=True):
     number: int
-    """Its place in the question, by which it is applied."""
+    """Its index among the suggestions of the question."""
     sentence: str
     alike: list[str]
-    """Other targets for which the same does."""
+    """Other targets with which the same change has the same effect."""
     cost: str
     then: SafeString
     template: bool
-    """It cannot be applied to the pod: the template is to be changed that the pod was made from."""
+    """The change cannot be applied to the pod, but to the template of its controller."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -86,11 +86,11 @@ class WhatIfView(msgspec.Struct, frozen=True):
     percent: int
     tried: int
     fits: str
-    """The node that the pod fits on as it is."""
+    """The node on which the pod fits without a change."""
     offers: list[Offer]
     lacks: list[Missing]
     owner: str
-    """Kind and name of the controller that made the pod."""
+    """Kind and name of the pod's controller."""
     trouble: str
 
 
@@ -114,41 +114,42 @@ def present_what_if(question: Question, base: str) -> WhatIfView:
     )
 
 
-def offer(number: int, said: Suggestion, base: str, owner: str) -> Offer:
+def offer(number: int, suggestion: Suggestion, base: str, owner: str) -> Offer:
     return Offer(
         number=number,
-        sentence=suggestion_sentence(said),
-        alike=said.alike,
-        cost=f"{said.cost:.3g}",
-        then=outcome_sentence(said.outcome, base),
-        template=bool(owner) and any(edit.verb == "recreate" for edit in said.edits),
+        sentence=suggestion_sentence(suggestion),
+        alike=suggestion.alike,
+        cost=f"{suggestion.cost:.3g}",
+        then=outcome_sentence(suggestion.outcome, base),
+        template=bool(owner) and any(edit.verb == "recreate" for edit in suggestion.edits),
     )
 
 
-def suggestion_sentence(said: Suggestion) -> str:
-    what, text = said.what, SENTENCES.get(said.kind, "")
-    if said.kind == "label":
-        text, what = (LABEL, f"{what}={said.after}") if said.after else (NO_LABEL, what)
-    target = fmt.pod_name(said.target)
-    return gettext(text).format(what=what, before=said.before, after=said.after, target=target)
+def suggestion_sentence(suggestion: Suggestion) -> str:
+    """The change in a sentence."""
+    what, text = suggestion.what, SENTENCES.get(suggestion.kind, "")
+    if suggestion.kind == "label":
+        text, what = (LABEL, f"{what}={suggestion.after}") if suggestion.after else (NO_LABEL, what)
+    target = fmt.pod_name(suggestion.target)
+    return gettext(text).format(what=what, before=suggestion.before, after=suggestion.after, target=target)
 
 
-def outcome_sentence(said: AttemptOutcome, base: str) -> SafeString:
-    """What the model then did, with links."""
-    node = format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, said.node, said.node)
-    if said.kind == "bound":
+def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
+    """The outcome of the attempt with the change, with links."""
+    node = format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, outcome.node, outcome.node)
+    if outcome.kind == "bound":
         text = ngettext(
             "Then it is bound to {node}, the only node that fits.",
             "Then it is bound to {node}; {n} nodes fit.",
-            said.feasible_count,
+            outcome.feasible_count,
         )
-        return format_html(text, node=node, n=said.feasible_count)
+        return format_html(text, node=node, n=outcome.feasible_count)
     text = ngettext(
         "Then it is nominated to {node}, and evicts {victims}.",
         "Then it is nominated to {node}, and evicts {n} pods: {victims}.",
-        len(said.victims),
+        len(outcome.victims),
     )
-    return format_html(text, node=node, n=len(said.victims), victims=pod_links(said.victims, base))
+    return format_html(text, node=node, n=len(outcome.victims), victims=pod_links(outcome.victims, base))
 
 
 def pod_links(keys: Sequence[str], base: str) -> SafeString:

@@ -1,4 +1,4 @@
-"""Why this node and not that one, and why this pod was evicted: read from the decision of the cycle."""
+"""Why a node was chosen and not another one, and why a pod was evicted, from the decision of the cycle."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ from . import meanings, preemption
 from .what_if import outcome_sentence, pod_links
 
 OTHERS_AT_MOST: Final = 500
-"""Nodes to choose from: more make no list that anybody reads."""
+"""Nodes in each list of nodes to compare with."""
 
 
 class ScoreRowView(msgspec.Struct, frozen=True):
@@ -34,9 +34,8 @@ class WhyView(msgspec.Struct, frozen=True):
     node: str
     other: str
     passed: list[str]
-    """Other nodes to choose from, those that passed by their totals, ..."""
+    """``passed``, ``refused``: the nodes to compare with. Those that passed are sorted by their totals."""
     refused: list[str]
-    """... and those that did not."""
     sentence: str
     detail: str
     sides: list[ScoreRowView]
@@ -56,12 +55,12 @@ class PreventionsView(msgspec.Struct, frozen=True):
     state: State
     finished: bool
     savings: list[tuple[str, SafeString]]
-    """What would have saved it, and what the preemptor would have done then."""
+    """Changes that would have prevented the eviction, each with the outcome for the preemptor."""
     trouble: str
 
 
 def present_why(decision: Decision, other: str) -> WhyView:
-    """``other``: the node to compare with; the next best one without it, or where it is not among them.
+    """Compare the chosen node with another one. other: its name; an unknown name = the next best node.
     Raises LookupError for a decision without a chosen node."""
     passed = [node for node in rank_nodes(decision) if node != decision.selected]
     among = {*passed}
@@ -94,43 +93,46 @@ def side(found: ScoreDifference) -> ScoreRowView:
 
 
 def comparison_sentence(found: NodeComparison) -> str:
-    said = {"node": found.node, "other": found.other}
+    values = {"node": found.node, "other": found.other}
     if found.how == "refused" and found.failure:
-        return gettext("%(other)s was filtered out by %(plugin)s.") % {**said, "plugin": found.failure.plugin}
+        return gettext("%(other)s was filtered out by %(plugin)s.") % {
+            **values,
+            "plugin": found.failure.plugin,
+        }
     if found.how == "unseen" or found.totals is None:
-        return gettext("No scores: %(other)s was not scored beside %(node)s.") % said
+        return gettext("No scores: %(other)s was not scored beside %(node)s.") % values
     if found.how == "lot":
-        return gettext("%(node)s and %(other)s have the same total, and the seed drew %(node)s.") % said
-    said["lead"] = fmt.number(found.totals[0] - found.totals[1])
+        return gettext("%(node)s and %(other)s have the same total, and the seed drew %(node)s.") % values
+    values["lead"] = fmt.number(found.totals[0] - found.totals[1])
     deciders = [each.plugin for each in found.differences if each.decides]
     if len(deciders) == 1:
         text = gettext(
             "%(node)s is ahead by %(lead)s. %(plugin)s decided: without it, %(node)s would not have been so."
         )
-        return text % {**said, "plugin": deciders[0]}
+        return text % {**values, "plugin": deciders[0]}
     if deciders:
         text = gettext(
             "%(node)s is ahead by %(lead)s. Without any one of %(plugins)s it would not have been ahead."
         )
-        return text % {**said, "plugins": fmt.listed(deciders)}
+        return text % {**values, "plugins": fmt.listed(deciders)}
     text = gettext("%(node)s is ahead by %(lead)s. No single plugin decided; %(plugin)s gave the most of it.")
-    return text % {**said, "plugin": found.differences[0].plugin}
+    return text % {**values, "plugin": found.differences[0].plugin}
 
 
 def filter_reasons(found: NodeComparison) -> str:
     if found.failure is None:
         return ""
-    said = [
+    texts = [
         f"{reason}: {meanings.reason_meaning(reason)}".removesuffix(": ") for reason in found.failure.reasons
     ]
-    return " ".join(said)
+    return " ".join(texts)
 
 
 # Evictions
 
 
 def present_eviction(decision: Decision, victim: str, base: str) -> EvictionView | None:
-    """None where that cycle evicted no such pod."""
+    """Why a cycle evicted a pod; None if it did not evict it."""
     try:
         found = explain_eviction(decision, victim)
     except LookupError:
@@ -146,7 +148,7 @@ def present_eviction(decision: Decision, victim: str, base: str) -> EvictionView
 
 
 def eviction_reasons(found: Eviction) -> Sequence[str]:
-    said = {
+    values = {
         "mine": fmt.number(found.priority),
         "theirs": fmt.number(found.preemptor_priority),
         "pod": fmt.pod_name(found.preemptor),
@@ -154,14 +156,14 @@ def eviction_reasons(found: Eviction) -> Sequence[str]:
     }
     texts = [
         gettext("Its priority, %(mine)s, is lower than that of %(pod)s, %(theirs)s: so it could be evicted.")
-        % said
+        % values
     ]
     if found.turn:
         text = gettext(
             "The scheduler took all pods of lower priority from %(node)s in thought, and put them back one "
             "by one, the most important first. It was number %(turn)s of %(n)s: with it, %(pod)s did not fit."
         )
-        texts.append(text % {**said, "turn": found.turn, "n": len(found.tried)})
+        texts.append(text % {**values, "turn": found.turn, "n": len(found.tried)})
     if found.violates_pdb:
         texts.append(
             gettext("Its PodDisruptionBudget was broken: a budget is kept only where that is possible.")
@@ -186,11 +188,15 @@ def present_preventions(question: Question, base: str) -> PreventionsView:
     )
 
 
-def prevention_sentence(said: Prevention) -> str:
-    return gettext(PREVENTIONS[said.kind]).format(what=said.what, before=said.before, after=said.after)
+def prevention_sentence(prevention: Prevention) -> str:
+    """The change that would have prevented the eviction, in a sentence."""
+    return gettext(PREVENTIONS[prevention.kind]).format(
+        what=prevention.what, before=prevention.before, after=prevention.after
+    )
 
 
-def prevention_outcome(said: Prevention, base: str) -> SafeString:
-    if said.outcome.kind in ("bound", "nominated"):
-        return outcome_sentence(said.outcome, base)
+def prevention_outcome(prevention: Prevention, base: str) -> SafeString:
+    """What the preemptor would have done then."""
+    if prevention.outcome.kind in ("bound", "nominated"):
+        return outcome_sentence(prevention.outcome, base)
     return SafeString(gettext("Then the preemptor stays pending."))

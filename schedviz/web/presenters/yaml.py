@@ -1,4 +1,4 @@
-"""Manifests as text, in the order in which people write them."""
+"""Manifests as YAML, with the fields in their usual order."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from simulator.api import Manifest
 
 
 def to_yaml(manifests: Sequence[Manifest]) -> str:
-    """One document each."""
+    """The manifests as YAML documents."""
     return "---\n".join(
         yaml.dump(manifest, Dumper=Plain, sort_keys=False, allow_unicode=True, default_flow_style=False)
         for manifest in manifests
@@ -16,7 +16,7 @@ def to_yaml(manifests: Sequence[Manifest]) -> str:
 
 
 class Plain(yaml.SafeDumper):
-    """Without anchors: equal parts are written out, as kubectl does."""
+    """A dumper without anchors and aliases, as kubectl."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True

@@ -52,10 +52,10 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
 def picture(request: HttpRequest, name: str) -> HttpResponse:
     """A picture of the nodes, as SVG."""
     sandbox = find_sandbox(name)
-    stage = followed_screens(name)
-    if stage is not None:
-        with stage.lock:
-            drawn, words = nodes_svg.draw_nodes_svg(stage.picture), summary(stage.picture)
+    screens = followed_screens(name)
+    if screens is not None:
+        with screens.lock:
+            drawn, words = nodes_svg.draw_nodes_svg(screens.picture), summary(screens.picture)
     else:
         seen = load(find_present(name), WATCHED)
         drawn, words = nodes_svg.draw_nodes_svg(seen), summary(seen)

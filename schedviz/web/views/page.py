@@ -122,14 +122,14 @@ def draw_parts(source: Source, look: Look) -> Parts:
     by_socket = not isinstance(source, Past) and is_large(source)
     cache = default_caches().held_cache(source.name) if isinstance(source, Present) else None
     if cache is not None and not by_socket:
-        stage = screens_of(cache)
-        with stage.lock:
-            stage.go_on(cache)
-            return stage.page(language, look)
-    stage = SandboxScreens(source)
-    stage.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
-    stage.draw({language: [look]})
-    parts = stage.whole(language, look)
+        screens = screens_of(cache)
+        with screens.lock:
+            screens.update(cache)
+            return screens.page(language, look)
+    screens = SandboxScreens(source)
+    screens.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
+    screens.draw({language: [look]})
+    parts = screens.whole(language, look)
     if by_socket:
         parts["nodes"] = render_to_string("parts/reading.html")
     return parts

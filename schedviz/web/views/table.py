@@ -28,8 +28,8 @@ def nodes_table(request: HttpRequest, name: str) -> HttpResponse:
 def rows(sandbox: Sandbox, sort: str, query: str, page: int) -> table.Table:
     """The table, from the sandbox's cache or the store; for a large sandbox from the picture of an open live
     page, if there is one."""
-    stage = followed_screens(sandbox.name) if is_large(sandbox) else None
-    if stage is None:
+    screens = followed_screens(sandbox.name) if is_large(sandbox) else None
+    if screens is None:
         return table.present_table(load(find_present(sandbox.name)), sort, query, page)
-    with stage.lock:
-        return table.present_table(stage.picture, sort, query, page)
+    with screens.lock:
+        return table.present_table(screens.picture, sort, query, page)
