@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until a test takes what it waits for for hung. Whoever waits goes on at once when it comes: no test
 depends on how soon that is."""
 

@@ -46,6 +46,13 @@ def story() -> list[dict[str, Any]]:
     ]
 
 
+def at_rest(screen: Page) -> None:
+    """Wait until the page shows what the story comes to."""
+    expect(screen.locator(".node .pod.victim")).to_have_count(1)
+    expect(screen.locator(".node .pod.running", has_text="small")).to_be_visible()
+    expect(screen.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
+
+
 @pytest.fixture
 def grid(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     """More nodes than cards are drawn for."""
@@ -105,9 +112,7 @@ CUT = """
 def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, grid: Sandbox) -> None:
     complaints = Complaints(screen)
     sandbox = live(*story())
-    expect(screen.locator(".node .pod.victim")).to_have_count(1)
-    expect(screen.locator(".node .pod.running", has_text="small")).to_be_visible()
-    expect(screen.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
+    at_rest(screen)
     complaints.look("live")
     for state, opener, shown in (
         ("play", ".mark.preempting", "#play"),
@@ -161,7 +166,7 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
 
 def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: Open) -> None:
     sandbox = live(*story())
-    expect(screen.locator(".node .pod.victim")).to_have_count(1)
+    at_rest(screen)
     rooms: list[str] = []
     for _ in range(400):
         screen.keyboard.press("Tab")

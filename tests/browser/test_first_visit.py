@@ -23,6 +23,7 @@ def test_a_first_visitor_causes_a_preemption_with_six_clicks_at_most(screen: Pag
     screen.goto("/")
     assert screen.locator(".btn.primary").count() == 1, "one obvious thing to begin with"
     screen.get_by_role("button", name="Cause a preemption").click()
+    expect(screen.locator("#connection")).to_have_text("live")
     screen.get_by_role("link", name="Add an urgent pod").click()
     expect(screen.get_by_label("Name", exact=True)).to_have_value("urgent-")
     screen.get_by_role("button", name="Create").click()

@@ -92,6 +92,7 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     slider.press("ArrowRight")
     expect(screen).to_have_url(re.compile(rf"{base}at/{seq + 1}/$"))
     slider.press("ArrowLeft")
+    expect(screen).to_have_url(re.compile(rf"{base}at/{seq}/$"))
 
     # Panels are of the moment, and follow it; nothing can be changed, and what goes on is not seen.
     screen.locator(".node .pod", has_text="web").click()
