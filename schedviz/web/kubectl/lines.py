@@ -27,8 +27,8 @@ def object_command(verb: str, resource: Resource, key: str, *more: str) -> str:
 
 
 def drain(node: str) -> str:
-    """The command with the same effect as :func:`schedviz.web.drain.drain`: pods of DaemonSets stay; pods
-    without a controller are evicted, too."""
+    """The command with the same effect as :func:`schedviz.web.drain.drain_node`: pods of DaemonSets stay;
+    pods without a controller are evicted, too."""
     return kubectl("drain", node, "--ignore-daemonsets", "--force")
 
 

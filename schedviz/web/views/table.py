@@ -13,7 +13,7 @@ from schedviz.web.views.page import find_present, find_sandbox, form_page, is_la
 
 @require_safe
 def nodes_table(request: HttpRequest, name: str) -> HttpResponse:
-    """``sort``, ``page``, ``q``: see :func:`schedviz.web.presenters.table.table`."""
+    """``sort``, ``page``, ``q``: see :func:`schedviz.web.presenters.table.present_table`."""
     sandbox = find_sandbox(name)
     number = request.GET.get("page", "")
     view = rows(
