@@ -5,10 +5,9 @@ from django.test import Client
 
 from schedviz.cache import default_caches
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.web.presenters.details import LINES_AT_MOST
-from schedviz.web.presenters.sentences import EventSentences, LogLine
+from schedviz.web.presenters.sentences import EventSentences
 from simulator.api import Change
-from simulator.trace import Bound, Event, Filtered, ObjectsCreated, ObjectsDeleted
+from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
 from tests.round_trips import round_trips
 from tests.web.samples import node, pod
 
@@ -69,25 +68,3 @@ def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandb
     assert len(named) == 3
     assert [seq for seq, _ in default_caches().read(filled.name).about_pod(key)] == named
     assert [seq for seq, _ in filled.about_pod(key)] == named
-
-
-def test_a_pod_panel_renders_only_the_events_that_its_log_shows(
-    filled: Sandbox, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = "default/p1"
-    others = [Bound(1, number, f"default/other-{number}", "n1") for number in range(100)]
-    own = [Bound(2, 100 + number, key, "n2") for number in range(LINES_AT_MOST)]
-    unlinked = [Filtered(3, 200, key, 1, 1, {}) for _ in range(30)]
-    filled.commit([], trace=[*own, *others, *unlinked])
-    rendered: list[Event] = []
-    line = EventSentences.line
-
-    def recorded(self: EventSentences, seq: int, event: Event) -> LogLine | None:
-        rendered.append(event)
-        return line(self, seq, event)
-
-    default_caches().read(filled.name)
-    monkeypatch.setattr(EventSentences, "line", recorded)
-    response = client.get(f"/s/{filled.name}/pods/{key}/", headers={"HX-Request": "true"})
-    assert response.status_code == 200
-    assert rendered == own[::-1]
