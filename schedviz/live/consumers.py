@@ -12,7 +12,7 @@ from django.conf import settings
 
 from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.store.default import default_store
-from schedviz.web.view.screen import look
+from schedviz.web.presenters.screen import look
 
 HUBS = Hubs()
 

@@ -18,9 +18,9 @@ from schedviz.live.probe import Probe
 from schedviz.live.slot import Slot
 from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
-from schedviz.web.stage import Drawn, Stage, stage_of, store_trouble, too_many_looks
-from schedviz.web.view.parts import Parts
-from schedviz.web.view.screen import DEFAULT, Look
+from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.screen import DEFAULT, Look
+from schedviz.web.screens import Drawn, SandboxScreens, screens_of, store_trouble, too_many_looks
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class Hub:
         """Whether the store does not answer."""
         self._shown: Trouble | None = None
         """The trouble that the pages show now."""
-        self._stage: Stage | None = None
+        self._screens: SandboxScreens | None = None
         self._loads = 0
         """``loads`` of the stage at the last frame."""
         self._newcomers: set[Viewer] = set()
@@ -150,8 +150,8 @@ class Hub:
             self._close_all(TRY_AGAIN_LATER)
         finally:
             self._life.end()
-            if self._stage:
-                self._stage.rest()
+            if self._screens:
+                self._screens.stop_drawing()
             self._cache.unlisten(self._rung)
             self._caches.unfollow(self._cache)
             checks.cancel()
@@ -167,7 +167,7 @@ class Hub:
                 self._show_trouble()
                 await asyncio.sleep(RETRY_SECONDS)
         self._down = False
-        self._stage = stage_of(self._cache)
+        self._screens = screens_of(self._cache)
         await self._probe.ask(anew=True)
         self._show_trouble()
         self.ring()
@@ -202,8 +202,8 @@ class Hub:
             self._show_trouble()
 
     async def _frame(self) -> None:
-        assert self._stage is not None
-        stage = self._stage
+        assert self._screens is not None
+        screens = self._screens
         newcomers, self._newcomers = self._newcomers, set()
         asking, self._asking = self._asking - newcomers, set()
         # Viewers may join, leave and change their look at any moment. The frame is for the viewers and the
@@ -216,13 +216,13 @@ class Hub:
         def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts]]:
             if newcomers:
                 self._cache.refresh()  # so that the first frame has what its user wrote in another process
-            with stage.lock:
-                is_new = stage.go_on(self._cache)
-                drawn = stage.draw(looks)
-                is_anew, self._loads = stage.loads != self._loads, stage.loads
+            with screens.lock:
+                is_new = screens.update(self._cache)
+                drawn = screens.draw(looks)
+                is_anew, self._loads = screens.loads != self._loads, screens.loads
                 to_whole = {*chosen} if is_anew else newcomers & chosen.keys()
-                wholes = {each: stage.whole(each.language, chosen[each]) for each in to_whole}
-                finds = {each: stage.found(each.language, chosen[each]) for each in asking & chosen.keys()}
+                wholes = {each: screens.whole(each.language, chosen[each]) for each in to_whole}
+                finds = {each: screens.found(each.language, chosen[each]) for each in asking & chosen.keys()}
                 return is_new, drawn, wholes, finds
 
         try:

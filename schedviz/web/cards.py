@@ -5,11 +5,11 @@ import msgspec
 from schedviz.store import Store
 from schedviz.store.model import Summary
 from schedviz.web.ideas import is_example
+from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.scenarios import translated_meta
-from schedviz.web.view.picture import NODES, PODS
 
 
-class Card(msgspec.Struct, frozen=True):
+class SandboxCard(msgspec.Struct, frozen=True):
     """One sandbox of the list."""
 
     name: str
@@ -22,16 +22,16 @@ class Card(msgspec.Struct, frozen=True):
     pending: int
 
 
-def cards(store: Store) -> tuple[list[Card], list[str]]:
+def cards(store: Store) -> tuple[list[SandboxCard], list[str]]:
     """The cards of all sandboxes, newest first, and the names of the sandboxes that cannot be read. The
     examples of ideas are left out; they have their own pages."""
     found, unreadable = store.summaries([NODES, PODS])
     return [sandbox_card(each) for each in reversed(found) if not is_example(each.meta)], unreadable
 
 
-def sandbox_card(found: Summary) -> Card:
+def sandbox_card(found: Summary) -> SandboxCard:
     """The card of one sandbox."""
-    return Card(
+    return SandboxCard(
         name=found.meta.name,
         title=translated_meta(found.meta).title or found.meta.name,
         paused=found.clock.paused,

@@ -50,14 +50,14 @@ class Drained(msgspec.Struct, frozen=True):
         return [each for each in self.outcomes if each.end in ("evicted", "leaving")]
 
 
-def drain(sandbox: Sandbox, node: str) -> Drained:
+def drain_node(sandbox: Sandbox, node: str) -> Drained:
     """Cordon the node and evict its pods. Raises StatusError if the node cannot be cordoned."""
     cordon(sandbox, node)
     here = [pod for pod in sandbox.list(PODS.id).items if pod["spec"].get("nodeName") == node]
-    return Drained([evict(sandbox, pod) for pod in here[:EVICTIONS_AT_ONCE]])
+    return Drained([evict_pod(sandbox, pod) for pod in here[:EVICTIONS_AT_ONCE]])
 
 
-def evict(sandbox: Sandbox, pod: Manifest) -> Outcome:
+def evict_pod(sandbox: Sandbox, pod: Manifest) -> Outcome:
     key, controller = key_of(pod), controller_of(pod)
     if controller is not None and controller["kind"] == "DaemonSet" and phase_of(pod) not in FINISHED:
         return Outcome(key, "daemon")

@@ -65,7 +65,7 @@ def read_dump(dump: Path) -> Iterator[Cluster]:
             timer = Timer(SECONDS, process.kill)
             timer.start()
             try:
-                yield _read(process)
+                yield _read_cluster(process)
             finally:
                 timer.cancel()
                 process.kill()
@@ -73,7 +73,7 @@ def read_dump(dump: Path) -> Iterator[Cluster]:
         _turns.release()
 
 
-def _read(process: "subprocess.Popen[bytes]") -> Cluster:
+def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
     assert process.stdout, "it is piped"
     assert process.stderr, "it is piped"
     first = process.stdout.readline()

@@ -49,7 +49,9 @@ def translated_meta(meta: Meta) -> Meta:
     return meta
 
 
-def create(store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None) -> Sandbox:
+def create_from_scenario(
+    store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None
+) -> Sandbox:
     """Create a sandbox from a scenario.
 
     scenario: its name; "" = an empty sandbox. name: "" = the scenario's name, with a number if that is taken.

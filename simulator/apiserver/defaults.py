@@ -41,7 +41,7 @@ def prepare_for_create(resource: Resource, manifest: Manifest, now: str) -> None
         select_own_pods(manifest)
 
 
-def _pod(manifest: Manifest) -> None:
+def _default_pod(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     set_pod_spec_defaults(spec)
     for container in all_containers(spec):
@@ -141,7 +141,7 @@ def _merge_label_keys_of_term(term: Manifest, labels: dict[str, str]) -> None:
                 selector.setdefault("matchExpressions", []).append(expression)
 
 
-def _node(manifest: Manifest) -> None:
+def _default_node(manifest: Manifest) -> None:
     manifest.setdefault("spec", {})
     status = manifest.setdefault("status", {})
     for kind in ("capacity", "allocatable"):
@@ -172,48 +172,48 @@ def _set_kubelet_defaults(manifest: Manifest, now: str) -> None:
         conditions.append(ready)
 
 
-def _namespace(manifest: Manifest) -> None:
+def _default_namespace(manifest: Manifest) -> None:
     name = manifest["metadata"].get("name")
     if name:
         manifest["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = name
     manifest.setdefault("status", {}).setdefault("phase", "Active")
 
 
-def _priority_class(manifest: Manifest) -> None:
+def _default_priority_class(manifest: Manifest) -> None:
     manifest.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
 
-def _persistent_volume(manifest: Manifest) -> None:
+def _default_persistent_volume(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
     spec.setdefault("volumeMode", "Filesystem")
     manifest.setdefault("status", {}).setdefault("phase", "Pending")
 
 
-def _persistent_volume_claim(manifest: Manifest) -> None:
+def _default_persistent_volume_claim(manifest: Manifest) -> None:
     manifest.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
     manifest.setdefault("status", {}).setdefault("phase", "Pending")
 
 
-def _disruption_budget(manifest: Manifest) -> None:
+def _default_disruption_budget(manifest: Manifest) -> None:
     """Set the spec. Upstream it is not a pointer: a missing spec is an empty one, which selects no pod."""
     manifest.setdefault("spec", {})
 
 
-def _storage_class(manifest: Manifest) -> None:
+def _default_storage_class(manifest: Manifest) -> None:
     manifest.setdefault("reclaimPolicy", "Delete")
     manifest.setdefault("volumeBindingMode", "Immediate")
 
 
 _DEFAULTS: dict[str, Callable[[Any], None]] = {
-    "pods": _pod,
-    "nodes": _node,
-    "namespaces": _namespace,
-    "priorityclasses.scheduling.k8s.io": _priority_class,
-    "persistentvolumes": _persistent_volume,
-    "persistentvolumeclaims": _persistent_volume_claim,
-    "storageclasses.storage.k8s.io": _storage_class,
-    "poddisruptionbudgets.policy": _disruption_budget,
+    "pods": _default_pod,
+    "nodes": _default_node,
+    "namespaces": _default_namespace,
+    "priorityclasses.scheduling.k8s.io": _default_priority_class,
+    "persistentvolumes": _default_persistent_volume,
+    "persistentvolumeclaims": _default_persistent_volume_claim,
+    "storageclasses.storage.k8s.io": _default_storage_class,
+    "poddisruptionbudgets.policy": _default_disruption_budget,
     **WORKLOAD_DEFAULTS,
 }
 

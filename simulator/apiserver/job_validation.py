@@ -24,11 +24,11 @@ MAX_INDEXES = 100_000
 maximum of completions, because the result of each index is stored."""
 
 
-def _job(manifest: Manifest) -> Iterator[Cause]:
+def _validate_job(manifest: Manifest) -> Iterator[Cause]:
     """ValidateJob: the selector is the generated one, unless manualSelector is set, and it matches the
     template's labels."""
     spec = manifest["spec"]
-    yield from _job_spec(spec, "spec")
+    yield from _validate_job_spec(spec, "spec")
     selector = spec.get("selector", {})
     own = {label: manifest["metadata"].get("uid", "") for label in JOB_LABELS}
     given = selector.get("matchLabels", {})
@@ -42,7 +42,7 @@ def _job(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
 
 
-def _job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
+def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     yield from validate_counts(spec, path)
     yield from validate_template(spec, path, ("OnFailure", "Never"))
     if spec["completionMode"] not in ("NonIndexed", "Indexed"):
@@ -104,13 +104,13 @@ def _success_policy(spec: Manifest, path: str) -> Iterator[Cause]:
             )
 
 
-def _cron_job(manifest: Manifest) -> Iterator[Cause]:
+def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
     name = manifest["metadata"].get("name", "")
     if len(name) > MAX_CRON_JOB_NAME:
         yield invalid("metadata.name", name, f"must be no more than {MAX_CRON_JOB_NAME} characters")
     yield from validate_counts(spec, "spec")
-    yield from _job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
+    yield from _validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
     if not spec.get("schedule"):
         yield required("spec.schedule")
     else:
@@ -129,6 +129,6 @@ def _cron_job(manifest: Manifest) -> Iterator[Cause]:
 
 
 JOB_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
-    "jobs.batch": _job,
-    "cronjobs.batch": _cron_job,
+    "jobs.batch": _validate_job,
+    "cronjobs.batch": _validate_cron_job,
 }

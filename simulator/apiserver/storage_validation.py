@@ -15,7 +15,7 @@ VOLUME_MODES = ("Block", "Filesystem")
 RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
 
 
-def _persistent_volume(manifest: Manifest) -> Iterator[Cause]:
+def _validate_persistent_volume(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
     yield from _storage(spec.get("capacity", {}), "spec.capacity")
     if not spec.get("accessModes"):
@@ -38,7 +38,7 @@ def validate_claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     yield from selector_validation.validate_label_selector(spec.get("selector"), f"{path}.selector")
 
 
-def _persistent_volume_claim(manifest: Manifest) -> Iterator[Cause]:
+def _validate_persistent_volume_claim(manifest: Manifest) -> Iterator[Cause]:
     yield from validate_claim_spec(manifest["spec"], "spec")
 
 
@@ -63,7 +63,7 @@ def _storage(amounts: dict[str, str], path: str) -> Iterator[Cause]:
         yield invalid(f"{path}[storage]", amounts["storage"], "must be greater than zero")
 
 
-def _storage_class(manifest: Manifest) -> Iterator[Cause]:
+def _validate_storage_class(manifest: Manifest) -> Iterator[Cause]:
     if not manifest["provisioner"]:
         yield required("provisioner")
     for field, choices in (
@@ -91,8 +91,8 @@ def _csi_node(manifest: Manifest) -> Iterator[Cause]:
 
 
 STORAGE_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
-    "persistentvolumes": _persistent_volume,
-    "persistentvolumeclaims": _persistent_volume_claim,
-    "storageclasses.storage.k8s.io": _storage_class,
+    "persistentvolumes": _validate_persistent_volume,
+    "persistentvolumeclaims": _validate_persistent_volume_claim,
+    "storageclasses.storage.k8s.io": _validate_storage_class,
     "csinodes.storage.k8s.io": _csi_node,
 }

@@ -98,7 +98,7 @@ def _age(item: Manifest, now: Micros) -> str:
     return human_duration((now - micros(created)) // SECOND) if created else "<unknown>"
 
 
-def _pod(item: Manifest) -> list[Any]:
+def _pod_cells(item: Manifest) -> list[Any]:
     spec, status = item["spec"], item.get("status", {})
     statuses = status.get("containerStatuses", ())
     ready = sum(bool(container.get("ready")) for container in statuses)
@@ -122,7 +122,7 @@ def _pod(item: Manifest) -> list[Any]:
     ]
 
 
-def _node(item: Manifest) -> list[Any]:
+def _node_cells(item: Manifest) -> list[Any]:
     conditions = {c["type"]: c["status"] for c in item.get("status", {}).get("conditions", ())}
     ready = {"True": "Ready", "False": "NotReady"}.get(conditions.get("Ready", ""), "Unknown")
     cordoned = ",SchedulingDisabled" if item["spec"].get("unschedulable") else ""
@@ -133,17 +133,17 @@ def _node(item: Manifest) -> list[Any]:
     return [ready + cordoned, ",".join(roles) or "<none>", version]
 
 
-def _priority_class(item: Manifest) -> list[Any]:
+def _priority_class_cells(item: Manifest) -> list[Any]:
     return [item["value"], str(bool(item.get("globalDefault"))).lower(), item.get("preemptionPolicy", "")]
 
 
-def _disruption_budget(item: Manifest) -> list[Any]:
+def _disruption_budget_cells(item: Manifest) -> list[Any]:
     spec = item.get("spec", {})
     allowed = item.get("status", {}).get("disruptionsAllowed", 0)
     return [str(spec.get("minAvailable", "N/A")), str(spec.get("maxUnavailable", "N/A")), allowed]
 
 
-def _namespace(item: Manifest) -> list[Any]:
+def _namespace_cells(item: Manifest) -> list[Any]:
     return ["Terminating" if "deletionTimestamp" in item["metadata"] else item["status"]["phase"]]
 
 
@@ -197,13 +197,13 @@ _KINDS: dict[str, tuple[list[Column], Row]] = {
             ("Nominated Node", "string", 1),
             ("Priority Class", "string", 1),
         ],
-        _pod,
+        _pod_cells,
     ),
-    "nodes": ([("Status", "string", 0), ("Roles", "string", 0), ("Version", "string", 1)], _node),
-    "namespaces": ([("Status", "string", 0)], _namespace),
+    "nodes": ([("Status", "string", 0), ("Roles", "string", 0), ("Version", "string", 1)], _node_cells),
+    "namespaces": ([("Status", "string", 0)], _namespace_cells),
     "priorityclasses.scheduling.k8s.io": (
         [("Value", "integer", 0), ("Global-Default", "boolean", 0), ("PreemptionPolicy", "string", 0)],
-        _priority_class,
+        _priority_class_cells,
     ),
     "poddisruptionbudgets.policy": (
         [
@@ -211,6 +211,6 @@ _KINDS: dict[str, tuple[list[Column], Row]] = {
             ("Max Unavailable", "string", 0),
             ("Allowed Disruptions", "integer", 0),
         ],
-        _disruption_budget,
+        _disruption_budget_cells,
     ),
 }

@@ -38,7 +38,7 @@ def _finalizers(new: Manifest, old: Manifest) -> Iterator[Cause]:
             )
 
 
-def _pod(new: Manifest, old: Manifest) -> Iterator[Cause]:
+def _validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     after, before = new["spec"], old["spec"]
     if len(after["containers"]) != len(before["containers"]):
         yield forbidden("spec.containers", "pod updates may not add or remove containers")
@@ -111,13 +111,13 @@ def _gated_placement(allowed: Manifest, before: Manifest) -> Iterator[Cause]:
             del allowed["affinity"]
 
 
-def _priority_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
+def _validate_priority_class_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     if new["value"] != old["value"]:
         yield forbidden("value", "may not be changed in an update.")
     yield from _immutable(new, old, "preemptionPolicy")
 
 
-def _storage_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
+def _validate_storage_class_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     for field in ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"):
         if new.get(field) != old.get(field):
             yield forbidden(field, f"updates to {field} are forbidden.")
@@ -149,9 +149,9 @@ def _immutable(new: Manifest, old: Manifest, field: str) -> Iterator[Cause]:
 
 
 _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
-    "pods": _pod,
-    "priorityclasses.scheduling.k8s.io": _priority_class,
-    "storageclasses.storage.k8s.io": _storage_class,
+    "pods": _validate_pod_update,
+    "priorityclasses.scheduling.k8s.io": _validate_priority_class_update,
+    "storageclasses.storage.k8s.io": _validate_storage_class_update,
     "persistentvolumeclaims": _claim,
     "controllerrevisions.apps": _revision,
     **dict.fromkeys(WORKLOAD_CHECKS, validate_workload_update),

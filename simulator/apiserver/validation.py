@@ -83,12 +83,12 @@ def _owner_references(references: Sequence[Manifest]) -> Iterator[Cause]:
         yield invalid(path, references, detail + " and ".join(controllers[:2]))
 
 
-def _node(manifest: Manifest) -> Iterator[Cause]:
+def _validate_node(manifest: Manifest) -> Iterator[Cause]:
     yield from selector_validation.validate_taints(manifest["spec"].get("taints", []), "spec.taints")
     yield from resource_validation.validate_node_resources(manifest["status"])
 
 
-def _priority_class(manifest: Manifest) -> Iterator[Cause]:
+def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
     name, value = manifest["metadata"].get("name", ""), manifest["value"]
     if name.startswith("system-"):
         if SYSTEM_CLASSES.get(name) != value or manifest.get("globalDefault"):
@@ -104,7 +104,7 @@ def _priority_class(manifest: Manifest) -> Iterator[Cause]:
         )
 
 
-def _disruption_budget(manifest: Manifest) -> Iterator[Cause]:
+def _validate_disruption_budget(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest.get("spec", {})
     if "minAvailable" in spec and "maxUnavailable" in spec:
         yield invalid("spec", "minAvailable, maxUnavailable", "cannot be both set")
@@ -153,9 +153,9 @@ def _timetable(manifest: Manifest) -> Iterator[Cause]:
 
 _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "pods": pod_validation.validate_pod,
-    "nodes": _node,
-    "priorityclasses.scheduling.k8s.io": _priority_class,
-    "poddisruptionbudgets.policy": _disruption_budget,
+    "nodes": _validate_node,
+    "priorityclasses.scheduling.k8s.io": _validate_priority_class,
+    "poddisruptionbudgets.policy": _validate_disruption_budget,
     "customresourcedefinitions.apiextensions.k8s.io": _custom_resource_definition,
     "timetables.schedviz": _timetable,
     **STORAGE_CHECKS,

@@ -25,7 +25,7 @@ def _replica_set(manifest: Manifest) -> None:
     _template(manifest)
 
 
-def _replication_controller(manifest: Manifest) -> None:
+def _default_replication_controller(manifest: Manifest) -> None:
     """The template may be missing. The selector defaults to the template's labels."""
     spec = manifest.setdefault("spec", {})
     spec.setdefault("replicas", 1)
@@ -36,7 +36,7 @@ def _replication_controller(manifest: Manifest) -> None:
             spec["selector"] = dict(labels)
 
 
-def _deployment(manifest: Manifest) -> None:
+def _default_deployment(manifest: Manifest) -> None:
     _replica_set(manifest)
     spec = manifest["spec"]
     strategy = spec.setdefault("strategy", {})
@@ -49,7 +49,7 @@ def _deployment(manifest: Manifest) -> None:
     spec.setdefault("progressDeadlineSeconds", 600)
 
 
-def _stateful_set(manifest: Manifest) -> None:
+def _default_stateful_set(manifest: Manifest) -> None:
     _replica_set(manifest)
     spec = manifest["spec"]
     spec.setdefault("podManagementPolicy", "OrderedReady")
@@ -66,7 +66,7 @@ def _stateful_set(manifest: Manifest) -> None:
         claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
 
 
-def _daemon_set(manifest: Manifest) -> None:
+def _default_daemon_set(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     _template(manifest)
     strategy = spec.setdefault("updateStrategy", {})
@@ -78,11 +78,11 @@ def _daemon_set(manifest: Manifest) -> None:
     spec.setdefault("revisionHistoryLimit", 10)
 
 
-def _job(manifest: Manifest) -> None:
-    _job_spec(manifest.setdefault("spec", {}))
+def _default_job(manifest: Manifest) -> None:
+    _default_job_spec(manifest.setdefault("spec", {}))
 
 
-def _job_spec(spec: Manifest) -> None:
+def _default_job_spec(spec: Manifest) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
     spec.setdefault("parallelism", 1)
@@ -95,7 +95,7 @@ def _job_spec(spec: Manifest) -> None:
     _template({"spec": spec})
 
 
-def _cron_job(manifest: Manifest) -> None:
+def _default_cron_job(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     spec.setdefault("concurrencyPolicy", "Allow")
     spec.setdefault("suspend", False)
@@ -103,17 +103,17 @@ def _cron_job(manifest: Manifest) -> None:
     spec.setdefault("failedJobsHistoryLimit", 1)
     template = spec.setdefault("jobTemplate", {})
     template.setdefault("metadata", {})
-    _job_spec(template.setdefault("spec", {}))
+    _default_job_spec(template.setdefault("spec", {}))
 
 
 WORKLOAD_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
-    "deployments.apps": _deployment,
+    "deployments.apps": _default_deployment,
     "replicasets.apps": _replica_set,
-    "replicationcontrollers": _replication_controller,
-    "statefulsets.apps": _stateful_set,
-    "daemonsets.apps": _daemon_set,
-    "jobs.batch": _job,
-    "cronjobs.batch": _cron_job,
+    "replicationcontrollers": _default_replication_controller,
+    "statefulsets.apps": _default_stateful_set,
+    "daemonsets.apps": _default_daemon_set,
+    "jobs.batch": _default_job,
+    "cronjobs.batch": _default_cron_job,
 }
 
 

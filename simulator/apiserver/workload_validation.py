@@ -45,7 +45,7 @@ def _no_deadline(spec: Manifest, kind: str) -> Iterator[Cause]:
         yield forbidden("spec.template.spec.activeDeadlineSeconds", detail)
 
 
-def _deployment(manifest: Manifest) -> Iterator[Cause]:
+def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
     yield from _workload(manifest)
     spec, path = manifest["spec"], "spec.strategy.rollingUpdate"
     if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
@@ -64,7 +64,7 @@ def _deployment(manifest: Manifest) -> Iterator[Cause]:
         yield forbidden(path, "may not be specified when strategy `type` is 'Recreate'")
 
 
-def _daemon_set(manifest: Manifest) -> Iterator[Cause]:
+def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:
     yield from _workload(manifest)
     strategy = manifest["spec"]["updateStrategy"]
     yield from _update_strategy(strategy)
@@ -79,7 +79,7 @@ def _daemon_set(manifest: Manifest) -> Iterator[Cause]:
             yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
-def _stateful_set(manifest: Manifest) -> Iterator[Cause]:
+def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
     yield from _workload(manifest)
     spec = manifest["spec"]
     strategy = spec["updateStrategy"]
@@ -125,7 +125,7 @@ def validate_int_or_percent(value: int | str, path: str, most: int | None = None
         yield invalid(path, value, f"must not be greater than {most}%")
 
 
-def _replication_controller(manifest: Manifest) -> Iterator[Cause]:
+def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
     """pkg/apis/core/validation/validation.go, ValidateReplicationControllerSpec."""
     spec = manifest["spec"]
     yield from validate_counts(spec, "spec")
@@ -141,11 +141,11 @@ def _replication_controller(manifest: Manifest) -> Iterator[Cause]:
 
 
 WORKLOAD_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
-    "deployments.apps": _deployment,
+    "deployments.apps": _validate_deployment,
     "replicasets.apps": _workload,
-    "replicationcontrollers": _replication_controller,
-    "statefulsets.apps": _stateful_set,
-    "daemonsets.apps": _daemon_set,
+    "replicationcontrollers": _validate_replication_controller,
+    "statefulsets.apps": _validate_stateful_set,
+    "daemonsets.apps": _validate_daemon_set,
     **JOB_CHECKS,
 }
 

@@ -24,7 +24,7 @@ class NodeImages:
         """Replace the images ``old`` of a node by ``new``."""
         if old == new:
             return
-        for name in _names(old):
+        for name in _image_names(old):
             state = self.states.get(name)
             if state is not None:
                 state.rows.discard(row)
@@ -35,5 +35,5 @@ class NodeImages:
                 self.states.setdefault(name, ImageState(image.size)).rows.add(row)
 
 
-def _names(images: Sequence[Image]) -> set[str]:
+def _image_names(images: Sequence[Image]) -> set[str]:
     return {name for image in images for name in image.names}

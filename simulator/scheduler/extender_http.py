@@ -57,7 +57,7 @@ class HttpTransport:
         try:
             connection.request("POST", path or "/", body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
-            return answer.status, _read(answer, deadline)
+            return answer.status, _read_response(answer, deadline)
         except (OSError, http.client.HTTPException) as failure:
             raise ExtenderError(f"Post {url}: {failure or type(failure).__name__}") from None
         finally:
@@ -68,7 +68,7 @@ def _port(parts: SplitResult) -> int:
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _read(answer: http.client.HTTPResponse, deadline: float) -> bytes:
+def _read_response(answer: http.client.HTTPResponse, deadline: float) -> bytes:
     """The answer's body. The deadline is checked here because a socket's timeout holds for each packet only.
     Raises OSError."""
     read = bytearray()

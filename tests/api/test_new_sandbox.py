@@ -110,7 +110,7 @@ def test_a_branch_is_not_left_half_made_by_an_edit_that_no_one_foresaw(
 
 def test_all_who_start_a_scenario_at_the_same_time_get_one_of_their_own(store: Store) -> None:
     before = store.names()
-    at_once(lambda _: scenarios.create(store, "taints-and-affinity"))
+    at_once(lambda _: scenarios.create_from_scenario(store, "taints-and-affinity"))
     made = store.names() - before
     assert len(made) == THREADS
     for name in made:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from schedviz.web import ideas as known_ideas
 from schedviz.web import scenarios
 from schedviz.web.commands import COMMANDS
-from schedviz.web.compare import PRESETS
+from schedviz.web.comparison_form import PRESETS
 from schedviz.web.forms import FORMS
 from simulator.apiserver import schema
 from tests.fuzz import bodies, objects, values

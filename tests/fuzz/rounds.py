@@ -60,7 +60,7 @@ class Rounds:
         known = [*scenarios.scenarios(), ""]
         made = []
         for each in range(CLIENTS):
-            sandbox = scenarios.create(
+            sandbox = scenarios.create_from_scenario(
                 self.stack.store, known[(number + each) % len(known)], sandbox_of(each)
             )
             write.create(sandbox, objects.valid())

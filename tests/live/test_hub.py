@@ -16,8 +16,8 @@ from schedviz.live.hub import Hub, Hubs, Viewer
 from schedviz.live.slot import Frame
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Meta, Sandbox, Store
-from schedviz.web.stage import stage_of
-from schedviz.web.view.screen import look
+from schedviz.web.presenters.screen import look
+from schedviz.web.screens import screens_of
 from simulator.api import Change
 from tests.round_trips import round_trips
 from tests.waiting import PATIENCE
@@ -300,15 +300,15 @@ async def test_what_a_request_for_the_page_has_drawn_comes_with_the_next_frame_t
     watcher = Watcher()
     hub.join(watcher.viewer)
     await watcher.frame()
-    stage, cache = stage_of(hub._cache), hub._cache
+    screens, cache = screens_of(hub._cache), hub._cache
     for number in range(3):
 
         def request(name: str = f"p{number}") -> None:
-            with stage.lock:  # no frame is drawn meanwhile
+            with screens.lock:  # no frame is drawn meanwhile
                 sandbox.commit(Commit(pods(name)))
                 cache.refresh()
-                stage.go_on(cache)
-                page = stage.page("zh-hans", look("", "web"))
+                screens.update(cache)
+                page = screens.page("zh-hans", look("", "web"))
             assert any(f">{name}<" in html for html in page.values())
 
         await asyncio.to_thread(request)

@@ -12,7 +12,7 @@ from schedviz.live import consumers
 from schedviz.live.hub import TRY_AGAIN_LATER, Hubs
 from schedviz.live.routing import websocket_urlpatterns
 from schedviz.store import Commit, Sandbox, Store
-from schedviz.web.stage import stage_of
+from schedviz.web.screens import screens_of
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
 from tests.web.samples import pod
@@ -67,7 +67,7 @@ async def test_of_many_who_take_the_last_place_one_gets_it_though_others_wait_fo
     for socket in watching:
         await socket.frame()
     # From here on no page is drawn: who connects waits for the first frame.
-    lock = stage_of(hub._cache).lock
+    lock = screens_of(hub._cache).lock
     await asyncio.to_thread(lock.acquire)
     try:
         newcomers = [await connected(sandbox)]

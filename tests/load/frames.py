@@ -15,7 +15,7 @@ NOMINATED: Final = b' ghost"'
 """In the tag of a pod that is nominated to the node and not bound."""
 
 CELLS: Final = re.compile(rb'<pre id="(g\d+-\d+)" class="cells"[^>]*>(.*?)</pre>', re.DOTALL)
-"""A chunk of the grid that stands for cards where there are many nodes (schedviz/web/view/grid.py)."""
+"""A chunk of the grid that stands for cards where there are many nodes (schedviz/web/presenters/grid.py)."""
 PODS_OF_CELL: Final = 5
 """The index of the number of pods in a cell."""
 

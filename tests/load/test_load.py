@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schedviz.loop import clock
 from schedviz.store import Sandbox, Store
-from schedviz.web.view.parts import Drawing
+from schedviz.web.presenters.parts import PartRenderer
 from tests.load import frames, report
 from tests.load.bulk import Grid, create
 from tests.load.counting_proxy import CountingProxy
@@ -34,7 +34,7 @@ def head(after: int, seq: int) -> bytes:
 
 def block(state: str) -> bytes:
     pod = {"key": "default/web", "state": state, "stem": "web", "rank": 0, "uid": "u"}
-    return Drawing("/s/a/").render("parts/block.html", pod, "n1-web").encode()
+    return PartRenderer("/s/a/").render("parts/block.html", pod, "n1-web").encode()
 
 
 def test_a_pod_is_bound_where_a_card_has_it_and_not_as_nominated() -> None:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from schedviz.store.mentions import mentions
-from schedviz.web.view.log import Words
+from schedviz.web.presenters.sentences import EventSentences, linked_names
 from simulator.trace import AnyEvent, Event
 
 LINK = re.compile(r'href="/s/a/(pods|nodes)/([^"]+?)/"')
@@ -23,7 +23,7 @@ def sample(kind: type[Event], resource: str) -> Event:
             case "pod" | "preemptor" | "key":
                 values[field.name] = f"default/{field.name}"
             case "victims" | "keys":
-                values[field.name] = [f"default/{field.name}-{number}" for number in range(2)]
+                values[field.name] = [f"default/{field.name}-{number}" for number in range(5)]
             case "change":
                 values[field.name] = "added"
             case "phase":
@@ -43,7 +43,10 @@ def sample(kind: type[Event], resource: str) -> Event:
 @pytest.mark.parametrize("resource", ["pods", "nodes"])
 def test_the_objects_that_a_line_links_to_are_found(kind: type[Event], resource: str) -> None:
     event = sample(kind, resource)
-    line = Words("/s/a/").line(1, event)
+    line = EventSentences("/s/a/").line(1, event)
     linked = {(where, name) for where, name in LINK.findall(line.html if line else "")}
     pods, nodes = mentions(event)
     assert linked <= {("pods", name) for name in pods} | {("nodes", name) for name in nodes}
+    if line is not None:
+        pods, nodes = linked_names(event)
+        assert linked == {("pods", name) for name in pods} | {("nodes", name) for name in nodes}

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from schedviz.comparisons.order import AT_ONCE, Orders, TooManyComparisons
 from schedviz.store import Store
-from schedviz.web import compare
-from schedviz.web.view.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
+from schedviz.web import comparison_form
+from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
 from simulator.compare.answer import Curve
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.workload import ComparedWorkload
@@ -18,15 +18,17 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{na
 
 
 def test_every_preset_is_a_scheduler_that_starts() -> None:
-    for preset in compare.PRESETS:
+    for preset in comparison_form.PRESETS:
         ComparisonRun(ComparedWorkload([], 0, 0), Side(preset.config, preset.queue), Side(), 1)
 
 
 def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store: Store) -> None:
-    wish = compare.parse_comparison(store, {**ASKED, "b_seed": "7"})
+    wish = comparison_form.parse_comparison(store, {**ASKED, "b_seed": "7"})
     assert (wish.a.queue, wish.a.seed) == ("fifo", 1)
     assert (wish.b.queue, wish.b.seed, wish.seconds) == ("v1.34", 7, 120)
-    pasted = compare.parse_comparison(store, {**ASKED, "workload": "manifests:", "text": f"at: 5s\n{POD}"})
+    pasted = comparison_form.parse_comparison(
+        store, {**ASKED, "workload": "manifests:", "text": f"at: 5s\n{POD}"}
+    )
     assert "kind: Scenario" in pasted.text
 
 
@@ -46,14 +48,14 @@ def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store
     ],
 )
 def test_what_is_wrong_is_said_of_its_field(store: Store, field: str, posted: Mapping[str, str]) -> None:
-    with pytest.raises(compare.InvalidField) as unclear:
-        compare.parse_comparison(store, ASKED | dict(posted))
+    with pytest.raises(comparison_form.InvalidField) as unclear:
+        comparison_form.parse_comparison(store, ASKED | dict(posted))
     assert unclear.value.field == field
 
 
 def test_so_many_are_in_line_at_once_and_a_place_is_free_again_when_one_ends(store: Store) -> None:
     orders = Orders(store)
-    wish = compare.parse_comparison(store, ASKED)
+    wish = comparison_form.parse_comparison(store, ASKED)
     taken = [orders.ask(wish) for _ in range(AT_ONCE)]
     with pytest.raises(TooManyComparisons):
         orders.ask(wish)

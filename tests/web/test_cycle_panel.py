@@ -7,9 +7,9 @@ from django.test import Client
 from msgspec.structs import replace
 
 from schedviz.store import Commit, Sandbox
-from schedviz.web.view.course import course
-from schedviz.web.view.cycle import read
-from schedviz.web.view.priority import Ranks
+from schedviz.web.presenters.cycle import present_cycle
+from schedviz.web.presenters.pod_history import pod_history
+from schedviz.web.presenters.priority import Ranks
 from simulator import trace
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt_record import record
@@ -53,18 +53,18 @@ def test_a_node_with_nominated_pods_is_shown_as_two_passes(
 def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     decision = replace(SCHEDULED, attempt=1)
     entry = lane("web", "waiting", plugins=["Gang"])
-    view = read(decision, Ranks(()), entry=entry)
+    view = present_cycle(decision, Ranks(()), entry=entry)
     assert view.headline == "n3 is reserved for web, which waits on Permit for Gang."
     assert [(step.name, step.state) for step in view.steps[-2:]] == [("Permit", "current"), ("Bind", "todo")]
-    later = read(replace(decision, attempt=2), Ranks(()), entry=entry)
+    later = present_cycle(replace(decision, attempt=2), Ranks(()), entry=entry)
     assert later.steps[-1].state == "done"
     told = [
         trace.CycleStarted(START, 7, "default/web", 1, 0),
         trace.QueueMoved(START, "default/web", "inFlight", "waiting", "Permit", "Gang"),
     ]
-    assert course("default/web", told).attempts[0].outcome == "waits on Permit"
+    assert pod_history("default/web", told).attempts[0].outcome == "waits on Permit"
     bound = [*told, trace.Bound(START, 7, "default/web", "n3")]
-    assert course("default/web", bound).attempts[0].outcome == "bound to n3"
+    assert pod_history("default/web", bound).attempts[0].outcome == "bound to n3"
 
 
 @pytest.mark.parametrize(("place", "node"), [("0", "n3"), ("1", "n1"), ("2", ""), ("x", "")])

@@ -8,7 +8,7 @@ from django import forms
 
 from schedviz.api import write
 from schedviz.store import Sandbox
-from schedviz.web.drain import drain
+from schedviz.web.drain import drain_node
 from schedviz.web.forms.base import ManifestForm
 from schedviz.web.forms.conflict import differences, merged
 from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
@@ -27,7 +27,7 @@ from schedviz.web.forms.notation import (
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.kubectl import lines
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.views.stored import ChangedMeanwhile, editable, save_unless_changed
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS
@@ -278,14 +278,14 @@ def test_a_drain_evicts_what_the_budgets_allow_and_leaves_daemons(sandbox: Sandb
     for name in ("a", "b"):
         write.edit(sandbox, PODS.id, f"default/{name}", running, subresource="status")
     write.edit(sandbox, "poddisruptionbudgets.policy", "default/web", allow_one, subresource="status")
-    outcome = drain(sandbox, "n")
+    outcome = drain_node(sandbox, "n")
     ends = {each.pod: each.end for each in outcome.outcomes}
     assert ends == {"default/a": "evicted", "default/agent": "daemon", "default/b": "refused"}
     (refused,) = outcome.refused
     assert refused.pod == "default/b"
     assert refused.message == "Cannot evict pod as it would violate the pod's disruption budget."
     assert refused.why == "The disruption budget web needs 1 healthy pods and has 2 currently"
-    assert [each.pod for each in drain(sandbox, "n").going] == ["default/a"]
+    assert [each.pod for each in drain_node(sandbox, "n").going] == ["default/a"]
     assert (sandbox.get("nodes", "n") or {})["spec"]["unschedulable"] is True
 
 

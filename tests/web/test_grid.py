@@ -7,10 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedviz.store import Clock
-from schedviz.web.view import find, found, grid, groups, table
-from schedviz.web.view.picture import NODES, PODS, Picture
-from schedviz.web.view.priority import Ranks
-from schedviz.web.view.screen import DEFAULT, Look, Screen
+from schedviz.web.presenters import filter_query, filter_result, grid, groups, table
+from schedviz.web.presenters.picture import NODES, PODS, Picture
+from schedviz.web.presenters.priority import Ranks
+from schedviz.web.presenters.screen import DEFAULT, Look, Screen
 from simulator import trace
 from simulator.api import WatchEvent
 
@@ -129,7 +129,7 @@ def things() -> Picture:
 
 
 def names(picture: Picture, query: str) -> set[str]:
-    holds = find.read(query)
+    holds = filter_query.parse_query(query)
     return {thing.name for thing in picture.nodes.values() if holds(picture, thing)} | {
         thing.key.removeprefix("default/") for thing in picture.pods.values() if holds(picture, thing)
     }
@@ -155,23 +155,23 @@ def test_the_filters_language() -> None:
 
 def test_what_is_found_is_counted_linked_and_told_to_stay_bright() -> None:
     picture = things()
-    view = found.found(picture, "is:running", groups.overview(picture, ""), [])
+    view = filter_result.present_found(picture, "is:running", groups.overview(picture, ""), [])
     assert view.text == "2 pods, 0 nodes"
     assert [(item.path, item.words) for item in view.items] == [
         ("pods/default/web-1/", "running on n1"),
         ("pods/team-a/web-3/", "running on n1"),
     ]
     assert json.loads(view.bright) == {"lines": [1], "nodes": ["n1"], "pods": ["uid-web-1", "uid-web-3"]}
-    wrong = found.found(picture, "is:tired", groups.EMPTY, [])
+    wrong = filter_result.present_found(picture, "is:tired", groups.EMPTY, [])
     assert wrong.wrong
     assert "is: knows pending, active" in wrong.text
-    assert found.found(picture, "", groups.EMPTY, []) == found.NOTHING
+    assert filter_result.present_found(picture, "", groups.EMPTY, []) == filter_result.NOTHING
 
 
 def test_in_a_grid_a_node_stays_bright_for_its_pods() -> None:
     picture = many()
     picture.object(PODS, pod("web", node="n3"))
-    view = found.found(picture, "web", groups.overview(picture, groups.UNGROUPED), [])
+    view = filter_result.present_found(picture, "web", groups.overview(picture, groups.UNGROUPED), [])
     assert json.loads(view.bright)["cells"] == "3.+97."
 
 
@@ -181,14 +181,14 @@ def test_the_table_has_every_node_in_the_order_of_a_column() -> None:
     limited["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "6"}
     picture.object(PODS, limited)
     picture.object(PODS, pod("b", node="n100", cpu="3"))
-    most = table.table(picture, "-cpu", "", 1)
+    most = table.present_table(picture, "-cpu", "", 1)
     assert ([row.name for row in most.rows[:3]], most.pages) == (["n100", "n7", "n0"], 2)
     assert [each.sorted for each in most.headings if each.key == "cpu"] == ["descending"]
     assert [each.link for each in most.headings if each.key in ("name", "cpu")] == ["name", "cpu"]
-    last = table.table(picture, "name", "", 99)
+    last = table.present_table(picture, "name", "", 99)
     assert ([row.name for row in last.rows], last.page) == (["n100"], 2)
-    [row] = table.table(picture, "nonsense", "node=n7", 1).rows
+    [row] = table.present_table(picture, "nonsense", "node=n7", 1).rows
     assert (row.cpu.requested, row.cpu.limits, row.cpu.free, row.cpu.overcommitted) == ("2", "6", "2", True)
-    assert [row.name for row in table.table(picture, "", "is:running cpu", 1).rows] == []
-    assert [row.name for row in table.table(picture, "-name", "is:running", 1).rows] == ["n100", "n7"]
-    assert "is: knows" in table.table(picture, "", "is:tired", 1).wrong
+    assert [row.name for row in table.present_table(picture, "", "is:running cpu", 1).rows] == []
+    assert [row.name for row in table.present_table(picture, "-name", "is:running", 1).rows] == ["n100", "n7"]
+    assert "is: knows" in table.present_table(picture, "", "is:tired", 1).wrong

@@ -1,7 +1,7 @@
 """What a newcomer is told to do next, from nothing to a preemption of their own."""
 
-from schedviz.web.view.hint import hint, urgent
-from schedviz.web.view.picture import NODES, PODS, PRIORITY_CLASSES, Picture
+from schedviz.web.presenters.hint import hint, urgent_pod_fields
+from schedviz.web.presenters.picture import NODES, PODS, PRIORITY_CLASSES, Picture
 from simulator import trace
 
 from . import samples
@@ -29,11 +29,11 @@ def test_the_hint_leads_from_nothing_to_a_preemption_of_ones_own() -> None:
 
 def test_the_urgent_pod_fits_nowhere_unless_others_go() -> None:
     picture = Picture()
-    assert urgent(picture) == {"name": "urgent-"}
+    assert urgent_pod_fields(picture) == {"name": "urgent-"}
     picture.object(PRIORITY_CLASSES, {"metadata": {"name": "high", "resourceVersion": "1"}, "value": 1000})
     for name in ("n1", "n2", "n3"):
         picture.object(NODES, samples.node(name, unschedulable=name == "n3"))
     picture.object(PODS, samples.pod("low", node="n1", cpu="3"))
     picture.object(PODS, samples.pod("equal", node="n2", cpu="3500m", priority=1000))
     # 1000m are free on n1, 4000m if low goes; n2's pod may stay; n3 is closed.
-    assert urgent(picture) == {"name": "urgent-", "priority_class": "high", "cpu": "2500m"}
+    assert urgent_pod_fields(picture) == {"name": "urgent-", "priority_class": "high", "cpu": "2500m"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import simulator.plugins
-from schedviz.web.view import meanings, reasons
+from schedviz.web.presenters import meanings, reasons
 from simulator.client import event_recorder
 from simulator.framework.status import Status
 from simulator.preemption.dry_run import NO_VICTIMS, NOT_HELPFUL
@@ -26,7 +26,7 @@ def constants() -> Iterator[Status]:
 def test_every_reason_of_a_plugin_has_a_meaning() -> None:
     said = {reason for status in constants() for reason in status.reasons}
     assert len(said) > 15
-    assert {reason for reason in said if not meanings.reason(reason)} == set()
+    assert {reason for reason in said if not meanings.reason_meaning(reason)} == set()
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_a_message_is_told_in_short_words(message: str, text: str) -> None:
 
 def test_events_and_conditions_have_meanings() -> None:
     for occasion in (event_recorder.SCHEDULED, event_recorder.FAILED_SCHEDULING, event_recorder.PREEMPTED):
-        assert meanings.event(occasion.reason)
-    assert meanings.condition("Ready", "False", "NodeNotReady") == "Its node is not ready."
-    assert meanings.condition("Ready", "False", "SomethingNew") == "It is not ready."
-    assert meanings.condition("Unheard", "True", "") == ""
-    assert meanings.cause("taint a=b:NoExecute") == "it does not tolerate the taint a=b:NoExecute"
-    assert meanings.cause("whatever") == "whatever"
+        assert meanings.event_meaning(occasion.reason)
+    assert meanings.condition_meaning("Ready", "False", "NodeNotReady") == "Its node is not ready."
+    assert meanings.condition_meaning("Ready", "False", "SomethingNew") == "It is not ready."
+    assert meanings.condition_meaning("Unheard", "True", "") == ""
+    assert meanings.cause_text("taint a=b:NoExecute") == "it does not tolerate the taint a=b:NoExecute"
+    assert meanings.cause_text("whatever") == "whatever"

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedviz.live.slot import Slot
-from schedviz.web.view.parts import Drawing, Parts, merge
+from schedviz.web.presenters.parts import PartRenderer, Parts, merge
 
 from .page_model import Page
 
@@ -14,7 +14,7 @@ class Sample:
     """A page of a plain part, a list, and a list in a part that holds it and another one."""
 
     def __init__(self) -> None:
-        self._drawing = Drawing("/s/x/")
+        self._drawing = PartRenderer("/s/x/")
 
     def draw(self, state: "State") -> Parts:
         plain, log, head, marks = state

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schedviz.web.view.play import RULES, Scene, scenes
+from schedviz.web.presenters.play import RULES, PlayStep, play_steps
 from simulator.decision import Decision
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
@@ -20,7 +20,7 @@ def budget(app: str) -> dict[str, Any]:
     return {"metadata": metadata, "spec": {"selector": selector}, "status": {"disruptionsAllowed": 0}}
 
 
-def played() -> tuple[Decision, list[Scene]]:
+def played() -> tuple[Decision, list[PlayStep]]:
     cluster = a_cluster(
         [a_node("n1", "4"), a_node("n2", "4")],
         [
@@ -32,7 +32,7 @@ def played() -> tuple[Decision, list[Scene]]:
     )
     cluster.set_object("poddisruptionbudgets.policy", "default/db", budget("db"))
     decision = record(attempt(cluster, a_pod("web", "2", priority=100)))
-    return decision, scenes(decision)
+    return decision, play_steps(decision)
 
 
 def test_pods_are_lifted_then_put_back_one_by_one_protected_ones_first() -> None:
@@ -112,7 +112,7 @@ def test_the_deciding_rung_says_what_decided(rule: int, pods: list[dict[str, Any
     decision = record(attempt(cluster, a_pod("web", "2", priority=100)))
     assert decision.preemption is not None
     assert decision.preemption.rule == rule
-    rungs = [scene for scene in scenes(decision) if scene.ladder]
+    rungs = [scene for scene in play_steps(decision) if scene.ladder]
     assert len(rungs) == rule
     assert rungs[-1].text.startswith(said)
     assert [each.node for each in rungs[-1].ladder if each.wins] == [decision.preemption.chosen]

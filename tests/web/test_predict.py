@@ -10,14 +10,14 @@ from django.utils import translation
 from schedviz.web.predict import words
 from schedviz.web.predict.grade import ClusterState, Slip, grade
 from schedviz.web.predict.question import (
+    GuessQuestion,
     Kind,
-    Question,
     answer,
     equal_victims,
     next_pod_question,
     next_question,
 )
-from schedviz.web.view.picture import NODES, PODS, Picture
+from schedviz.web.presenters.picture import NODES, PODS, Picture
 from simulator.decision import Decision, UnderWay
 from simulator.scheduler.attempt_record import record
 from simulator.trace import Lane, LaneEntry
@@ -220,4 +220,7 @@ def test_what_is_asked_follows_where_the_cycle_stands_and_its_answer_is_open() -
         "Reserve": None,
     }
     assert answer("nodes", decision, "PreFilter") is None
-    assert words.question(Question("nodes", 1, "default/web", ())) == "Which nodes pass the filters for web?"
+    assert (
+        words.question(GuessQuestion("nodes", 1, "default/web", ()))
+        == "Which nodes pass the filters for web?"
+    )

@@ -5,7 +5,7 @@ from django.test import Client
 
 from schedviz.cache import default_caches
 from schedviz.store import Commit, Meta, Sandbox, Store
-from schedviz.web.view.log import Words
+from schedviz.web.presenters.sentences import EventSentences
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
 from tests.round_trips import round_trips
@@ -65,7 +65,7 @@ def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandb
             ],
         )
     )
-    words, link = Words(f"/s/{filled.name}/"), f"/pods/{key}/"
+    words, link = EventSentences(f"/s/{filled.name}/"), f"/pods/{key}/"
     lines = [words.line(seq, event) for seq, event in filled.trace_tail(100)]
     named = [line.seq for line in lines if line and link in line.html]
     assert len(named) == 3

@@ -66,7 +66,7 @@ def test_comparisons_and_new_sandboxes_do_not_mind(
     asked = {"workload": f"sandbox:{broken}", "a": "own", "b": "default"}
     answer = client.post("/compare/", asked)
     assert answer.status_code in (302, 422)
-    made = scenarios.create(store, "")
+    made = scenarios.create_from_scenario(store, "")
     assert made.name != broken
     store.delete(made.name)
 

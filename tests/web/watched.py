@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from schedviz.web.view.picture import WATCHED, Picture
+from schedviz.web.presenters.picture import WATCHED, Picture
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
 from simulator.commands.run import START

@@ -14,7 +14,7 @@ from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
 from schedviz.web.kubectl.tables import get_table
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.presenters.yaml import to_yaml
 from simulator.apiserver.resources import NODES, PODS, Resource
 from simulator.apiserver.status import StatusError
 
@@ -110,7 +110,7 @@ def cordoned(call: Call, verb: str) -> CommandResult:
 
 def drain(call: Call) -> CommandResult:
     node = call.arguments[0]
-    outcome = drains.drain(call.sandbox, node)
+    outcome = drains.drain_node(call.sandbox, node)
     output = [f"node/{node} cordoned", *(drained(each) for each in outcome.outcomes)]
     last = f"There are pending nodes to be drained:\n {node}" if outcome.refused else f"node/{node} drained"
     return CommandResult(shortened([*output, last]), lines.drain(node))

@@ -12,8 +12,8 @@ from schedviz.store import Sandbox
 from schedviz.web.commands.line import Proposals
 from schedviz.web.forms import FORMS
 from schedviz.web.forms.notation import EFFECTS
-from schedviz.web.view import format as fmt
-from schedviz.web.view.find import IS
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.filter_query import IS
 from simulator.apiserver.resources import NODES
 
 CYCLES_AT_MOST: Final = 12

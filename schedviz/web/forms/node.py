@@ -11,7 +11,7 @@ from schedviz.store import Sandbox
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
 from schedviz.web.forms.manifest_paths import get, mapping
-from schedviz.web.view.picture import NODES
+from schedviz.web.presenters.picture import NODES
 from simulator.api import Manifest
 
 ZONE: Final = "topology.kubernetes.io/zone"

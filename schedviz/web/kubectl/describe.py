@@ -11,7 +11,7 @@ from typing import Final
 
 from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import columns, tabbed
-from schedviz.web.view import events as pod_events
+from schedviz.web.presenters import events as pod_events
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.table import human_duration
 from simulator.objects.events import event_count, event_first_seen, event_last_seen
@@ -31,7 +31,7 @@ def pod(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
         f"Volumes:\t{NONE if not spec.get('volumes') else ''}",
         *(f"  {each['name']}:" for each in spec.get("volumes") or ()),
         f"QoS Class:\t{status.get('qosClass', 'BestEffort')}",
-        *pairs("Node-Selectors", spec.get("nodeSelector") or {}),
+        *pair_lines("Node-Selectors", spec.get("nodeSelector") or {}),
         *listed("Tolerations", [toleration(each) for each in spec.get("tolerations") or ()]),
         *spreading(spec),
         *event_table(sandbox, manifest, now),
@@ -52,8 +52,8 @@ def heading(manifest: Manifest, now: Micros) -> Iterator[str]:
     yield f"Node:\t{spec['nodeName'] + '/' if spec.get('nodeName') else NONE}"
     if status.get("startTime"):
         yield f"Start Time:\t{rfc1123(status['startTime'])}"
-    yield from pairs("Labels", metadata.get("labels") or {}, "=")
-    yield from pairs("Annotations", metadata.get("annotations") or {}, ": ")
+    yield from pair_lines("Labels", metadata.get("labels") or {}, "=")
+    yield from pair_lines("Annotations", metadata.get("annotations") or {}, ": ")
     if metadata.get("deletionTimestamp"):
         since = human_duration(max(0, (now - micros(metadata["deletionTimestamp"])) // SECOND))
         yield f"Status:\tTerminating (lasts {since})"
@@ -143,7 +143,7 @@ def spreading(spec: Manifest) -> Iterator[str]:
         yield from listed("Topology Spread Constraints", found)
 
 
-def pairs(title: str, found: Mapping[str, str], between: str = "=") -> Iterator[str]:
+def pair_lines(title: str, found: Mapping[str, str], between: str = "=") -> Iterator[str]:
     yield from listed(title, [f"{key}{between}{found[key]}" for key in sorted(found)])
 
 

@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import gettext
 
 from schedviz.web.forms.manifest_paths import mapping
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.presenters.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
 
@@ -27,8 +27,8 @@ def object_command(verb: str, resource: Resource, key: str, *more: str) -> str:
 
 
 def drain(node: str) -> str:
-    """The command with the same effect as :func:`schedviz.web.drain.drain`: pods of DaemonSets stay; pods
-    without a controller are evicted, too."""
+    """The command with the same effect as :func:`schedviz.web.drain.drain_node`: pods of DaemonSets stay;
+    pods without a controller are evicted, too."""
     return kubectl("drain", node, "--ignore-daemonsets", "--force")
 
 

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from schedviz.web.view.picture import Picture
-from schedviz.web.view.queue import sort_key
+from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.queue import sort_key
 from simulator.decision import Decision, UnderWay, Victim
 from simulator.trace import LaneEntry
 
@@ -20,7 +20,7 @@ LANES: Final = ("activeQ", "backoffQ", "unschedulable", "gated")
 """The lanes whose pods are choices for the next pod."""
 
 
-class Question(msgspec.Struct, frozen=True):
+class GuessQuestion(msgspec.Struct, frozen=True):
     kind: Kind
     cycle: int
     """The scheduling cycle whose Decision answers it."""
@@ -40,7 +40,7 @@ class Question(msgspec.Struct, frozen=True):
         return self.kind in ("nodes", "victims")
 
 
-def next_question(picture: Picture, last_cycle: int) -> Question | None:
+def next_question(picture: Picture, last_cycle: int) -> GuessQuestion | None:
     """The question about the next decision; None if there are too few or too many choices. The next step is
     then taken without a question."""
     under_way = picture.under_way
@@ -55,7 +55,7 @@ def next_question(picture: Picture, last_cycle: int) -> Question | None:
     return question
 
 
-def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> Question | None:
+def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> GuessQuestion | None:
     """None if fewer than two pods are in the queue, or none of them can be scheduled next."""
     waiting = [entry for entry in lanes.values() if entry.lane in LANES]
     if len(waiting) < 2 or not any(entry.lane in ("activeQ", "backoffQ") for entry in waiting):
@@ -64,19 +64,21 @@ def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> Question | 
     nearest = nsmallest(
         CHOICES_AT_MOST, waiting, key=lambda entry: (LANES.index(entry.lane), sort_key(entry))
     )
-    return Question("next", cycle, "", tuple(sorted(entry.pod for entry in nearest)))
+    return GuessQuestion("next", cycle, "", tuple(sorted(entry.pod for entry in nearest)))
 
 
-def cycle_question(picture: Picture, under_way: UnderWay, so_far: Decision) -> Question | None:
+def cycle_question(picture: Picture, under_way: UnderWay, so_far: Decision) -> GuessQuestion | None:
     cycle, pod = under_way.cycle, under_way.pod
     match under_way.point:
         case "PreFilter":
-            return Question("nodes", cycle, pod, tuple(sorted(so_far.nodes))) if so_far.nodes else None
+            return GuessQuestion("nodes", cycle, pod, tuple(sorted(so_far.nodes))) if so_far.nodes else None
         case "PreScore":
-            return Question("winner", cycle, pod, tuple(sorted(so_far.nodes[at] for at in so_far.feasible)))
+            return GuessQuestion(
+                "winner", cycle, pod, tuple(sorted(so_far.nodes[at] for at in so_far.feasible))
+            )
         case "PostFilter":
             bound = sorted(key for pods in picture.by_node.values() for key in pods)
-            return Question("victims", cycle, pod, tuple(bound)) if bound else None
+            return GuessQuestion("victims", cycle, pod, tuple(bound)) if bound else None
     return None
 
 

@@ -2,16 +2,16 @@
 
 from django.utils.translation import gettext, ngettext
 
-from schedviz.web.view import cycle, preemption, reasons
-from schedviz.web.view import format as fmt
-from schedviz.web.view.queue import title
+from schedviz.web.presenters import cycle, preemption, reasons, score_table
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.queue import title
 from simulator.decision import Decision
 
 from .grade import Grade
-from .question import Kind, Question, answer
+from .question import GuessQuestion, Kind, answer
 
 
-def question(asked: Question) -> str:
+def question(asked: GuessQuestion) -> str:
     pod = {"pod": fmt.pod_name(asked.pod)}
     return {
         "next": gettext("Which pod is scheduled next?"),
@@ -21,7 +21,7 @@ def question(asked: Question) -> str:
     }[asked.kind]
 
 
-def how(asked: Question) -> str:
+def how(asked: GuessQuestion) -> str:
     """How to answer the question."""
     return {
         "next": gettext("Click a pod in the queue, or choose here."),
@@ -62,9 +62,9 @@ def why(kind: Kind, decision: Decision) -> str:
         parts = {"counted": text % {"n": passed, "total": total}, "told": fmt.listed(failures)}
         return (gettext("%(counted)s; %(told)s.") if failures else gettext("%(counted)s.")) % parts
     if kind == "winner":
-        scores = cycle.scores(decision)
+        scores = score_table.scores(decision)
         return scores.sentence if scores else cycle.headline(decision)
-    return preemption.sentence(decision) if decision.preemption else cycle.headline(decision)
+    return preemption.preemption_sentence(decision) if decision.preemption else cycle.headline(decision)
 
 
 def slip(grade: Grade, decision: Decision) -> str:
@@ -79,7 +79,7 @@ def slip(grade: Grade, decision: Decision) -> str:
     if grade.slip == "not-active":
         values["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
     if grade.slip == "other-node":
-        values["detail"] = preemption.sentence(decision)
+        values["detail"] = preemption.preemption_sentence(decision)
     if not grade.slip:
         return ""
     return {

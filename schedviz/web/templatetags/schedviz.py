@@ -5,7 +5,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from schedviz.web import ideas
-from schedviz.web.view import format as fmt
+from schedviz.web.presenters import format as fmt
 
 register = template.Library()
 register.filter("clock", fmt.clock)

@@ -10,14 +10,14 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from schedviz.store import Sandbox
+from schedviz.web.presenters import nodes_svg
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.nodes import summary
+from schedviz.web.presenters.picture import WATCHED
+from schedviz.web.presenters.priority import SYSTEM_RANK
+from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.scenarios import translated_meta
-from schedviz.web.stage import warm_stage
-from schedviz.web.view import drawing
-from schedviz.web.view.load import load
-from schedviz.web.view.nodes import summary
-from schedviz.web.view.picture import WATCHED
-from schedviz.web.view.priority import SYSTEM_RANK
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.screens import followed_screens
 from schedviz.web.views.page import find_present, find_sandbox, panel
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
@@ -52,15 +52,15 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
 def picture(request: HttpRequest, name: str) -> HttpResponse:
     """A picture of the nodes, as SVG."""
     sandbox = find_sandbox(name)
-    stage = warm_stage(name)
-    if stage is not None:
-        with stage.lock:
-            drawn, words = drawing.draw(stage.picture), summary(stage.picture)
+    screens = followed_screens(name)
+    if screens is not None:
+        with screens.lock:
+            drawn, words = nodes_svg.draw_nodes_svg(screens.picture), summary(screens.picture)
     else:
         seen = load(find_present(name), WATCHED)
-        drawn, words = drawing.draw(seen), summary(seen)
+        drawn, words = nodes_svg.draw_nodes_svg(seen), summary(seen)
     meta = sandbox.meta()
-    ranks = [(rank, drawing.colours()[f"r{rank}"]) for rank in range(SYSTEM_RANK + 1)]
+    ranks = [(rank, nodes_svg.colours()[f"r{rank}"]) for rank in range(SYSTEM_RANK + 1)]
     title = translated_meta(meta).title or name
     named = gettext("Nodes of %(name)s") % {"name": title}
     context = {"drawing": drawn, "ranks": ranks, "named": named, "title": title, "summary": words}

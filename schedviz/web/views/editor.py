@@ -10,7 +10,7 @@ from django.shortcuts import render
 from schedviz.store import Sandbox
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.views.page import form_page
 from simulator.api import Manifest
 

@@ -13,8 +13,8 @@ from schedviz.store import Sandbox
 from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
-from schedviz.web.view import hint
-from schedviz.web.view.load import load
+from schedviz.web.presenters import hint
+from schedviz.web.presenters.load import load
 from schedviz.web.views.editor import Editor, is_step, posted_by
 from schedviz.web.views.page import done, find_sandbox, form_page
 from simulator.api import Manifest
@@ -30,7 +30,7 @@ def form_of(kind: str) -> type[ManifestForm]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
+def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """The form that creates objects. The query may set fields. POST with ``do`` = "step" only synchronizes
     form and YAML, and validates them by a dry run."""
     sandbox, form = find_sandbox(name), form_of(kind)
@@ -54,21 +54,21 @@ def new(request: HttpRequest, name: str, kind: str) -> HttpResponse:
 
 
 @require_safe
-def urgent(request: HttpRequest, name: str) -> HttpResponse:
+def urgent_pod(request: HttpRequest, name: str) -> HttpResponse:
     """The form of a pod that, in the current state, has to preempt others."""
     sandbox = find_sandbox(name)
-    fields = hint.urgent(load(sandbox))
+    fields = hint.urgent_pod_fields(load(sandbox))
     return redirect(reverse("new", args=[sandbox.name, "pod"]) + "?" + urlencode(fields))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def paste(request: HttpRequest, name: str) -> HttpResponse:
+def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
     """Create objects from one or more YAML documents; all are stored, or none."""
     sandbox = find_sandbox(name)
     text, errors, status = request.POST.get("yaml", ""), list[str](), 200
     if request.method == "POST":
         try:
-            return done(request, sandbox, kubectl=lines.create(create(sandbox, text)))
+            return done(request, sandbox, kubectl=lines.create(create_from_text(sandbox, text)))
         except ManifestError as error:
             errors, status = [str(error)], 422
         except StatusError as error:
@@ -76,7 +76,7 @@ def paste(request: HttpRequest, name: str) -> HttpResponse:
     return form_page(request, sandbox, "forms/paste.html", {"text": text, "errors": errors}, status)
 
 
-def create(sandbox: Sandbox, text: str) -> list[Manifest]:
+def create_from_text(sandbox: Sandbox, text: str) -> list[Manifest]:
     """Create the objects in a text, and return their manifests. Raises ManifestError, StatusError."""
     found = parse_manifests(text)
     if not found:

@@ -18,18 +18,18 @@ from simulator.queueing.versions import TODAY
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    return show(request)
+    return render_home(request)
 
 
 @require_POST
-def create(request: HttpRequest) -> HttpResponse:
+def post_sandbox(request: HttpRequest) -> HttpResponse:
     """Create a sandbox. Fields: ``scenario``, "" = an empty sandbox; ``name``, "" = a generated one;
     ``queue``: the version of the scheduling queue, the scenario's if it is unknown."""
     scenario, name = request.POST.get("scenario", ""), request.POST.get("name", "").strip()
     chosen = request.POST.get("queue", "")
     queue = next((each.version for each in QUEUES if each.version == chosen), None)
     try:
-        sandbox = scenarios.create(default_store(), scenario, name, queue)
+        sandbox = scenarios.create_from_scenario(default_store(), scenario, name, queue)
     except KeyError:
         raise Http404 from None
     except StatusError as refused:
@@ -38,17 +38,19 @@ def create(request: HttpRequest) -> HttpResponse:
         error = str(wrong)
     else:
         return redirect("sandbox", sandbox.name)
-    return show(request, error, name, HTTPStatus.UNPROCESSABLE_ENTITY)
+    return render_home(request, error, name, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @require_POST
-def delete(request: HttpRequest, name: str) -> HttpResponse:
+def remove_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     with suppress(NoSandbox):  # another user has deleted it
         default_store().delete(name)
     return redirect("home")
 
 
-def show(request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK) -> HttpResponse:
+def render_home(
+    request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK
+) -> HttpResponse:
     found, unreadable = cards(default_store())
     context = {
         "sandboxes": found,

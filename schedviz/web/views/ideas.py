@@ -17,7 +17,7 @@ COOKIE: Final = "visitor"
 
 
 @require_safe
-def index(request: HttpRequest) -> HttpResponse:
+def idea_list(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "ideas/index.html",
@@ -26,26 +26,26 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def page(request: HttpRequest, name: str) -> HttpResponse:
-    return show(request, find_idea(name))
+def idea_page(request: HttpRequest, name: str) -> HttpResponse:
+    return render_idea(request, find_idea(name))
 
 
 @require_POST
-def start(request: HttpRequest, name: str) -> HttpResponse:
+def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     """Create the visitor's example, or start it again from its beginning."""
     idea = find_idea(name)
     visitor_id = visitor(request) or secrets.token_hex(6)
     try:
         ideas.start_example(default_store(), name, visitor_id)
     except StatusError as refused:
-        return show(request, idea, refused.message, refused.code)
+        return render_idea(request, idea, refused.message, refused.code)
     response = redirect("idea", name)
     response["Location"] += "#example"
     response.set_cookie(COOKIE, visitor_id, httponly=True, samesite="Lax")
     return response
 
 
-def show(request: HttpRequest, idea: ideas.Idea, error: str = "", status: int = 200) -> HttpResponse:
+def render_idea(request: HttpRequest, idea: ideas.Idea, error: str = "", status: int = 200) -> HttpResponse:
     everyone = list(ideas.ideas().values())
     place = everyone.index(idea)
     context = {

@@ -15,23 +15,23 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.store.default import default_store
 from schedviz.web import imports
-from schedviz.web.view import imported as view
+from schedviz.web.presenters import imported as view
 from schedviz.web.views.page import find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
 from simulator.dumps.dump import MAX_DUMP_BYTES, MAX_YAML_BYTES
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def bring(request: HttpRequest) -> HttpResponse:
+def import_cluster(request: HttpRequest) -> HttpResponse:
     """The import page. Fields: ``dump``, a file, or ``text``, the pasted dump; ``name`` of the new sandbox.
     ``do`` = "look" only shows the report."""
     if request.method != "POST":
         return _page(request)
     look = request.POST.get("do") == "look"
     try:
-        with _file(request) as dump, imports.read_dump(dump) as cluster:
+        with _uploaded_dump(request) as dump, imports.read_dump(dump) as cluster:
             if look:
-                return _page(request, report=view.read(cluster.report))
+                return _page(request, report=view.present_import(cluster.report))
             sandbox = imports.create_from_dump(default_store(), cluster, request.POST.get("name", "").strip())
     except imports.ImportFailed as failed:
         return _page(request, error=str(failed))
@@ -45,17 +45,17 @@ def bring(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def report(request: HttpRequest, name: str) -> HttpResponse:
+def import_report(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     imported = sandbox.meta().imported
     if imported is None:
         raise Http404(gettext("“%(name)s” was not made of a cluster that somebody brought.") % {"name": name})
-    context = {"report": view.read(imported), "subject": gettext("What was taken over")}
+    context = {"report": view.present_import(imported), "subject": gettext("What was taken over")}
     return panel(request, sandbox, "panels/imported.html", context)
 
 
 @contextmanager
-def _file(request: HttpRequest) -> Iterator[Path]:
+def _uploaded_dump(request: HttpRequest) -> Iterator[Path]:
     """Context manager: write the posted dump to a temporary file. Raises ImportFailed."""
     uploaded, text = request.FILES.get("dump"), request.POST.get("text", "")
     if not isinstance(uploaded, UploadedFile) and not text.strip():
@@ -73,7 +73,7 @@ def _file(request: HttpRequest) -> Iterator[Path]:
         yield Path(file.name)
 
 
-def _page(request: HttpRequest, report: view.View | None = None, error: str = "") -> HttpResponse:
+def _page(request: HttpRequest, report: view.ImportView | None = None, error: str = "") -> HttpResponse:
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
     context = {
         "report": report,

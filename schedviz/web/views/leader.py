@@ -7,24 +7,24 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.loop.leadership import break_watch, end_lease
 from schedviz.store import Sandbox
 from schedviz.store.default import default_store
-from schedviz.web.view import leader as leader_view
+from schedviz.web.presenters import leader as leader_view
 from schedviz.web.views.page import done, find_sandbox, panel
 
 
 @require_safe
-def show(request: HttpRequest, name: str) -> HttpResponse:
+def leader_panel(request: HttpRequest, name: str) -> HttpResponse:
     return show_leader(request, find_sandbox(name))
 
 
 @require_POST
-def kill(request: HttpRequest, name: str) -> HttpResponse:
+def kill_leader(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     end_lease(default_store(), sandbox)
     return show_leader(request, sandbox)
 
 
 @require_POST
-def relist(request: HttpRequest, name: str) -> HttpResponse:
+def relist_leader(request: HttpRequest, name: str) -> HttpResponse:
     """Break the leader's watch. Without a leader this does nothing: the next leader lists anyway."""
     sandbox = find_sandbox(name)
     break_watch(sandbox)
@@ -32,7 +32,7 @@ def relist(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def show_leader(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
-    view = leader_view.leader(default_store(), sandbox)
+    view = leader_view.present_leader(default_store(), sandbox)
     return panel(
         request, sandbox, "panels/leader.html", {"view": view, "subject": gettext("Leader election")}
     )

@@ -9,12 +9,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.api import write
 from schedviz.web import object_actions
-from schedviz.web.drain import Drained, drain
+from schedviz.web.drain import Drained, drain_node
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
-from schedviz.web.stage import address
-from schedviz.web.view import details
-from schedviz.web.view.picture import NODES, PODS
+from schedviz.web.presenters import details
+from schedviz.web.presenters.picture import NODES, PODS
+from schedviz.web.screens import address
 from schedviz.web.views.page import Source, done, find_at, find_sandbox, is_htmx, panel
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
@@ -31,7 +31,9 @@ ANNOTATED = {
 
 
 @require_safe
-def pod(request: HttpRequest, name: str, namespace: str, pod: str, seq: int | None = None) -> HttpResponse:
+def pod_panel(
+    request: HttpRequest, name: str, namespace: str, pod: str, seq: int | None = None
+) -> HttpResponse:
     return show_pod(request, find_at(name, seq), f"{namespace}/{pod}")
 
 
@@ -79,13 +81,13 @@ def show_gone(request: HttpRequest, sandbox: Source, key: str, acted: str) -> Ht
     """The panel of a deleted pod, as long as the trace has events of it."""
     view = details.gone_pod(sandbox, key, address(sandbox))
     if view is None:
-        return missing(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
+        return missing_panel(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
     context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
     return panel(request, sandbox, "panels/gone.html", context)
 
 
 @require_safe
-def node(request: HttpRequest, name: str, node: str, seq: int | None = None) -> HttpResponse:
+def node_panel(request: HttpRequest, name: str, node: str, seq: int | None = None) -> HttpResponse:
     return show_node(request, find_at(name, seq), node)
 
 
@@ -101,7 +103,7 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
                 object_actions.cordon(sandbox, node, action == "cordon")
                 acted = lines.kubectl(action, node)
             case "drain":
-                drained = drain(sandbox, node)
+                drained = drain_node(sandbox, node)
                 acted = lines.drain(node)
             case "label":
                 wanted = items(request.POST.get("label", ""))
@@ -140,13 +142,13 @@ def show_node(
 ) -> HttpResponse:
     view = details.node_detail(sandbox, node, address(sandbox))
     if view is None:
-        return missing(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
+        return missing_panel(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}
     context = {"view": view, "error": error, "acted": acted, "drained": drained, "subject": subject}
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)
 
 
-def missing(request: HttpRequest, sandbox: Source, message: str) -> HttpResponse:
+def missing_panel(request: HttpRequest, sandbox: Source, message: str) -> HttpResponse:
     if is_htmx(request):
         return panel(request, sandbox, "panels/missing.html", {"message": message})
     raise Http404(message)

@@ -16,15 +16,15 @@ from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
+from schedviz.web.presenters import travel
+from schedviz.web.presenters.filter_query import IS
+from schedviz.web.presenters.parts import Parts
+from schedviz.web.presenters.picture import NODES, PODS, WATCHED
+from schedviz.web.presenters.screen import Look
+from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
-from schedviz.web.stage import Stage, address, stage_of
-from schedviz.web.view import travel
-from schedviz.web.view.find import IS
-from schedviz.web.view.parts import Parts
-from schedviz.web.view.picture import NODES, PODS, WATCHED
-from schedviz.web.view.screen import Look
-from schedviz.web.view.screen import look as asked_look
+from schedviz.web.screens import SandboxScreens, address, screens_of
 
 Source = Present | Past | Sandbox
 """What a page is drawn from."""
@@ -94,7 +94,7 @@ def live_page(
         "embed": embed,
         "base": address(sandbox),
         "here": address(source),
-        "travel": travel.at(source) if isinstance(source, Past) else travel.live(sandbox),
+        "travel": travel.past_travel(source) if isinstance(source, Past) else travel.live_travel(sandbox),
         "past": past,
         "parts": parts,
         "look": look,
@@ -122,14 +122,14 @@ def draw_parts(source: Source, look: Look) -> Parts:
     by_socket = not isinstance(source, Past) and is_large(source)
     cache = default_caches().held_cache(source.name) if isinstance(source, Present) else None
     if cache is not None and not by_socket:
-        stage = stage_of(cache)
-        with stage.lock:
-            stage.go_on(cache)
-            return stage.page(language, look)
-    stage = Stage(source)
-    stage.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
-    stage.draw({language: [look]})
-    parts = stage.whole(language, look)
+        screens = screens_of(cache)
+        with screens.lock:
+            screens.update(cache)
+            return screens.page(language, look)
+    screens = SandboxScreens(source)
+    screens.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
+    screens.draw({language: [look]})
+    parts = screens.whole(language, look)
     if by_socket:
         parts["nodes"] = render_to_string("parts/reading.html")
     return parts

@@ -9,27 +9,27 @@ from schedviz.api.branch import branch_of_moment
 from schedviz.api.new_sandbox import numbered
 from schedviz.store.default import default_store
 from schedviz.store.store import NAME_AT_MOST
-from schedviz.web.stage import address
-from schedviz.web.view import format as fmt
-from schedviz.web.view import travel
-from schedviz.web.view.screen import look
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters import travel
+from schedviz.web.presenters.screen import look
+from schedviz.web.screens import address
 from schedviz.web.views.page import draw_parts, find_past, form_page, is_htmx, live_page
 from simulator.apiserver.status import StatusError
 
 
 @require_safe
-def page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
+def moment_page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     """The whole page, or for htmx its parts, as in a frame of the socket."""
     past = find_past(name, seq)
     if not is_htmx(request):
         return live_page(request, past)
     parts = draw_parts(past, look(request.GET.get("group", ""), request.GET.get("q", "")))
-    banner = render_to_string("parts/past.html", {"travel": travel.at(past), "base": address(past)})
+    banner = render_to_string("parts/past.html", {"travel": travel.past_travel(past), "base": address(past)})
     return HttpResponse("".join([banner, *parts.values()]))
 
 
 @require_safe
-def jump(request: HttpRequest, name: str) -> HttpResponse:
+def jump_to_moment(request: HttpRequest, name: str) -> HttpResponse:
     """Redirect to the moment ``seq``, for a page without scripts."""
     seq = request.GET.get("seq", "")
     if not (seq.isdecimal() and len(seq) < 16):

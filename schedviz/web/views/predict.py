@@ -14,13 +14,13 @@ from schedviz.store import Clock, Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
-from schedviz.web.predict.question import Kind, Question, answer, next_question
+from schedviz.web.predict.question import GuessQuestion, Kind, answer, next_question
 from schedviz.web.predict.room import Room
 from schedviz.web.predict.viewer import Guess, ViewerState
-from schedviz.web.stage import address
-from schedviz.web.view.load import load
-from schedviz.web.view.picture import Picture
-from schedviz.web.view.prediction import AnswerView, PredictView, answer_view, picked, question_view
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.prediction import AnswerView, PredictView, answer_view, picked, question_view
+from schedviz.web.screens import address
 from schedviz.web.views.page import find_present, find_sandbox, is_htmx, is_large, panel
 from simulator.decision import Decision
 
@@ -39,7 +39,7 @@ class PredictState(msgspec.Struct):
     """The id of the last question."""
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> GuessQuestion | None:
         """The current question; None if nothing is to be asked."""
         return (
             next_question(self.picture, self.last_cycle)

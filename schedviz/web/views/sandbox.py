@@ -9,20 +9,20 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.loop.clock import pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
-from schedviz.web.view import cycle as cycle_view
-from schedviz.web.view import play
-from schedviz.web.view.load import ranks
+from schedviz.web.presenters import cycle as cycle_view
+from schedviz.web.presenters import play, score_table
+from schedviz.web.presenters.load import ranks
 from schedviz.web.views.page import done, find_at, find_present, find_sandbox, live_page, panel
 from schedviz.web.views.predict import is_locked_by_presenter
 
 
 @require_safe
-def page(request: HttpRequest, name: str) -> HttpResponse:
+def sandbox_page(request: HttpRequest, name: str) -> HttpResponse:
     return live_page(request, find_present(name))
 
 
 @require_POST
-def clock(request: HttpRequest, name: str) -> HttpResponse:
+def clock_action(request: HttpRequest, name: str) -> HttpResponse:
     """Change the clock. Fields: ``do`` = pause, resume, point or cycle (a step), or until (with ``until``,
     and ``pod`` for "bound"); otherwise ``speed``, a factor."""
     sandbox = find_sandbox(name)
@@ -48,12 +48,12 @@ def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
         case "cycle":
             step(sandbox, "cycle")
         case "until":
-            run_until(sandbox, condition(data))
+            run_until(sandbox, run_condition(data))
         case _:
             set_speed(sandbox, float(data.get("speed", "")))
 
 
-def condition(data: QueryDict) -> str:
+def run_condition(data: QueryDict) -> str:
     """The condition for :class:`simulator.scheduler.stepping.Until`. A pod without a namespace is in the
     default namespace."""
     kind, pod = data.get("until", ""), data.get("pod", "").strip()
@@ -63,7 +63,9 @@ def condition(data: QueryDict) -> str:
 
 
 @require_safe
-def cycle(request: HttpRequest, name: str, number: int | None = None, seq: int | None = None) -> HttpResponse:
+def cycle_panel(
+    request: HttpRequest, name: str, number: int | None = None, seq: int | None = None
+) -> HttpResponse:
     """The panel of one scheduling cycle, with its decision; without ``number``, of the last one. The query
     parameters ``plugin`` and ``node`` choose a score whose arithmetic is shown; ``place``, the column of the
     live page, may stand for ``node``."""
@@ -75,15 +77,15 @@ def cycle(request: HttpRequest, name: str, number: int | None = None, seq: int |
         if request.headers.get("HX-Request") != "true":
             raise Http404(message)
         return panel(request, sandbox, "panels/missing.html", {"message": message})
-    view = cycle_view.read(decision, ranks(sandbox), entry=sandbox.lane(decision.pod))
-    node = request.GET.get("node") or cycle_view.node_at(decision, request.GET.get("place", ""))
+    view = cycle_view.present_cycle(decision, ranks(sandbox), entry=sandbox.lane(decision.pod))
+    node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))
     shown = arithmetic(decision, request.GET.get("plugin", ""), node)
     context = {
         "view": view,
         "subject": gettext("Scheduling cycle %(n)s") % {"n": decision.cycle},
         "pinned": True,
         "arithmetic": shown,
-        "scenes": play.scenes(decision),
+        "scenes": play.play_steps(decision),
         "open": "play" in request.GET,
     }
     return panel(request, sandbox, "panels/receipt.html", context)

@@ -12,7 +12,7 @@ from schedviz.store import Sandbox
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
-from schedviz.web.view.yaml import to_yaml
+from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
 from schedviz.web.views.page import done, find_sandbox
 from simulator.api import Manifest
@@ -23,7 +23,7 @@ FIELDS_AT_MOST = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def edit(request: HttpRequest, name: str) -> HttpResponse:
+def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """The form of the configuration. POST applies it, and the scheduler starts again with it; with ``do`` =
     "step" it is only validated, with "add-profile" the form gets one more profile."""
     sandbox, posted = find_sandbox(name), posted_by(request)

@@ -4,16 +4,16 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from schedviz.store import Sandbox
-from schedviz.web.stage import warm_stage
-from schedviz.web.view import table
-from schedviz.web.view.load import load
-from schedviz.web.view.screen import look
+from schedviz.web.presenters import table
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.screen import look
+from schedviz.web.screens import followed_screens
 from schedviz.web.views.page import find_present, find_sandbox, form_page, is_large
 
 
 @require_safe
-def nodes(request: HttpRequest, name: str) -> HttpResponse:
-    """``sort``, ``page``, ``q``: see :func:`schedviz.web.view.table.table`."""
+def nodes_table(request: HttpRequest, name: str) -> HttpResponse:
+    """``sort``, ``page``, ``q``: see :func:`schedviz.web.presenters.table.present_table`."""
     sandbox = find_sandbox(name)
     number = request.GET.get("page", "")
     view = rows(
@@ -28,8 +28,8 @@ def nodes(request: HttpRequest, name: str) -> HttpResponse:
 def rows(sandbox: Sandbox, sort: str, query: str, page: int) -> table.Table:
     """The table, from the sandbox's cache or the store; for a large sandbox from the picture of an open live
     page, if there is one."""
-    stage = warm_stage(sandbox.name) if is_large(sandbox) else None
-    if stage is None:
-        return table.table(load(find_present(sandbox.name)), sort, query, page)
-    with stage.lock:
-        return table.table(stage.picture, sort, query, page)
+    screens = followed_screens(sandbox.name) if is_large(sandbox) else None
+    if screens is None:
+        return table.present_table(load(find_present(sandbox.name)), sort, query, page)
+    with screens.lock:
+        return table.present_table(screens.picture, sort, query, page)

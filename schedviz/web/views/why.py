@@ -17,16 +17,16 @@ from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
 from schedviz.questions.question import Kind, Question, Questions, TooManyQuestions
 from schedviz.store.default import default_store
-from schedviz.web.view import details, receipts, what_if
-from schedviz.web.view import why as why_view
-from schedviz.web.view.picture import PODS
+from schedviz.web.presenters import details, receipts, what_if
+from schedviz.web.presenters import why as why_view
+from schedviz.web.presenters.picture import PODS
 from schedviz.web.views.page import Source, find_present, find_sandbox, is_htmx, panel
 from simulator.apiserver.status import StatusError
 from simulator.what_if.answer import Suggestion
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """The question which changes would let the pod be scheduled. POST ``do``: ask, stop, apply or branch; the
     last two with the ``number`` of a suggestion and the ``id`` of its question. Query ``part``: respond only
     with the suggestions while the search runs."""
@@ -55,7 +55,7 @@ def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
                     if act == "branch":
                         title = gettext("%(origin)s, what if: %(change)s") % {
                             "origin": name,
-                            "change": what_if.sentence(suggestion),
+                            "change": what_if.suggestion_sentence(suggestion),
                         }
                         made = branch_of_now(default_store(), sandbox, suggestion.edits, title)
                         return redirect("pod", made.name, namespace, pod)
@@ -65,17 +65,17 @@ def suppose(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
                 else:
                     questions.forget(question)
                     question = None
-                    context["applied"] = what_if.sentence(suggestion)
+                    context["applied"] = what_if.suggestion_sentence(suggestion)
         case _:
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
-    context["view"] = what_if.view(question, base) if question else None
+    context["view"] = what_if.present_what_if(question, base) if question else None
     if "part" not in request.GET:
-        return part(request, sandbox, "panels/what_if.html", context)
+        return render_part(request, sandbox, "panels/what_if.html", context)
     # While the search runs, only the suggestions are replaced: a button that is replaced between press and
     # release of the mouse is not clicked.
     if question is not None and not question.finished:
-        return part(request, sandbox, "panels/found.html", context)
-    response = part(request, sandbox, "panels/what_if.html", context)
+        return render_part(request, sandbox, "panels/found.html", context)
+    response = render_part(request, sandbox, "panels/what_if.html", context)
     return reswap(retarget(response, "closest section"), "outerHTML")
 
 
@@ -99,23 +99,27 @@ def ask_question(
 
 
 @require_safe
-def why(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+def why_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Why the pod was bound to its node, and not to ``other``."""
     sandbox, key = find_present(name), f"{namespace}/{pod}"
-    found = receipts.of_pod(details.told_of(sandbox, key))
+    found = receipts.pod_receipts(details.events_of_pod(sandbox, key))
     decision = sandbox.decision(found.bound) if found.bound else None
-    view = why_view.why(decision, request.GET.get("other", "")) if decision and decision.selected else None
-    return part(request, sandbox, "panels/why.html", {"key": key, "view": view})
+    view = (
+        why_view.present_why(decision, request.GET.get("other", ""))
+        if decision and decision.selected
+        else None
+    )
+    return render_part(request, sandbox, "panels/why.html", {"key": key, "view": view})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def evicted(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Which pod preempted this one, by which rule, and (``do`` = ask) what would have prevented it."""
     sandbox, key = find_present(name), f"{namespace}/{pod}"
     base = reverse("sandbox", args=[name])
-    found = receipts.of_pod(details.told_of(sandbox, key))
+    found = receipts.pod_receipts(details.events_of_pod(sandbox, key))
     decision = sandbox.decision(found.evicted) if found.evicted else None
-    view = why_view.evicted(decision, key, base) if decision else None
+    view = why_view.present_eviction(decision, key, base) if decision else None
     questions = Questions(default_store())
     question = questions.read("saved", name, key)
     if question is not None and question.cycle != found.evicted:
@@ -123,11 +127,13 @@ def evicted(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
     context: dict[str, Any] = {"key": key, "view": view}
     if request.method == "POST" and view:
         question, context["error"] = ask_question(questions, "saved", name, key, cycle=found.evicted)
-    context["saved"] = why_view.saved(question, base) if question else None
-    return part(request, sandbox, "panels/evicted.html", context)
+    context["saved"] = why_view.present_preventions(question, base) if question else None
+    return render_part(request, sandbox, "panels/evicted.html", context)
 
 
-def part(request: HttpRequest, sandbox: Source, template: str, context: dict[str, Any]) -> HttpResponse:
+def render_part(
+    request: HttpRequest, sandbox: Source, template: str, context: dict[str, Any]
+) -> HttpResponse:
     """Render a part of a panel: alone for htmx, otherwise in the inspector of the whole page."""
     if not is_htmx(request) and context.get("view") is None and template != "panels/what_if.html":
         raise Http404

@@ -39,4 +39,4 @@ class Command(BaseCommand):
         try:
             store.sandbox(DEMO)
         except NoSandbox:
-            scenarios.create(store, SCENARIO, DEMO)
+            scenarios.create_from_scenario(store, SCENARIO, DEMO)

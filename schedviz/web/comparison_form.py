@@ -1,0 +1,188 @@
+"""The form of a comparison: its workloads, the schedulers to choose from, and the parsing of its fields."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, cast
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from schedviz.comparisons.order import Half, Source, Wish
+from schedviz.store import NoSandbox, Store, Unreadable
+from schedviz.web import scenarios
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.config import ConfigError
+from simulator.objects import durations
+from simulator.plugins.registry import load
+from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
+
+MAX_TEXT: Final = 500_000
+"""Characters of pasted manifests: some thousand pods. A larger cluster must be imported as a sandbox."""
+
+MAX_SECONDS: Final = 3600
+"""Maximum simulated duration, as that of the command line."""
+
+DEFAULT_DURATION: Final = "3m"
+
+HEADER: Final = f"apiVersion: {API_VERSION}\nkind: Scenario\nmetadata: {{name: pasted}}\n---\n"
+"""Put before pasted manifests without a Scenario of their own."""
+
+OWN: Final = "own"
+YAML: Final = "yaml"
+
+
+class Preset(NamedTuple):
+    name: str
+    label: str | Promise
+    config: Manifest | None = None
+    queue: QueueVersion = TODAY
+
+
+def _configuration(profile: Manifest) -> Manifest:
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [profile],
+    }
+
+
+PRESETS: Final = (
+    Preset(OWN, _("as the workload has it")),
+    Preset("default", _("default")),
+    Preset(
+        "packing",
+        _("MostAllocated: packs nodes"),
+        _configuration(
+            {
+                "pluginConfig": [
+                    {
+                        "name": "NodeResourcesFit",
+                        "args": {
+                            "scoringStrategy": {
+                                "type": "MostAllocated",
+                                "resources": [
+                                    {"name": "cpu", "weight": 1},
+                                    {"name": "memory", "weight": 1},
+                                ],
+                            }
+                        },
+                    }
+                ]
+            }
+        ),
+    ),
+    Preset(
+        "no-spreading",
+        _("no spreading: PodTopologySpread scores nothing"),
+        _configuration({"plugins": {"score": {"disabled": [{"name": "PodTopologySpread"}]}}}),
+    ),
+    Preset(
+        "no-preemption",
+        _("no preemption"),
+        _configuration({"plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}),
+    ),
+    Preset("v1.10", _("default, with the queue of 1.10"), queue="v1.10"),
+    Preset("fifo", _("default, with the line of before 1.9"), queue="fifo"),
+    Preset(YAML, _("the YAML below")),
+)
+
+
+class InvalidField(ValueError):
+    """The value of a form field is invalid."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def parse_comparison(store: Store, posted: Mapping[str, str]) -> Wish:
+    """Parse the posted form of a comparison.
+
+    Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
+    ``b`` are names of presets, with optional ``a_yaml`` and ``a_seed``, ``b_yaml`` and ``b_seed``. ``until``
+    is a duration. Raises InvalidField."""
+    kind, _colon, name = posted.get("workload", "").partition(":")
+    config: Manifest | None
+    text = ""
+    if kind == "sandbox":
+        try:
+            meta = store.sandbox(name).meta()
+        except Unreadable as unreadable:
+            raise InvalidField("workload", str(unreadable)) from None
+        except (NoSandbox, ValueError):
+            raise InvalidField(
+                "workload", gettext("There is no sandbox “%(name)s”.") % {"name": name}
+            ) from None
+        config, queue, seed = meta.config, meta.queue, meta.seed
+    else:
+        if kind == "scenario" and name in scenarios.scenarios():
+            text = (scenarios.FOLDER / f"{name}.yaml").read_text()
+        elif kind == "manifests":
+            text = posted.get("text", "")
+        else:
+            raise InvalidField("workload", gettext("Choose a workload."))
+        text, scenario = _scenario(text)
+        config, queue, seed = scenario.config, scenario.queue, scenario.seed
+    own = Half(OWN, config, queue, seed)
+    a, b = (_half(posted, side, own) for side in ("a", "b"))
+    return Wish(
+        cast("Source", kind), name, text, a, b, _duration_seconds(posted.get("until", DEFAULT_DURATION))
+    )
+
+
+def _scenario(text: str) -> tuple[str, Scenario]:
+    if not text.strip():
+        raise InvalidField("text", gettext("Paste manifests first."))
+    if len(text) > MAX_TEXT:
+        raise InvalidField("text", gettext("At most %(n)s characters.") % {"n": MAX_TEXT})
+    try:
+        try:
+            return text, load_scenario(text)
+        except ScenarioError:
+            if "kind: Scenario" in text:
+                raise
+            return HEADER + text, load_scenario(HEADER + text)
+    except (ValueError, ManifestError) as error:
+        raise InvalidField("text", str(error)) from None
+
+
+def _half(posted: Mapping[str, str], side: str, own: Half) -> Half:
+    preset = next((each for each in PRESETS if each.name == posted.get(side)), None)
+    if preset is None:
+        raise InvalidField(side, gettext("Choose a scheduler."))
+    config, queue = preset.config, preset.queue
+    if preset.name == OWN:
+        config, queue = own.config, own.queue
+    elif preset.name == YAML:
+        config, queue = _config(side, posted.get(f"{side}_yaml", "")), own.queue
+    seed = posted.get(f"{side}_seed", "").strip()
+    if seed and not (seed.isascii() and seed.isdecimal() and len(seed) < 10):
+        raise InvalidField(f"{side}_seed", gettext("The seed is a whole number."))
+    return Half(preset.name, config, queue, int(seed) if seed else own.seed)
+
+
+def _config(side: str, text: str) -> Manifest:
+    try:
+        found = parse_manifests(text[:MAX_TEXT])
+        if len(found) != 1 or found[0]["kind"] != "KubeSchedulerConfiguration":
+            raise InvalidField(f"{side}_yaml", gettext("One KubeSchedulerConfiguration is wanted."))
+        load(found[0])
+    except (ManifestError, ConfigError) as error:
+        raise InvalidField(f"{side}_yaml", str(error)) from None
+    return found[0]
+
+
+def _duration_seconds(text: str) -> int:
+    try:
+        seconds = durations.parse_duration(text.strip()) // SECOND
+    except ValueError as error:
+        raise InvalidField("until", str(error)) from None
+    if not 1 <= seconds <= MAX_SECONDS:
+        raise InvalidField("until", gettext("From 1s to 1h."))
+    return seconds
+
+
+def preset_label(half: Half) -> str:
+    return str(next((each.label for each in PRESETS if each.name == half.preset), half.preset))

@@ -1,0 +1,227 @@
+"""The result of a comparison: plots, tables, and the first cycle that differs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext, gettext_noop
+
+from simulator.api import SECOND, Micros
+from simulator.compare.answer import Comparison, Curve, Difference, RunOutcome
+from simulator.compare.comparison_run import chosen_node, chosen_victims
+from simulator.decision import Decision
+from simulator.objects import durations
+
+from . import cycle
+from . import format as fmt
+from .plot import Plot, plot
+from .priority import Ranks
+
+TABLE_ROWS: Final = 11
+"""Rows of the table below a plot: the start, the end, and each tenth of the time between."""
+VICTIMS_AT_MOST: Final = 8
+
+TITLES: Final = {
+    "pending": gettext_noop("Pods pending"),
+    "requested": gettext_noop("Requested of {resource}"),
+    "fragmentation": gettext_noop("Fragmentation"),
+    "load-deviation": gettext_noop("Spread over nodes"),
+    "zone-deviation": gettext_noop("Spread over zones"),
+    "preempted": gettext_noop("Pods preempted"),
+}
+MEANINGS: Final = {
+    "pending": gettext_noop("Pods without a node that no scheduling gate holds back."),
+    "requested": gettext_noop("Requests of the pods on ready nodes, of what these have allocatable."),
+    "fragmentation": gettext_noop(
+        "Of the CPU and memory that is free on ready nodes, the share on nodes that would not take one more "
+        "pod of {pod}: the largest of this workload that fits on an empty node."
+    ),
+    "load-deviation": gettext_noop(
+        "Standard deviation of the nodes' load, the larger of a node's requested shares of CPU and memory: "
+        "0 = all alike."
+    ),
+    "zone-deviation": gettext_noop("The same over zones, a zone's load being the mean of its nodes'."),
+    "preempted": gettext_noop("Victims of preemption so far."),
+}
+"""By the part of the curve's name before the colon."""
+
+DIFFERENCES: Final = {
+    "pod": gettext_noop("another pod was popped"),
+    "outcome": gettext_noop("the same pod came to another end"),
+    "node": gettext_noop("the same pod got another node"),
+    "victims": gettext_noop("the same pod on the same node had other victims"),
+    "none": gettext_noop("only one side went on"),
+}
+
+
+class FigureRow(msgspec.Struct, frozen=True):
+    name: str
+    a: str
+    b: str
+    difference: str
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """One plot, with its explanation and the same values as a table."""
+
+    id: str
+    title: str
+    meaning: str
+    summary: str
+    """The plot, described in a sentence."""
+    plot: Plot
+    rows: list[FigureRow]
+
+
+class SideOfDifference(msgspec.Struct, frozen=True):
+    """What one of the two schedulers did in the first cycle that differs."""
+
+    side: str
+    view: cycle.CycleView | None
+    brief: str
+    victims: str
+
+
+class FirstDifference(msgspec.Struct, frozen=True):
+    """The first cycle in which the two schedulers did not do the same."""
+
+    cycle: int
+    kind: str
+    decided: list[SideOfDifference]
+
+
+class ComparisonView(msgspec.Struct, frozen=True):
+    duration: str
+    totals: list[FigureRow]
+    means: list[FigureRow]
+    waits: list[list[str]]
+    figures: list[Figure]
+    parting: FirstDifference | None
+
+
+def present_comparison(found: Comparison) -> ComparisonView:
+    pairs = [(curve, found.b.curve(curve.name)) for curve in found.a.curves]
+    figures = [_figure(a, b, found) for a, b in pairs if b is not None]
+    return ComparisonView(
+        duration=durations.format_duration(found.end),
+        totals=[
+            _count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles),
+            _count_row(gettext("Pods bound"), found.a.bound, found.b.bound),
+            _count_row(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
+        ],
+        means=[_mean(a, b) for a, b in pairs if b is not None and a.name != "preempted"],
+        waits=list(_waits(found.a, found.b)),
+        figures=figures,
+        parting=_first_difference(found.difference) if found.difference else None,
+    )
+
+
+# The figures
+
+
+def _title(name: str) -> str:
+    kind, _, resource = name.partition(":")
+    return gettext(TITLES[kind]).format(resource=resource)
+
+
+def _figure(a: Curve, b: Curve, found: Comparison) -> Figure:
+    kind = a.name.partition(":")[0]
+    unit = _unit(a)
+    summary = gettext("A: mean %(a)s, at the end %(a_last)s. B: mean %(b)s, at the end %(b_last)s.") % {
+        "a": unit(a.mean),
+        "a_last": unit(a.last),
+        "b": unit(b.mean),
+        "b_last": unit(b.last),
+    }
+    moments = [found.end * number // (TABLE_ROWS - 1) for number in range(TABLE_ROWS)]
+    return Figure(
+        id=a.name.replace(":", "-").replace("/", "-").replace(".", "-"),
+        title=_title(a.name),
+        meaning=gettext(MEANINGS[kind]).format(pod=fmt.requests(found.reference)),
+        summary=summary,
+        plot=plot(a, b, found.end),
+        rows=[_row(_moment(each), _at(a, each), _at(b, each), unit) for each in moments],
+    )
+
+
+def _at(curve: Curve, time: Micros) -> float:
+    """The value of a curve at a time; before its first point, the value of that."""
+    value = curve.points[0][1]
+    for since, known in curve.points:
+        if since > time:
+            break
+        value = known
+    return value
+
+
+def _moment(time: Micros) -> str:
+    return durations.format_duration(time // SECOND * SECOND)
+
+
+def _unit(curve: Curve) -> Callable[[float], str]:
+    if curve.unit == "pods":
+        return lambda value: f"{value:g}"
+    if curve.unit == "percent":
+        return lambda value: f"{value:.1f}\u202f%"
+    return lambda value: f"{value:.1f}"
+
+
+def _row(name: str, a: float, b: float, unit: Callable[[float], str]) -> FigureRow:
+    return FigureRow(name, unit(a), unit(b), _signed(b - a, unit))
+
+
+def _signed(value: float, unit: Callable[[float], str]) -> str:
+    value = round(value, 2)
+    sign = "+" if value > 0 else "\u2212" if value < 0 else ""
+    return sign + unit(abs(value))
+
+
+def _count_row(name: str, a: int, b: int) -> FigureRow:
+    return _row(name, a, b, lambda value: fmt.number(int(value)))
+
+
+def _mean(a: Curve, b: Curve) -> FigureRow:
+    return _row(gettext("%(figure)s, mean") % {"figure": _title(a.name)}, a.mean, b.mean, _unit(a))
+
+
+def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
+    """A row for each priority: the priority, then median, p90, bound and pending of A and of B."""
+    sides = [{each.priority: each for each in outcome.waits} for outcome in (a, b)]
+    for priority in sorted(sides[0].keys() | sides[1].keys(), reverse=True):
+        row = [fmt.number(priority)]
+        for side in sides:
+            waits = side.get(priority)
+            if waits is None:
+                row += ["\u2013"] * 4
+                continue
+            row += [_time(waits.median), _time(waits.p90), str(waits.bound), str(waits.pending)]
+        yield row
+
+
+def _time(duration: Micros | None) -> str:
+    if duration is None:
+        return "\u2013"
+    return durations.format_duration(duration if duration < 10 * SECOND else duration // SECOND * SECOND)
+
+
+# The first difference
+
+
+def _first_difference(found: Difference) -> FirstDifference:
+    decided = [_side_of_difference(side, each) for side, each in (("A", found.a), ("B", found.b))]
+    return FirstDifference(found.cycle, gettext(DIFFERENCES[found.kind]), decided)
+
+
+def _side_of_difference(side: str, decision: Decision | None) -> SideOfDifference:
+    if decision is None:
+        return SideOfDifference(side, None, gettext("no such cycle"), "")
+    view = cycle.present_cycle(decision, Ranks([decision.priority]))
+    node = chosen_node(decision)
+    brief = f"{view.label} → {node}" if node else gettext("%(pod)s fits nowhere") % {"pod": view.label}
+    return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)))
+
+
+def _victim_names(pods: Sequence[str]) -> str:
+    more = len(pods) - VICTIMS_AT_MOST
+    names = [fmt.pod_name(each) for each in pods[:VICTIMS_AT_MOST]]
+    return fmt.listed([*names, gettext("%(n)s more") % {"n": more}] if more > 0 else names)

@@ -1,0 +1,188 @@
+"""One scheduling cycle, read from its Decision: the extension points, the outcome, the tables."""
+
+from typing import Literal
+
+import msgspec
+from django.utils.translation import gettext
+from msgspec.structs import replace
+
+from simulator.decision import Decision
+from simulator.trace import LaneEntry
+
+from . import format as fmt
+from . import preemption, reasons
+from .filter_matrix import Matrix, matrix
+from .picture import Picture
+from .priority import Ranks
+from .score_table import Scores, scores
+
+StepState = Literal["done", "failed", "skipped", "current", "todo"]
+
+
+class CycleStep(msgspec.Struct, frozen=True):
+    """An extension point in the row of steps above the cycle."""
+
+    name: str
+    state: StepState
+    figure: str
+    """The result of the step, such as the number of nodes that passed; empty if it has none."""
+
+
+class EarlierPreemption(msgspec.Struct, frozen=True):
+    """A link to a cycle that preempted, and its text."""
+
+    cycle: int
+    text: str
+
+
+class CycleView(msgspec.Struct, frozen=True):
+    cycle: int
+    time: str
+    pod: str
+    label: str
+    attempt: int
+    priority: str
+    rank: int
+    requests: str
+    profile: str
+    outcome: str
+    headline: str
+    message: str
+    steps: list[CycleStep]
+    matrix: Matrix | None
+    """None before the Filter plugins have run."""
+    scores: Scores | None
+    preemption: preemption.PreemptionView | None
+    earlier: EarlierPreemption | None = None
+
+
+def cycle(picture: Picture, ranks: Ranks) -> CycleView | None:
+    """The newest cycle of the sandbox; None before the first."""
+    if picture.decision is None:
+        return None
+    under_way = picture.under_way
+    unfinished = under_way is not None and under_way.cycle == picture.decision.cycle
+    point = under_way.point if under_way and unfinished else ""
+    entry = picture.lanes.get(picture.decision.pod)
+    return replace(present_cycle(picture.decision, ranks, point, entry), earlier=earlier(picture))
+
+
+def earlier(picture: Picture) -> EarlierPreemption | None:
+    """A link to the last cycle that preempted, as later cycles replace it soon; None if it is on show."""
+    decision = picture.preemption
+    if decision is None or decision.preemption is None or decision is picture.decision:
+        return None
+    pod, node = fmt.pod_name(decision.pod), decision.preemption.chosen
+    text = gettext("%(pod)s preempts on %(node)s") % {"pod": pod, "node": node}
+    return EarlierPreemption(decision.cycle, text)
+
+
+def present_cycle(
+    decision: Decision, ranks: Ranks, point: str = "", entry: LaneEntry | None = None
+) -> CycleView:
+    """The view of a cycle.
+
+    point: the next extension point of a cycle that is not finished; "" = it is finished. entry: the pod's
+    place in the queue, which shows whether its binding cycle waits on Permit."""
+    view = view_of_decision(decision, ranks, point)
+    if entry is None or entry.lane != "waiting" or entry.attempts != decision.attempt:
+        return view
+    values = {"node": decision.selected, "pod": view.label, "plugins": fmt.listed(entry.plugins)}
+    return replace(
+        view,
+        outcome="waiting",
+        steps=steps_before(view.steps, "Permit"),
+        headline=gettext("%(node)s is reserved for %(pod)s, which waits on Permit for %(plugins)s.") % values,
+    )
+
+
+def view_of_decision(decision: Decision, ranks: Ranks, point: str) -> CycleView:
+    return CycleView(
+        cycle=decision.cycle,
+        time=fmt.clock(decision.t),
+        pod=decision.pod,
+        label=fmt.pod_name(decision.pod),
+        attempt=decision.attempt,
+        priority=fmt.number(decision.priority),
+        rank=ranks.rank(decision.priority),
+        requests=fmt.requests(decision.requests),
+        profile=decision.profile,
+        outcome=decision.outcome,
+        headline=headline(decision, point),
+        message=decision.message,
+        steps=steps_before(steps(decision), point),
+        matrix=None if point in ("PreFilter", "Filter") else matrix(decision),
+        scores=scores(decision),
+        preemption=preemption.present_preemption(decision),
+    )
+
+
+def headline(decision: Decision, point: str = "") -> str:
+    """The outcome in a sentence; of an unfinished cycle, the next extension point."""
+    pod = fmt.pod_name(decision.pod)
+    if point and decision.selected:
+        text = gettext("%(node)s is chosen for %(pod)s. Next: %(point)s.")
+        return text % {"pod": pod, "node": decision.selected, "point": point}
+    if point:
+        return gettext("%(pod)s is under way. Next: %(point)s.") % {"pod": pod, "point": point}
+    if decision.outcome == "scheduled":
+        if decision.nominated_shortcut:
+            text = gettext("%(pod)s goes to %(node)s, the node it was nominated to.")
+        elif len(decision.feasible) == 1:
+            text = gettext("%(pod)s goes to %(node)s, the only node that fits.")
+        elif len(decision.tied) > 1:
+            text = gettext("%(pod)s goes to %(node)s, drawn among the nodes with the best score.")
+        else:
+            text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
+        return text % {"pod": pod, "node": decision.selected}
+    if decision.outcome == "preempting" and decision.preemption is not None:
+        return gettext("%(pod)s fits no node. Preemption makes room on %(node)s.") % {
+            "pod": pod,
+            "node": decision.preemption.chosen,
+        }
+    if decision.outcome == "error":
+        return gettext("The attempt for %(pod)s failed with an error.") % {"pod": pod}
+    return reasons.fits_no_node(pod, decision.message)
+
+
+def steps(decision: Decision) -> list[CycleStep]:
+    """The extension points of the scheduling cycle and of the binding cycle, with their results."""
+    total, feasible = len(decision.nodes), len(decision.feasible)
+    stopped = decision.pre_filter is not None and decision.pre_filter.code not in ("Success", "Skip")
+    fits = decision.outcome == "scheduled"
+    scored = bool(decision.totals)
+    after: StepState = "done" if fits else "skipped"
+    post = decision.preemption
+    return [
+        CycleStep("PreFilter", "failed" if stopped else "done", ""),
+        CycleStep(
+            "Filter",
+            "skipped" if stopped else "done" if feasible else "failed",
+            f"{feasible}/{total}",
+        ),
+        CycleStep(
+            "PostFilter",
+            "skipped" if post is None else "done" if post.chosen else "failed",
+            (post.chosen or gettext("none")) if post is not None else "",
+        ),
+        CycleStep(
+            "Score", "done" if fits and scored else "skipped", str(max(decision.totals)) if scored else ""
+        ),
+        CycleStep("Reserve", after, ""),
+        CycleStep("Permit", after, ""),
+        CycleStep("Bind", after, decision.selected),
+    ]
+
+
+def steps_before(steps: list[CycleStep], point: str) -> list[CycleStep]:
+    """The steps of a cycle whose next extension point is ``point``; unchanged if that is no step."""
+    name = {"PreScore": "Score", "PreBind": "Bind", "PostBind": "Bind"}.get(point, point)
+    names = [step.name for step in steps]
+    if name not in names:
+        return steps
+    place = names.index(name)
+    return [
+        *steps[:place],
+        CycleStep(name, "current", ""),
+        *(CycleStep(name, "todo", "") for name in names[place + 1 :]),
+    ]

@@ -1,0 +1,170 @@
+"""The panel of the newest cycle on the live page.
+
+It consists of many small parts, such as one row of the filter matrix or one score, because most of them are
+equal in the next cycle and are not rendered again."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from . import cycle, nodes
+from .cycle import CycleView
+from .filter_matrix import Matrix
+from .parts import PartRenderer
+from .picture import Picture
+from .priority import Ranks
+from .score_table import ScoreCell, Scores
+
+PANEL: Final = "cycle"
+PIECES: Final = ("title", "earlier", "steps", "subject", "preemption", "play", "scores", "matrix")
+BLANK: Final = ScoreCell("", 0, 0, 0)
+
+
+class Title(msgspec.Struct, frozen=True):
+    cycle: int
+    time: str
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """The line of the pod and the scheduler's message. The pod's name and the headline are other parts."""
+
+    rank: int
+    requests: str
+    priority: str
+    attempt: int
+    profile: str
+    message: str
+    cycle: int
+    """The cycle of the message; 0 if there is no message."""
+
+
+class SubjectPod(msgspec.Struct, frozen=True):
+    pod: str
+    label: str
+
+
+class Headline(msgspec.Struct, frozen=True):
+    outcome: str
+    headline: str
+
+
+class Fit(msgspec.Struct, frozen=True):
+    feasible: int
+    total: int
+
+
+class ScorePiece(msgspec.Struct, frozen=True):
+    """One cell of the score table. ``place``: its column, from 0."""
+
+    place: int
+    plugin: str
+    weight: int
+    best: int
+    raw: int
+    normalized: int
+    weighted: int
+
+
+class CyclePanel:
+    """Renders the parts of the panel with the renderer of the page."""
+
+    def __init__(self, drawing: PartRenderer) -> None:
+        self._drawing = drawing
+        self._known: tuple[Any, ...] = ()
+        """The values from which the panel was rendered last."""
+
+    def draw(self, picture: Picture, ranks: Ranks) -> None:
+        """Render the parts that changed."""
+        decision = picture.decision
+        entry = picture.lanes.get(decision.pod) if decision else None
+        known = (decision, picture.under_way, picture.preemption, entry, ranks)
+        if len(known) == len(self._known) and all(map(_is, known, self._known)):
+            return
+        self._known = known
+        view = cycle.cycle(picture, ranks)
+        self._drawing.draw(PANEL, "parts/cycle.html", PIECES if view else ())
+        if view is not None:
+            self._draw(view)
+
+    def _draw(self, view: CycleView) -> None:
+        self._piece("title", "panels/cycle_title.html", Title(view.cycle, view.time))
+        self._optional("earlier", "panels/earlier.html", view.earlier)
+        self._piece("steps", "panels/steps.html", None)
+        steps = {f"step-{step.name}": step for step in view.steps}
+        self._drawing.draw_list(f"{PANEL}/steps", "cycle-steps", "panels/step.html", steps)
+        self._subject(view)
+        self._optional("preemption", "parts/preemption.html", view.preemption)
+        played = view.preemption is not None and bool(view.preemption.chosen)
+        self._optional("play", "panels/to_play.html", view.cycle if played else None)
+        if view.scores:
+            self._scores(view.scores)
+        else:
+            self._optional("scores", "parts/scores.html", None)
+        if view.matrix:
+            self._matrix(view.matrix)
+        else:
+            self._optional("matrix", "parts/matrix.html", None)
+
+    def _optional(self, name: str, template: str, view: Any) -> None:
+        """Render a piece that not every cycle has; without a view, an empty element with its id."""
+        self._piece(name, "parts/absent.html" if view is None else template, view)
+
+    def _piece(self, name: str, template: str, view: Any) -> None:
+        part, element = part_and_element(name)
+        self._drawing.draw(part, template, view, element)
+
+    def _subject(self, view: CycleView) -> None:
+        subject = Subject(
+            rank=view.rank,
+            requests=view.requests,
+            priority=view.priority,
+            attempt=view.attempt,
+            profile=view.profile,
+            message=view.message,
+            cycle=view.cycle if view.message else 0,
+        )
+        self._piece("subject", "panels/subject.html", subject)
+        self._piece("subject/pod", "panels/subject_pod.html", SubjectPod(view.pod, view.label))
+        self._piece("subject/headline", "panels/headline.html", Headline(view.outcome, view.headline))
+
+    def _scores(self, scores: Scores) -> None:
+        columns = len(scores.nodes)
+        table = replace(
+            scores,
+            nodes=[""] * columns,
+            rows=[replace(row, cells=[BLANK] * columns, best=0) for row in scores.rows],
+            totals=[0] * columns,
+            sentence="",
+        )
+        self._piece("scores", "parts/scores.html", table)
+        self._piece("scores/sentence", "parts/sentence_of_scores.html", scores.sentence)
+        for place, node in enumerate(scores.nodes):
+            self._piece(f"scores/h{place}", "parts/text.html", node)
+            self._piece(f"scores/t{place}", "parts/total.html", scores.totals[place])
+        for number, row in enumerate(scores.rows):
+            for place, cell in enumerate(row.cells):
+                score = ScorePiece(
+                    place, row.plugin, row.weight, row.best, cell.raw, cell.normalized, cell.weighted
+                )
+                self._piece(f"scores/{number}-{place}", "parts/score.html", score)
+
+    def _matrix(self, matrix: Matrix) -> None:
+        table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[])
+        self._piece("matrix", "parts/matrix.html", table)
+        self._piece("matrix/fit", "parts/fit.html", Fit(matrix.feasible, matrix.total))
+        if matrix.total:
+            self._optional("matrix/meanings", "panels/meanings.html", matrix.meanings or None)
+        rows = {nodes.block_id("row", row.node): row for row in matrix.rows}
+        self._drawing.draw_list(f"{PANEL}/matrix", "filter-rows", "parts/filter_row.html", rows)
+
+
+@lru_cache(maxsize=1_000)
+def part_and_element(piece: str) -> tuple[str, str]:
+    """The name of a piece's part, and the id of its root element."""
+    return f"{PANEL}/{piece}", f"cycle-{piece.replace('/', '-')}"
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other

@@ -1,0 +1,256 @@
+"""The panels of a pod, of a deleted pod and of a node."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from schedviz.store.bounds import TRACE_LENGTH
+from schedviz.store.past import Readable
+from schedviz.web.kubectl import describe, lines
+from simulator import trace
+from simulator.api import Manifest
+from simulator.apiserver import resources as kinds
+from simulator.objects.conditions import conditions_of
+from simulator.objects.metadata import labels_of
+from simulator.objects.node_conditions import is_broken, pressures
+from simulator.objects.status import status_of
+from simulator.trace import LaneEntry
+
+from . import events, load, meanings, nodes, queue, reasons, receipts
+from . import format as fmt
+from .events import PodEvent
+from .nodes import Card
+from .picture import NODES, PODS, Picture
+from .pod_history import PodHistory, pod_history
+from .queue import Chip
+from .receipts import Receipts
+from .records import pod_record
+from .sentences import EventSentences, LogLine, linked_names
+from .yaml import to_yaml
+
+LINES_AT_MOST: Final = 20
+"""Lines of the log that a panel shows."""
+
+Numbered = tuple[int, trace.Event]
+"""A trace event with its number."""
+
+
+class ConditionView(msgspec.Struct, frozen=True):
+    type: str
+    status: str
+    reason: str
+    message: str
+    meaning: str
+
+
+class PodDetail(msgspec.Struct, frozen=True):
+    key: str
+    name: str
+    namespace: str
+    rank: int
+    priority: str
+    priority_class: str
+    requests: str
+    phase: str
+    node: str
+    nominated: str
+    terminating: bool
+    gone_at: int
+    lane: str
+    chip: Chip | None
+    conditions: list[ConditionView]
+    events: list[PodEvent]
+    course: PodHistory
+    receipts: Receipts
+    history: list[LogLine]
+    yaml: str
+    shell: list[lines.Shell]
+    printed: list[lines.Shell]
+    """``kubectl describe`` and ``kubectl get events`` with their output."""
+
+
+class GonePod(msgspec.Struct, frozen=True):
+    """A deleted pod, from the events of the trace."""
+
+    key: str
+    name: str
+    fate: LogLine | None
+    """Why the pod was removed."""
+    receipts: Receipts
+    events: list[PodEvent]
+    course: PodHistory
+    history: list[LogLine]
+
+
+class NodeDetail(msgspec.Struct, frozen=True):
+    card: Card
+    zone: str
+    labels: dict[str, str]
+    conditions: list[ConditionView]
+    taints: tuple[str, ...]
+    broken: bool
+    short_of_memory: bool
+    """Both are read from the node's annotations. The conditions follow from these."""
+    history: list[LogLine]
+    yaml: str
+    shell: list[lines.Shell]
+
+
+def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
+    """The panel of a pod; None if it does not exist."""
+    manifest = sandbox.get(PODS, key)
+    if manifest is None:
+        return None
+    pod, entry = pod_record(manifest), sandbox.lane(key)
+    ranks, now = load.ranks(sandbox), sandbox.now()
+    named = sandbox.about_pod(key)
+    about = events_about(named, key)
+    return PodDetail(
+        key=key,
+        name=fmt.pod_name(key),
+        namespace=key.partition("/")[0],
+        rank=ranks.rank(pod.priority),
+        priority=fmt.number(pod.priority),
+        priority_class=manifest["spec"].get("priorityClassName", ""),
+        requests=fmt.requests(pod.requests),
+        phase=pod.phase,
+        node=pod.node,
+        nominated=pod.nominated,
+        terminating=pod.terminating,
+        gone_at=pod.gone_at,
+        lane=queue_place(entry),
+        chip=queue.chip(ranks, entry) if entry else None,
+        conditions=conditions(manifest),
+        events=events.pod_events(sandbox, manifest["metadata"], about),
+        course=pod_history(key, about),
+        receipts=receipts.pod_receipts(about),
+        history=lines_linking_to_pod(base, key, named),
+        yaml=to_yaml([manifest]),
+        shell=lines.of_pod(key),
+        printed=[
+            lines.Shell(
+                describe.pod(sandbox, manifest, now), lines.object_command("describe", kinds.PODS, key)
+            ),
+            lines.Shell(describe.events(sandbox, manifest, now), lines.events_of(key)),
+        ],
+    )
+
+
+def events_of_pod(sandbox: Readable, key: str) -> list[trace.Event]:
+    """The latest trace events that are about a pod, oldest first."""
+    return events_about(sandbox.about_pod(key), key)
+
+
+def events_about(named: Sequence[Numbered], key: str) -> list[trace.Event]:
+    """Of the events that name a pod, those that are about it."""
+    return [event for _, event in named if is_about_pod(event, key)]
+
+
+def is_about_pod(event: trace.Event, pod: str) -> bool:
+    """Whether the event happened to the pod. An event may name it in another role, as the preemptor or as one
+    of the victims."""
+    if isinstance(event, trace.ObjectsDeleted):
+        return event.resource == PODS and pod in event.keys
+    return getattr(event, "pod", "") == pod
+
+
+def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
+    """The panel of a deleted pod; None if the trace has no event of it."""
+    named = sandbox.about_pod(key, TRACE_LENGTH)
+    about = events_about(named, key)
+    if not about:
+        return None
+    namespace, _, name = key.partition("/")
+    return GonePod(
+        key=key,
+        name=fmt.pod_name(key),
+        fate=removal_line(EventSentences(base), about),
+        receipts=receipts.pod_receipts(about),
+        events=events.pod_events(sandbox, {"namespace": namespace, "name": name}, about),
+        course=pod_history(key, about),
+        history=lines_linking_to_pod(base, key, named),
+    )
+
+
+def removal_line(sentences: EventSentences, about: Sequence[trace.Event]) -> LogLine | None:
+    """The line that says why the pod was removed; None if a client of the API deleted it."""
+    for event in reversed(about):
+        if isinstance(event, trace.CycleStarted):
+            break  # earlier events did not remove the pod
+        if isinstance(
+            event, trace.VictimDeleted | trace.PodEvicted | trace.PodFinished | trace.ObjectsDeleted
+        ):
+            return sentences.line(0, event)
+    return None
+
+
+def queue_place(entry: LaneEntry | None) -> str:
+    """The pod's place in the scheduling queue, in words; empty for a pod that is not in the queue."""
+    if entry is None:
+        return ""
+    text = gettext("%(lane)s since %(time)s, attempts so far: %(attempts)s")
+    return text % {
+        "lane": queue.title(entry.lane),
+        "time": fmt.clock(entry.since),
+        "attempts": entry.attempts,
+    }
+
+
+def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
+    """The panel of a node; None if it does not exist."""
+    manifest = sandbox.get(NODES, name)
+    if manifest is None:
+        return None
+    picture = Picture()
+    picture.object(NODES, manifest)
+    for pod in sandbox.speaking_of(PODS, name):
+        if name in (pod["spec"].get("nodeName"), status_of(pod).get("nominatedNodeName")):
+            picture.object(PODS, pod)
+    node = picture.nodes[name]
+    return NodeDetail(
+        card=nodes.card(picture, load.ranks(sandbox), name),
+        zone=node.zone,
+        labels=labels_of(manifest),
+        conditions=conditions(manifest),
+        taints=node.taints,
+        broken=is_broken(manifest),
+        short_of_memory="memory" in pressures(manifest),
+        history=lines_linking_to_node(base, name, sandbox.about_node(name)),
+        yaml=to_yaml([manifest]),
+        shell=lines.of_node(
+            name,
+            cordoned=node.unschedulable,
+            failed=is_broken(manifest),
+            taints=node.taints,
+        ),
+    )
+
+
+def conditions(manifest: Manifest) -> list[ConditionView]:
+    return [present_condition(item) for item in conditions_of(manifest)]
+
+
+def present_condition(item: Manifest) -> ConditionView:
+    kind, status, reason, message = (item.get(field, "") for field in ("type", "status", "reason", "message"))
+    meaning = reasons.unplaced(message) or meanings.condition_meaning(kind, status, reason)
+    return ConditionView(kind, status, reason, message, meaning)
+
+
+def lines_linking_to_pod(base: str, key: str, named: Sequence[Numbered]) -> list[LogLine]:
+    """The newest lines of the log that link to a pod, of the events that name it."""
+    return newest_lines(base, [each for each in named if key in linked_names(each[1]).pods])
+
+
+def lines_linking_to_node(base: str, name: str, named: Sequence[Numbered]) -> list[LogLine]:
+    """The newest lines of the log that link to a node, of the events that name it."""
+    return newest_lines(base, [each for each in named if name in linked_names(each[1]).nodes])
+
+
+def newest_lines(base: str, numbered: Sequence[Numbered]) -> list[LogLine]:
+    """Newest first. Older events are not rendered."""
+    sentences = EventSentences(base)
+    lines = (sentences.line(seq, event) for seq, event in reversed(numbered))
+    return list(islice((line for line in lines if line is not None), LINES_AT_MOST))

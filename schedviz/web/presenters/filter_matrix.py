@@ -1,0 +1,107 @@
+"""The filter matrix of one cycle: which node passed which Filter plugin."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator.decision import Decision, Failure, TwoPasses
+
+from . import meanings
+
+ROWS_AT_MOST: Final = 40
+"""Rows of the filter matrix. For more nodes there is a row for each verdict, with the number of nodes."""
+
+
+MEANINGS_AT_MOST: Final = 8
+"""Reasons explained below the matrix. Each node may have another taint, so there may be many."""
+
+
+Mark = Literal["pass", "fail", "unseen"]
+
+
+class FilterRow(msgspec.Struct, frozen=True):
+    """One node; or several with the same verdict, then ``node`` is the first of them. ``marks`` are in the
+    order of the matrix's plugins."""
+
+    node: str
+    nodes: int
+    marks: list[Mark]
+    reason: str
+    passed: bool
+    looked: bool = True
+    """False: the node was not examined, because enough nodes were found or a PreFilter plugin excluded it."""
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    plugins: list[str]
+    rows: list[FilterRow]
+    skipped: list[str]
+    """Plugins whose PreFilter returned Skip for this pod. Their Filter did not run."""
+    feasible: int
+    total: int
+    two_passes: list[TwoPasses]
+    meanings: list[tuple[str, str]]
+    """Reasons and their explanations."""
+
+
+def matrix(decision: Decision) -> Matrix:
+    plugins = decision.filter_plugins
+    rows = grouped(decision) if len(decision.nodes) > ROWS_AT_MOST else one_by_one(decision)
+    return Matrix(
+        plugins=plugins,
+        rows=rows,
+        skipped=decision.pre_filter.skipped if decision.pre_filter else [],
+        feasible=len(decision.feasible),
+        total=len(decision.nodes),
+        two_passes=decision.two_passes,
+        meanings=explained([failure.reasons for failure in decision.failures]),
+    )
+
+
+def explained(reasons: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    """The distinct reasons of failures, with their explanations; without those that have none."""
+    distinct = dict.fromkeys(reason for of_failure in reasons for reason in of_failure)
+    pairs = ((reason, meanings.reason_meaning(reason)) for reason in distinct)
+    return [(reason, meaning) for reason, meaning in pairs if meaning][:MEANINGS_AT_MOST]
+
+
+def one_by_one(decision: Decision) -> list[FilterRow]:
+    return [
+        filter_row(decision, node, 1, code)
+        for node, code in zip(decision.nodes, decision.verdicts, strict=True)
+    ]
+
+
+def grouped(decision: Decision) -> list[FilterRow]:
+    """One row for each distinct verdict, sorted by the number of nodes."""
+    counts = Counter(decision.verdicts)
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:ROWS_AT_MOST]
+    return [
+        filter_row(decision, decision.nodes[decision.verdicts.index(code)], count, code)
+        for code, count in by_count
+    ]
+
+
+def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRow:
+    plugins = decision.filter_plugins
+    if code < 0:
+        return FilterRow(
+            node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False, looked=False
+        )
+    if code == 0:
+        return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)
+    failure = decision.failures[code - 1]
+    return FilterRow(node, nodes, marks(plugins, failure), ", ".join(failure.reasons), passed=False)
+
+
+def marks(plugins: list[str], failure: Failure) -> list[Mark]:
+    """The marks of a rejected node: plugins before the rejecting one passed, those after it did not run."""
+    if failure.by_pre_filter or failure.plugin not in plugins:
+        return ["unseen"] * len(plugins)
+    place = plugins.index(failure.plugin)
+    return [
+        "pass" if index < place else "fail" if index == place else "unseen" for index in range(len(plugins))
+    ]

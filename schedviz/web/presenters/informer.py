@@ -1,0 +1,42 @@
+"""The informer of the leader: its stages, with the number of objects that passed each."""
+
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator.client.informer import Pipeline, Stage
+
+from . import format as fmt
+
+KEYS_AT_MOST: Final = 3
+
+
+class StageView(msgspec.Struct, frozen=True):
+    name: str
+    count: str
+    words: str
+    latest: list[str]
+    """The newest objects, each with the type of its change and its key."""
+
+
+def present_stages(pipeline: Pipeline | None) -> list[StageView]:
+    """The stages from the watch to the event handlers; empty before the first leader."""
+    if pipeline is None:
+        return []
+    lists = gettext("objects in, %(lists)s lists, up to version %(version)s")
+    return [
+        present_stage(
+            "reflector", pipeline.reflector, lists % {"lists": pipeline.lists, "version": pipeline.version}
+        ),
+        present_stage(
+            "delta FIFO", pipeline.delta_fifo, gettext("deltas out, %(n)s wait") % {"n": pipeline.waiting}
+        ),
+        present_stage("indexer", pipeline.indexer, gettext("objects held")),
+        present_stage("handlers", pipeline.handlers, gettext("calls")),
+    ]
+
+
+def present_stage(name: str, stage: Stage, words: str) -> StageView:
+    latest = [f"{each.what} {fmt.pod_name(each.key)}" for each in reversed(stage.latest[-KEYS_AT_MOST:])]
+    return StageView(name, fmt.number(stage.count), words, latest)

@@ -1,0 +1,249 @@
+"""Explanations of the texts of Kubernetes: reasons of the scheduler, conditions and events.
+
+The page shows these texts in English, as a cluster has them, with an explanation in the language of the
+reader beside each. The functions return "" for a text without an explanation.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from django.utils.translation import gettext, gettext_noop
+
+Patterns = Sequence[tuple[re.Pattern[str], str]]
+"""Patterns for whole texts, with their explanations. Named groups are the values in the explanation."""
+
+REASONS: Final[Patterns] = [
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
+        (
+            r"Insufficient (?P<what>.+)",
+            gettext_noop("Less %(what)s is free (allocatable less all requests) than the pod requests."),
+        ),
+        (r"Too many pods", gettext_noop("The node holds as many pods as it allows.")),
+        (
+            r"node\(s\) had untolerated taint (?P<what>.+)",
+            gettext_noop("The pod has no toleration for the taint %(what)s."),
+        ),
+        (
+            r"node\(s\) were unschedulable",
+            gettext_noop("The node is cordoned: spec.unschedulable keeps new pods out."),
+        ),
+        (
+            r"node\(s\) didn't match the requested node name",
+            gettext_noop("The pod's spec.nodeName is that of another node."),
+        ),
+        (
+            r"node\(s\) didn't match Pod's node affinity/selector",
+            gettext_noop("The node's labels do not match the pod's nodeSelector or required node affinity."),
+        ),
+        (
+            r"node\(s\) didn't match scheduler-enforced node affinity",
+            gettext_noop("The node's labels do not match the affinity that the profile adds to every pod."),
+        ),
+        (
+            r"pod affinity terms conflict",
+            gettext_noop("The pod's node affinity names nodes that no node can be at once."),
+        ),
+        (
+            r"node\(s\) didn't have free ports for the requested pod ports",
+            gettext_noop("A hostPort that the pod wants is taken by a pod on the node."),
+        ),
+        (
+            r"node\(s\) didn't match pod affinity rules",
+            gettext_noop("No pod that this one must be near runs in the node's domain."),
+        ),
+        (
+            r"node\(s\) didn't match pod anti-affinity rules",
+            gettext_noop("A pod that this one must be apart from runs in the node's domain."),
+        ),
+        (
+            r"node\(s\) didn't satisfy existing pods anti-affinity rules",
+            gettext_noop("A pod in the node's domain must be apart from this one."),
+        ),
+        (
+            r"node\(s\) didn't match pod topology spread constraints",
+            gettext_noop("One more pod in the node's domain would pass the constraint's maxSkew."),
+        ),
+        (
+            r"node\(s\) didn't match pod topology spread constraints \(missing required label\)",
+            gettext_noop("The node lacks the label that a topology spread constraint counts by."),
+        ),
+        (
+            r"node\(s\) had no available disk",
+            gettext_noop("The pod's disk is in use by another pod on the node."),
+        ),
+        (
+            r"node\(s\) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode .+",
+            gettext_noop("Another pod uses the claim, which only one pod may (ReadWriteOncePod)."),
+        ),
+        (
+            r"node\(s\) didn't match PersistentVolume's node affinity",
+            gettext_noop("The pod's volume cannot be reached from the node."),
+        ),
+        (
+            r"node\(s\) didn't find available persistent volumes to bind",
+            gettext_noop("No free volume that suits the pod's claim can be reached from the node."),
+        ),
+        (
+            r"node\(s\) did not have enough free storage",
+            gettext_noop("The storage that the node can reach has too little room for the pod's claim."),
+        ),
+        (
+            r"node\(s\) unavailable due to one or more pvc\(s\) bound to non-existent pv\(s\)",
+            gettext_noop("The pod's claim is bound to a volume that does not exist."),
+        ),
+        (
+            r"node\(s\) had no available volume zone",
+            gettext_noop("The pod's volume lies in another zone than the node."),
+        ),
+        (
+            r"node\(s\) exceed max volume count",
+            gettext_noop("The node would have more volumes attached than it allows."),
+        ),
+        (
+            r"pod has unbound immediate PersistentVolumeClaims",
+            gettext_noop("The pod's claim must get its volume first, before any node is looked at."),
+        ),
+        (
+            r"waiting for scheduling gates: (?P<what>.+)",
+            gettext_noop("The scheduling gates %(what)s must be taken away first."),
+        ),
+        (
+            r".+ not found",
+            gettext_noop("An object that the pod names does not exist."),
+        ),
+        (
+            r"No preemption victims found for incoming pod",
+            gettext_noop("No pod there is of lower priority: nobody could be evicted."),
+        ),
+        (
+            r"Preemption is not helpful for scheduling",
+            gettext_noop("Evicting pods would not change what is wrong with the node."),
+        ),
+        (
+            r"not eligible due to preemptionPolicy=Never\.",
+            gettext_noop("The pod's class forbids it to evict others."),
+        ),
+        (
+            r"not eligible due to a terminating pod on the nominated node\.",
+            gettext_noop("It has evicted before: a victim on its nominated node is still ending."),
+        ),
+        (
+            r"rejected due to timeout after waiting (?P<what>\S+) at plugin .+",
+            gettext_noop("It waited on Permit for %(what)s, and nobody approved."),
+        ),
+    )
+]
+"""The reasons are constants of upstream's plugins (pkg/scheduler/framework/plugins, v1.34)."""
+
+CONDITIONS: Final = {
+    ("PodScheduled", "True"): gettext_noop("The pod has a node."),
+    ("PodScheduled", "SchedulingGated"): gettext_noop(
+        "The pod waits until its scheduling gates are taken away."
+    ),
+    ("PodScheduled", "SchedulerError"): gettext_noop(
+        "The attempt to place the pod failed by a fault, not by a verdict."
+    ),
+    ("Initialized", "True"): gettext_noop("The pod's init containers have ended well."),
+    ("ContainersReady", "True"): gettext_noop("All containers of the pod are ready."),
+    ("ContainersReady", "False"): gettext_noop("Not all containers of the pod are ready."),
+    ("Ready", "True"): gettext_noop("It is ready."),
+    ("Ready", "False"): gettext_noop("It is not ready."),
+    ("Ready", "PodCompleted"): gettext_noop("The pod has ended well."),
+    ("Ready", "PodFailed"): gettext_noop("The pod has failed."),
+    ("Ready", "NodeNotReady"): gettext_noop("Its node is not ready."),
+    ("Ready", "KubeletReady"): gettext_noop("The node's kubelet reports and takes pods."),
+    ("Ready", "NodeStatusUnknown"): gettext_noop("The node's kubelet is not heard of any more."),
+    ("DisruptionTarget", "PreemptionByScheduler"): gettext_noop(
+        "The pod has to go for one of higher priority."
+    ),
+    ("DisruptionTarget", "DeletionByTaintManager"): gettext_noop(
+        "The pod does not tolerate a NoExecute taint of its node."
+    ),
+    ("DisruptionTarget", "EvictionByEvictionAPI"): gettext_noop(
+        "Somebody asked the API server to evict the pod, as a drain does."
+    ),
+    ("DisruptionTarget", "TerminationByKubelet"): gettext_noop(
+        "The kubelet ended the pod, as its node runs short of a resource."
+    ),
+    ("MemoryPressure", "True"): gettext_noop("The node is short of memory."),
+    ("MemoryPressure", "False"): gettext_noop("The node has memory enough."),
+    ("DiskPressure", "True"): gettext_noop("The node is short of disk space."),
+    ("DiskPressure", "False"): gettext_noop("The node has disk space enough."),
+    ("PIDPressure", "True"): gettext_noop("The node is short of process ids."),
+    ("PIDPressure", "False"): gettext_noop("The node has process ids enough."),
+    ("Available", "True"): gettext_noop("Enough of its pods are available."),
+    ("Available", "False"): gettext_noop("Too few of its pods are available."),
+    ("Progressing", "ReplicaSetUpdated"): gettext_noop("The rollout goes on."),
+    ("Progressing", "NewReplicaSetAvailable"): gettext_noop("The rollout is done."),
+    ("Progressing", "ProgressDeadlineExceeded"): gettext_noop(
+        "The rollout got no further within its deadline."
+    ),
+    ("Complete", "True"): gettext_noop("The Job is done."),
+    ("Failed", "BackoffLimitExceeded"): gettext_noop(
+        "The Job's pods failed more often than its backoffLimit allows."
+    ),
+    ("Failed", "DeadlineExceeded"): gettext_noop("The Job took longer than its activeDeadlineSeconds."),
+}
+"""By type, and by reason or status. A known reason is preferred, as it is more exact."""
+
+EVENTS: Final = {
+    "Scheduled": gettext_noop("The pod is bound to its node; the kubelet there starts it."),
+    "Preempted": gettext_noop("The pod has to go: one of higher priority needs its room."),
+    "FailedScheduling": gettext_noop("The attempt to place the pod failed."),
+    "FailedCreate": gettext_noop("The API server refused what the controller wanted to create."),
+    "FailedSync": gettext_noop("A component failed in what it does about this object. It tries again."),
+}
+
+CAUSES: Final[Patterns] = [
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
+        (r"taint (?P<what>.+)", gettext_noop("it does not tolerate the taint %(what)s")),
+        (r"low on (?P<what>.+)", gettext_noop("the node is low on %(what)s")),
+        (r"its claim is gone", gettext_noop("its claim is gone")),
+        (r"(?P<what>.+) is gone", gettext_noop("%(what)s is gone")),
+        (r"(?P<what>.+) is to go after this", gettext_noop("%(what)s is to go after this")),
+        (r"the Job is over: (?P<what>.+)", gettext_noop("the Job is over: %(what)s")),
+        (r"replaced by the next", gettext_noop("replaced by the next")),
+        (r"more than the history's limit", gettext_noop("more than the history's limit")),
+        (r"failed, or not wanted on its node", gettext_noop("failed, or not wanted on its node")),
+        (r"of an older template", gettext_noop("of an older template")),
+        (r"suspended", gettext_noop("suspended")),
+        (r"more than its parallelism", gettext_noop("more than its parallelism")),
+        (r"its ttlSecondsAfterFinished is over", gettext_noop("its ttlSecondsAfterFinished is over")),
+        (r"more than the replicas asked for", gettext_noop("more than the replicas asked for")),
+        (r"over, and to be made anew", gettext_noop("over, and to be made anew")),
+    )
+]
+"""The reasons in trace events of controllers, kubelets and evictions."""
+
+
+def reason_meaning(text: str) -> str:
+    """The explanation of a plugin's reason for one node or for all nodes."""
+    return translate_match(REASONS, text)
+
+
+def condition_meaning(kind: str, status: str, why: str) -> str:
+    """The explanation of a condition. why: its reason."""
+    sentence = CONDITIONS.get((kind, why)) or CONDITIONS.get((kind, status))
+    return gettext(sentence) if sentence else ""
+
+
+def event_meaning(why: str) -> str:
+    """The explanation of an Event by its reason."""
+    return gettext(EVENTS[why]) if why in EVENTS else ""
+
+
+def cause_text(text: str) -> str:
+    """The reason of a trace event in the active language; an unknown one unchanged."""
+    return translate_match(CAUSES, text) or text
+
+
+def translate_match(patterns: Patterns, text: str) -> str:
+    """The translated sentence of the first pattern that matches; "" if none does."""
+    for pattern, sentence in patterns:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return gettext(sentence) % found.groupdict()
+    return ""

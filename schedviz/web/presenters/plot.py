@@ -1,0 +1,106 @@
+"""The plot of two step curves over the same time, as an SVG."""
+
+from collections.abc import Iterable
+from math import floor, log10
+from typing import Final
+
+import msgspec
+
+from simulator.api import Micros
+from simulator.compare.answer import Curve
+from simulator.objects import durations
+
+WIDTH: Final = 340
+HEIGHT: Final = 170
+LEFT: Final = 42
+"""The vertical axis. Its numbers are to the left."""
+RIGHT: Final = 320
+"""The end of the horizontal axis. The names of the curves are to the right."""
+TOP: Final = 10
+BOTTOM: Final = 146
+APART: Final = 13
+"""The smallest vertical distance between the names of the two curves, so that they do not overlap."""
+TICKS: Final = 2
+
+
+class Tick(msgspec.Struct, frozen=True):
+    at: float
+    label: str
+
+
+class PlotLine(msgspec.Struct, frozen=True):
+    name: str
+    path: str
+    """An SVG path."""
+    label_at: float
+
+
+class Plot(msgspec.Struct, frozen=True):
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    x: list[Tick]
+    y: list[Tick]
+    lines: list[PlotLine]
+
+
+def plot(a: Curve, b: Curve, end: Micros) -> Plot:
+    top = nice(max(value for _, value in (*a.points, *b.points)))
+    ends = [_y(curve.last, top) for curve in (a, b)]
+    middle = sum(ends) / 2
+    if abs(ends[0] - ends[1]) < APART:
+        above = middle - APART / 2
+        above = min(max(above, TOP), BOTTOM - APART)
+        ends = [above, above + APART] if ends[0] <= ends[1] else [above + APART, above]
+    suffix = "%" if a.unit == "percent" else ""
+    return Plot(
+        width=WIDTH,
+        height=HEIGHT,
+        left=LEFT,
+        right=RIGHT,
+        top=TOP,
+        bottom=BOTTOM,
+        x=[
+            Tick(
+                _x(end * number // TICKS, end),
+                durations.format_duration(end * number // TICKS // 1_000_000 * 1_000_000),
+            )
+            for number in range(TICKS + 1)
+        ],
+        y=[
+            Tick(_y(top * number / TICKS, top), f"{top * number / TICKS:g}{suffix}")
+            for number in range(TICKS + 1)
+        ],
+        lines=[
+            PlotLine(name, _path(curve.points, end, top), round(at, 1))
+            for name, curve, at in (("A", a, ends[0]), ("B", b, ends[1]))
+        ],
+    )
+
+
+def nice(value: float) -> float:
+    """The smallest number not below the value that is 1, 2 or 5 times a power of ten; 1 for 0."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(value))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9))
+
+
+def _path(points: Iterable[tuple[Micros, float]], end: Micros, top: float) -> str:
+    """The path of a step curve: horizontal to the time of the next point, then vertical."""
+    parts: list[str] = []
+    for time, value in points:
+        across, up = f"{_x(time, end):g}", f"{_y(value, top):g}"
+        parts.append(f"H{across}V{up}" if parts else f"M{across} {up}")
+    return "".join(parts)
+
+
+def _x(time: Micros, end: Micros) -> float:
+    return round(LEFT + (RIGHT - LEFT) * time / (end or 1), 1)
+
+
+def _y(value: float, top: float) -> float:
+    return round(BOTTOM - (BOTTOM - TOP) * value / top, 1)

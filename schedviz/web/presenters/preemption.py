@@ -1,0 +1,203 @@
+"""The preemption of one cycle: the candidates side by side, and the rule that chose one of them.
+
+The rules are those of pickOneNodeForPreemption (pkg/scheduler/framework/preemption/preemption.go, v1.34).
+They are applied in order until one candidate is left.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from simulator.decision import Candidate, Decision
+
+from . import format as fmt
+from . import meanings
+
+CANDIDATES_AT_MOST: Final = 20
+"""Candidates that are shown. Preemption itself examines a tenth of the nodes, and at least 100."""
+VICTIMS_AT_MOST: Final = 8
+
+Figure = Callable[[Candidate], Any]
+
+RULES: Final[Sequence[tuple[Figure, bool]]] = (
+    (lambda candidate: candidate.pdb_violations, False),
+    (lambda candidate: candidate.highest_priority, False),
+    (lambda candidate: candidate.priority_sum, False),
+    (lambda candidate: len(candidate.victims), False),
+    (lambda candidate: candidate.earliest_start, True),
+)
+"""For each rule: the number that it compares, and whether the largest wins instead of the smallest."""
+
+SENTENCES: Final = {
+    1: gettext_noop("Rule 1 decided: %(node)s has the fewest PodDisruptionBudget violations, %(figure)s."),
+    2: gettext_noop("Rule 2 decided: %(node)s's highest victim priority, %(figure)s, is the lowest."),
+    3: gettext_noop("Rule 3 decided: %(node)s has the smallest sum of victim priorities."),
+    4: gettext_noop("Rule 4 decided: %(node)s needs the fewest victims, %(figure)s."),
+    5: gettext_noop("Rule 5 decided: %(node)s's most important victim started latest, at %(figure)s."),
+    6: gettext_noop("All five rules leave more than one node: the seed draws %(node)s."),
+}
+
+
+class RuleFigure(msgspec.Struct, frozen=True):
+    """One cell of the table: a candidate under a rule. ``lost``: the rule removes the candidate. ``idle``:
+    the rule does not apply to it any more."""
+
+    text: str
+    lost: bool
+    idle: bool
+
+
+class VictimView(msgspec.Struct, frozen=True):
+    pod: str
+    label: str
+    priority: str
+    violates_pdb: bool
+
+
+class CandidateView(msgspec.Struct, frozen=True):
+    node: str
+    chosen: bool
+    victims: list[VictimView]
+    more: int
+    figures: list[RuleFigure]
+
+
+class PreemptionView(msgspec.Struct, frozen=True):
+    chosen: str
+    rule: int
+    sentence: str
+    detail: str
+    candidates: list[CandidateView]
+    more: int
+    others: list[tuple[str, str]]
+    """Why other nodes are no candidates: their number with the reason, and the explanation of the reason."""
+
+
+def present_preemption(decision: Decision) -> PreemptionView | None:
+    found = decision.preemption
+    if found is None:
+        return None
+    out = eliminating_rules(found.candidates)
+    ordered = sorted(
+        found.candidates,
+        key=lambda each: (each.node != found.chosen, -out.get(each.node, len(RULES) + 1), each.node),
+    )
+    return PreemptionView(
+        chosen=found.chosen,
+        rule=found.rule,
+        sentence=preemption_sentence(decision),
+        detail=earlier_rules(found.candidates, out, found.rule),
+        candidates=[
+            present_candidate(each, each.node == found.chosen, out, found.rule)
+            for each in ordered[:CANDIDATES_AT_MOST]
+        ],
+        more=max(0, len(ordered) - CANDIDATES_AT_MOST),
+        others=others(decision),
+    )
+
+
+def eliminating_rules(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """The rule, from 1, that removes each candidate, by node; without candidates that no rule removes."""
+    out: dict[str, int] = {}
+    left = list(candidates)
+    for rule, (figure, greatest) in enumerate(RULES, start=1):
+        if len(left) < 2:
+            break
+        best = (max if greatest else min)(figure(each) for each in left)
+        out.update({each.node: rule for each in left if figure(each) != best})
+        left = [each for each in left if figure(each) == best]
+    return out
+
+
+def present_candidate(candidate: Candidate, chosen: bool, out: dict[str, int], decided: int) -> CandidateView:
+    last = out.get(candidate.node, decided)
+    return CandidateView(
+        node=candidate.node,
+        chosen=chosen,
+        victims=[
+            VictimView(
+                victim.pod, fmt.pod_name(victim.pod), fmt.compact(victim.priority), victim.violates_pdb
+            )
+            for victim in candidate.victims[:VICTIMS_AT_MOST]
+        ],
+        more=max(0, len(candidate.victims) - VICTIMS_AT_MOST),
+        figures=[
+            RuleFigure(text, lost=out.get(candidate.node) == rule, idle=rule > last > 0)
+            for rule, text in enumerate(texts(candidate), start=1)
+        ],
+    )
+
+
+def texts(candidate: Candidate) -> list[str]:
+    return [
+        str(candidate.pdb_violations),
+        fmt.compact(candidate.highest_priority),
+        sum_text(candidate),
+        str(len(candidate.victims)),
+        time_of(candidate.earliest_start),
+    ]
+
+
+def sum_text(candidate: Candidate) -> str:
+    """The sum of the victims' priorities as "2·2³¹+200". Upstream adds 2^31 to each priority, so that more
+    victims never have a smaller sum; in this form the sum of the priorities is visible."""
+    victims = len(candidate.victims)
+    priorities = candidate.priority_sum - victims * (1 << 31)
+    return f"{victims if victims != 1 else ''}{'·' if victims != 1 else ''}2³¹{priorities:+d}".replace(
+        "-", "\u2212"
+    )
+
+
+def time_of(timestamp: str) -> str:
+    return timestamp.partition("T")[2].removesuffix("Z") or timestamp
+
+
+def preemption_sentence(decision: Decision) -> str:
+    """The result of the preemption in a sentence: the rule that decided, or why no node was chosen."""
+    found = decision.preemption
+    assert found is not None
+    if not found.eligible:
+        reason = meanings.reason_meaning(found.ineligible_reason) or found.ineligible_reason
+        return gettext("Not tried: %(reason)s") % {"reason": reason}
+    if not found.chosen:
+        return gettext("No node can be freed by removing pods of lower priority.")
+    chosen = next((each for each in found.candidates if each.node == found.chosen), None)
+    if chosen is None or found.rule == 0:
+        return gettext("%(node)s is the only candidate.") % {"node": found.chosen}
+    figure = texts(chosen)[found.rule - 1] if found.rule <= len(RULES) else ""
+    return gettext(SENTENCES[found.rule]) % {"node": found.chosen, "figure": figure}
+
+
+def earlier_rules(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
+    """Which nodes the rules before the deciding one removed, in sentences."""
+    parts = []
+    for rule in range(1, decided):
+        nodes = [each.node for each in candidates if out.get(each.node) == rule]
+        if nodes:
+            parts.append(
+                ngettext(
+                    "Rule %(rule)s removed %(nodes)s.",
+                    "Rule %(rule)s removed %(n)s nodes: %(nodes)s.",
+                    len(nodes),
+                )
+                % {
+                    "rule": rule,
+                    "n": len(nodes),
+                    "nodes": ", ".join(nodes[:4]) + (", …" if len(nodes) > 4 else ""),
+                }
+            )
+    return " ".join(parts)
+
+
+def others(decision: Decision) -> list[tuple[str, str]]:
+    assert decision.preemption is not None
+    counts: dict[str, int] = {}
+    for failure in decision.preemption.non_candidates.values():
+        reason = ", ".join(failure.reasons) or failure.plugin
+        counts[reason] = counts.get(reason, 0) + 1
+    return [
+        (f"{count} {reason}", meanings.reason_meaning(reason))
+        for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]

@@ -1,0 +1,185 @@
+"""The scheduling queue: a chip for each pod, in a lane for each part of the queue."""
+
+from heapq import nsmallest
+from typing import Final, Literal
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator.api import Micros
+from simulator.trace import Lane, LaneEntry
+
+from . import format as fmt
+from . import reasons
+from .picture import Picture
+from .priority import Ranks
+from .records import PodRecord
+
+CHIPS_AT_MOST: Final = 30
+"""Chips of one lane. The number of other pods is shown."""
+
+LaneName = Lane | Literal["arriving"]
+ORDER: Final[tuple[LaneName, ...]] = (
+    "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "arriving",
+)  # fmt: skip
+ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
+
+
+class Chip(msgspec.Struct, frozen=True):
+    """A pod in a lane. ``note``: why it is there, as plain text."""
+
+    key: str
+    uid: str
+    label: str
+    priority: str
+    rank: int
+    attempts: int
+    since: Micros
+    until: Micros
+    """The end of its backoff or of its wait on Permit; 0 in other lanes."""
+    permit: bool
+    """It waits on Permit. The viewer may approve or reject it."""
+    note: str
+    verbatim: str
+    """The message of the scheduler, from which ``note`` was made."""
+    waits: list[str]
+    """The plugins that it waits for."""
+    nominated: str
+
+
+class LaneView(msgspec.Struct, frozen=True):
+    name: LaneName
+    title: str
+    hint: str
+    chips: list[Chip]
+    count: int
+    more: int
+    always: bool
+    """Whether it is shown when it is empty."""
+
+
+class Lanes:
+    """Makes the lanes of one picture in one language. A chip is made again only if its entry changed."""
+
+    def __init__(self) -> None:
+        self._words: dict[LaneName, tuple[str, str]] = {}
+        """The title and the hint of each lane."""
+        self._chips: dict[str, tuple[LaneEntry, Chip]] = {}
+        self._ranks: Ranks | None = None
+
+    def read(self, picture: Picture, ranks: Ranks) -> list[LaneView]:
+        """All lanes in the order of the page."""
+        self._words = self._words or {name: (title(name), hint) for name, hint in hints().items()}
+        if ranks is not self._ranks:
+            self._ranks, self._chips = ranks, {}
+        entries: dict[str, list[LaneEntry]] = {name: [] for name in ORDER}
+        for entry in picture.lanes.values():
+            entries[entry.lane].append(entry)
+        kept, self._chips = self._chips, {}
+        views = []
+        for name in ORDER[:-1]:
+            found = nsmallest(CHIPS_AT_MOST, entries[name], key=sort_key)
+            for entry in found:
+                known = kept.get(entry.pod)
+                same = known is not None and known[0] is entry
+                self._chips[entry.pod] = known if known and same else (entry, chip(ranks, entry))
+            chips = [self._chips[entry.pod][1] for entry in found]
+            lane_title, hint = self._words[name]
+            if name == "activeQ" and found and found[0].place:
+                hint = gettext("by arrival")
+            views.append(present_lane(name, lane_title, hint, chips, len(entries[name])))
+        unseen = arriving(picture)
+        chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
+        return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
+
+
+def lanes(picture: Picture, ranks: Ranks) -> list[LaneView]:
+    """All lanes in the order of the page, also empty ones."""
+    return Lanes().read(picture, ranks)
+
+
+def arriving(picture: Picture) -> list[PodRecord]:
+    """Pods that the API server has stored and that are not in the scheduling queue yet."""
+    return [
+        pod
+        for key, pod in picture.unqueued.items()
+        if not pod.terminating and (key not in picture.lanes or picture.lanes[key].uid != pod.uid)
+    ]
+
+
+def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count: int) -> LaneView:
+    return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
+
+
+def hints() -> dict[LaneName, str]:
+    """The hint of each lane, in the active language."""
+    return {
+        "inFlight": gettext("being scheduled"),
+        "waiting": gettext("held by Permit"),
+        "activeQ": gettext("by priority, then age"),
+        "backoffQ": gettext("retry after"),
+        "unschedulable": gettext("wait for an event"),
+        "gated": gettext("held by a scheduling gate"),
+        "arriving": gettext("not queued yet"),
+    }
+
+
+def title(name: LaneName | Literal[""]) -> str:
+    """The title of a lane. The names activeQ and backoffQ are not translated. "" = no lane."""
+    return {
+        "inFlight": gettext("in flight"),
+        "waiting": gettext("waiting"),
+        "unschedulable": gettext("unschedulable"),
+        "gated": gettext("gated"),
+        "arriving": gettext("created"),
+    }.get(name, name)
+
+
+def sort_key(entry: LaneEntry) -> tuple[int, int, int, str]:
+    """The order of a lane. activeQ: as pods are popped (PrioritySort: higher priority, then earlier; before
+    1.9 the place in the queue). backoffQ: by the end of the backoff."""
+    if entry.lane == "backoffQ":
+        return entry.backoff_until or 0, 0, 0, entry.pod
+    return entry.place, -entry.priority, entry.queued, entry.pod
+
+
+def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
+    return Chip(
+        key=entry.pod,
+        uid=entry.uid,
+        label=fmt.pod_name(entry.pod),
+        priority=fmt.number(entry.priority),
+        rank=ranks.rank(entry.priority),
+        attempts=entry.attempts,
+        since=entry.since,
+        until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else entry.wait_until or 0,
+        permit=entry.lane == "waiting",
+        note=note(entry),
+        verbatim=entry.message if entry.lane == "unschedulable" else "",
+        waits=entry.plugins if entry.lane in ("unschedulable", "waiting") else [],
+        nominated=entry.nominated_node,
+    )
+
+
+def note(entry: LaneEntry) -> str:
+    if entry.lane == "gated":
+        return entry.gate
+    return reasons.short(entry.message) if entry.lane == "unschedulable" else ""
+
+
+def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:
+    return Chip(
+        key=pod.key,
+        uid=pod.uid,
+        label=fmt.pod_name(pod.key),
+        priority=fmt.number(pod.priority),
+        rank=ranks.rank(pod.priority),
+        attempts=0,
+        since=pod.created,
+        until=0,
+        permit=False,
+        note="",
+        verbatim="",
+        waits=[],
+        nominated="",
+    )

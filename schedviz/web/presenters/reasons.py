@@ -1,0 +1,120 @@
+"""A short form of the scheduler's message for a pod that fits on no node.
+
+The message is "0/6 nodes are available: 5 Insufficient cpu, 1 Too many pods. preemption: ..."
+(FitError.Error in pkg/scheduler/framework/types.go, v1.34). The short form has only the reasons.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from django.utils.translation import gettext, ngettext
+
+from . import format as fmt
+from . import meanings
+
+AVAILABLE: Final = re.compile(r"^0/\d+ nodes are available: ")
+REASON: Final = re.compile(r"(\d+) (.+?)(?=, \d+ |$)")
+BEHIND: Final = re.compile(r"\.(?: |$)")
+"""The end of the reasons. No reason contains a full stop before a space."""
+INSUFFICIENT: Final = "Insufficient "
+TAINT: Final = "node(s) had untolerated taint "
+
+KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
+    "Too many pods": lambda n: ngettext(
+        "%(n)s holds all the pods it may", "%(n)s hold all the pods they may", n
+    ),
+    "node(s) were unschedulable": lambda n: ngettext("%(n)s is cordoned", "%(n)s are cordoned", n),
+    "node(s) didn't match Pod's node affinity/selector": lambda n: ngettext(
+        "%(n)s does not match its affinity or selector", "%(n)s do not match its affinity or selector", n
+    ),
+    "node(s) didn't have free ports for the requested pod ports": lambda n: ngettext(
+        "%(n)s has its host port taken", "%(n)s have its host port taken", n
+    ),
+    "node(s) didn't match pod anti-affinity rules": lambda n: ngettext(
+        "%(n)s holds pods that it must not be with", "%(n)s hold pods that it must not be with", n
+    ),
+    "node(s) didn't match pod affinity rules": lambda n: ngettext(
+        "%(n)s lacks the pods that it must be with", "%(n)s lack the pods that it must be with", n
+    ),
+    "node(s) didn't satisfy existing pods anti-affinity rules": lambda n: ngettext(
+        "%(n)s holds pods that must not be with it", "%(n)s hold pods that must not be with it", n
+    ),
+    "node(s) didn't match pod topology spread constraints": lambda n: ngettext(
+        "%(n)s would make the spread uneven", "%(n)s would make the spread uneven", n
+    ),
+    "node(s) didn't match pod topology spread constraints (missing required label)": lambda n: ngettext(
+        "%(n)s lacks the label to spread by", "%(n)s lack the label to spread by", n
+    ),
+    "node(s) didn't match the requested node name": lambda n: ngettext(
+        "%(n)s is not the one it names", "%(n)s are not the one it names", n
+    ),
+    "node(s) didn't match scheduler-enforced node affinity": lambda n: ngettext(
+        "%(n)s does not match the profile's affinity", "%(n)s do not match the profile's affinity", n
+    ),
+    "node(s) had no available disk": lambda n: ngettext(
+        "%(n)s has its disk in use", "%(n)s have its disk in use", n
+    ),
+    "node(s) didn't match PersistentVolume's node affinity": lambda n: ngettext(
+        "%(n)s cannot reach its volume", "%(n)s cannot reach its volume", n
+    ),
+    "node(s) didn't find available persistent volumes to bind": lambda n: ngettext(
+        "%(n)s reaches no volume that suits", "%(n)s reach no volume that suits", n
+    ),
+    "node(s) did not have enough free storage": lambda n: ngettext(
+        "%(n)s reaches too little storage", "%(n)s reach too little storage", n
+    ),
+    "node(s) had no available volume zone": lambda n: ngettext(
+        "%(n)s lies in another zone than its volume", "%(n)s lie in another zone than its volume", n
+    ),
+    "node(s) exceed max volume count": lambda n: ngettext(
+        "%(n)s may attach no more volumes", "%(n)s may attach no more volumes", n
+    ),
+}
+"""By reason, which is a constant of upstream's plugins. Other reasons are those of PreFilter plugins, which
+reject all nodes together."""
+
+
+def short(message: str) -> str:
+    """ "6 lack cpu, 1 is tainted {gpu: yes}"; a message of another form unchanged, or its explanation."""
+    found = AVAILABLE.match(message)
+    if found is None:
+        return meanings.reason_meaning(message) or message
+    reasons = BEHIND.split(message[found.end() :], maxsplit=1)[0]
+    counted = [in_words(reason[2], int(reason[1])) for reason in REASON.finditer(reasons)]
+    return fmt.listed(counted) or meanings.reason_meaning(reasons) or message
+
+
+def in_words(reason: str, count: int) -> str:
+    """One reason and the number of nodes that gave it."""
+    if reason.startswith(INSUFFICIENT):
+        text = ngettext("%(n)s lacks %(what)s", "%(n)s lack %(what)s", count)
+        return text % {"n": count, "what": reason.removeprefix(INSUFFICIENT)}
+    if reason.startswith(TAINT):
+        text = ngettext("%(n)s is tainted %(what)s", "%(n)s are tainted %(what)s", count)
+        return text % {"n": count, "what": reason.removeprefix(TAINT)}
+    if reason in KNOWN:
+        return KNOWN[reason](count) % {"n": count}
+    return f"{count} {reason}"
+
+
+def fits_no_node(pod: str, message: str) -> str:
+    """ "web fits no node: 6 lack cpu." """
+    if AVAILABLE.match(message) is None:
+        return gettext("%(pod)s fits no node.") % {"pod": pod}
+    return gettext("%(pod)s fits no node: %(reasons)s.") % {
+        "pod": pod,
+        "reasons": short_without_stop(message),
+    }
+
+
+def unplaced(message: str) -> str:
+    """The short form beside the message itself: "It fits no node: 6 lack cpu."; "" for an unknown message."""
+    if AVAILABLE.match(message) is None:
+        return meanings.reason_meaning(message)
+    return gettext("It fits no node: %(reasons)s.") % {"reasons": short_without_stop(message)}
+
+
+def short_without_stop(message: str) -> str:
+    """The short form without a full stop, for the middle of a sentence."""
+    return short(message).rstrip(".。")

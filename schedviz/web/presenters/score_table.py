@@ -1,0 +1,105 @@
+"""The score table of one cycle: the best nodes side by side, with the score that each plugin gave them."""
+
+from heapq import nsmallest
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator.decision import Decision
+
+SCORED_AT_MOST: Final = 8
+"""Columns of the score table: nodes, best first."""
+
+
+class ScoreCell(msgspec.Struct, frozen=True):
+    node: str
+    raw: int
+    normalized: int
+    weighted: int
+
+
+class ScoreRow(msgspec.Struct, frozen=True):
+    plugin: str
+    weight: int
+    cells: list[ScoreCell]
+    best: int
+    """The largest weighted score in the row, which is the full width of a bar."""
+
+
+class Scores(msgspec.Struct, frozen=True):
+    nodes: list[str]
+    rows: list[ScoreRow]
+    totals: list[int]
+    more: int
+    skipped: list[str]
+    sentence: str
+
+
+def scores(decision: Decision) -> Scores | None:
+    if not decision.totals:
+        return None
+    shown = best_first(decision)
+    return Scores(
+        nodes=[decision.nodes[decision.feasible[place]] for place in shown],
+        rows=[
+            ScoreRow(
+                plugin=row.plugin,
+                weight=row.weight,
+                cells=[
+                    ScoreCell(
+                        decision.nodes[decision.feasible[at]],
+                        row.raw[at],
+                        row.normalized[at],
+                        row.weighted[at],
+                    )
+                    for at in shown
+                ],
+                best=max((row.weighted[at] for at in shown), default=0),
+            )
+            for row in decision.scores
+        ],
+        totals=[decision.totals[at] for at in shown],
+        more=len(decision.totals) - len(shown),
+        skipped=decision.pre_score_skipped,
+        sentence=score_sentence(decision, shown),
+    )
+
+
+def best_first(decision: Decision) -> list[int]:
+    """The feasible nodes that the score table shows, as indexes; of nodes with equal totals the selected one
+    is first."""
+    selected = decision.selected
+
+    def sort_key(place: int) -> tuple[int, bool, int]:
+        return -decision.totals[place], decision.nodes[decision.feasible[place]] != selected, place
+
+    return nsmallest(SCORED_AT_MOST, range(len(decision.totals)), key=sort_key)
+
+
+def node_at(decision: Decision, place: str) -> str:
+    """The node in a column of the score table, counted from 0; empty if there is no such column."""
+    shown = best_first(decision)
+    if not place.isdecimal() or len(place) > 2 or int(place) >= len(shown):
+        return ""
+    return decision.nodes[decision.feasible[shown[int(place)]]]
+
+
+def score_sentence(decision: Decision, best: list[int]) -> str:
+    """Why the selected node won, in a sentence."""
+    top = decision.totals[best[0]]
+    if len(decision.tied) > 1:
+        return gettext("%(n)s nodes share the best total, %(total)s: the seed draws %(node)s.") % {
+            "n": len(decision.tied),
+            "total": top,
+            "node": decision.selected,
+        }
+    if len(best) == 1:
+        return gettext("%(node)s is the only node to score.") % {"node": decision.selected}
+    second = decision.nodes[decision.feasible[best[1]]]
+    return gettext("%(node)s wins with %(total)s, %(lead)s ahead of %(second)s.") % {
+        "node": decision.selected,
+        "total": top,
+        "lead": top - decision.totals[best[1]],
+        "second": second,
+    }

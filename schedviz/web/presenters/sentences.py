@@ -1,0 +1,273 @@
+"""Trace events as sentences, in HTML with links. format_html escapes every name in them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+import msgspec
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+
+from schedviz.store.mentions import Mentions, mentions
+from simulator import trace
+from simulator.trace import Event
+
+from . import format as fmt
+from . import meanings, queue, reasons, receipts
+
+NAMES_AT_MOST: Final = 3
+"""Objects that one sentence names."""
+
+Tone = Literal["", "good", "bad", "warn", "quiet"]
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    seq: int
+    time: str
+    tone: Tone
+    html: str
+    verbatim: str = ""
+    """The scheduler's message; empty where the sentence says all of it."""
+    cycle: int = 0
+    """The cycle whose receipt has the details; 0 for none."""
+
+
+class EventSentences:
+    """Makes the sentences for the events of one sandbox, with links to its pages."""
+
+    def __init__(self, base: str) -> None:
+        """base: the path of the sandbox's page, "/s/<name>/"."""
+        self.base = base
+
+    def pod(self, key: str) -> SafeString:
+        return format_html('<a data-panel href="{}pods/{}/">{}</a>', self.base, key, fmt.pod_name(key))
+
+    def node(self, name: str) -> SafeString:
+        return format_html('<a data-panel href="{}nodes/{}/">{}</a>', self.base, name, name)
+
+    def cycle(self, number: int) -> SafeString:
+        return format_html('<a data-panel href="{}cycles/{}/">{}</a>', self.base, number, number)
+
+    def pods(self, keys: Iterable[str]) -> SafeString:
+        return format_html_join(fmt.listed(["", ""]), "{}", ((self.pod(key),) for key in keys))
+
+    def line(self, seq: int, event: Event) -> LogLine | None:
+        sentence = self.sentence(event)
+        if sentence is None:
+            return None
+        tone, html = sentence
+        return LogLine(
+            seq, fmt.clock(event.t), tone, html, scheduler_message(event), receipts.cycle_of(event)
+        )
+
+    def sentence(self, event: Event) -> tuple[Tone, SafeString] | None:
+        """The tone and the sentence; None for an event without a line in the log. A queue move that repeats
+        the line beside it has none."""
+        match event:
+            case trace.LeaderElected():
+                return "quiet", format_html(gettext("{} leads (epoch {})."), event.holder, event.epoch)
+            case trace.SchedulerConfigured():
+                text = gettext("The scheduler starts anew with another configuration: {}.")
+                return "warn", format_html(text, ", ".join(event.fields))
+            case trace.NodeChanged(change="updated", events=[]):
+                return None  # nothing changed that the scheduler reads
+            case trace.NodeChanged():
+                return self.node_changed(event)
+            case trace.QueueMoved():
+                return self.queue_moved(event)
+            case trace.CycleStarted():
+                text = gettext("Cycle {}: {} popped from activeQ, priority {}, attempt {}.")
+                return "", format_html(
+                    text,
+                    self.cycle(event.cycle),
+                    self.pod(event.pod),
+                    fmt.number(event.priority),
+                    event.attempt,
+                )
+            case trace.Filtered(feasible=0):
+                return None  # the next event has the reasons
+            case trace.WatchRelisted():
+                text = gettext("The watch broke; {} objects were listed anew, {} known ones are gone.")
+                return "quiet", format_html(text, event.objects, event.gone)
+            case trace.CycleCutOff():
+                text = gettext("Cycle {} of {} was cut off before {}; the pod is tried again.")
+                return "warn", format_html(text, event.cycle, self.pod(event.pod), event.point)
+            case trace.Filtered():
+                text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
+                return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))
+            case trace.Scored(total=0):
+                return None  # one node fits: no score was computed
+            case trace.Scored():
+                text = gettext("Score: {} has the best total, {}.")
+                if event.tied > 1:
+                    text = gettext("Score: {} drawn among {} nodes with the best total, {}.")
+                    return "", format_html(text, self.node(event.node), event.tied, event.total)
+                return "", format_html(text, self.node(event.node), event.total)
+            case trace.Bound():
+                return "good", format_html(
+                    gettext("{} bound to {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.VolumesAwaited():
+                text = gettext("{} waits in PreBind for its claims before it is bound to {}: {}.")
+                return "quiet", format_html(
+                    text, self.pod(event.pod), self.node(event.node), ", ".join(event.claims)
+                )
+            case trace.BindFailed():
+                text = gettext("Binding {} to {} failed: {}")
+                return "bad", format_html(
+                    text, self.pod(event.pod), self.node(event.node), in_english(event.message)
+                )
+            case trace.Unschedulable():
+                text = gettext("{} fits no node: {}.")
+                return "bad", format_html(
+                    text, self.pod(event.pod), reasons.short_without_stop(event.message)
+                )
+            case trace.SchedulerError():
+                return "bad", format_html(
+                    gettext("Scheduling {} failed: {}"), self.pod(event.pod), in_english(event.message)
+                )
+            case trace.Nominated():
+                return self.nominated(event)
+            case trace.VictimDeleted():
+                text = gettext("{} evicted from {} for {}, {} s to end.")
+                return "warn", format_html(
+                    text,
+                    self.pod(event.pod),
+                    self.node(event.node),
+                    self.pod(event.preemptor),
+                    event.grace_seconds,
+                )
+            case trace.PodStarted():
+                return "quiet", format_html(
+                    gettext("{} runs on {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.PodReady():
+                return "quiet", format_html(
+                    gettext("{} is ready on {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.ContainersFailed():
+                text = gettext("{} fails on {}; it is started again at {}.")
+                time = fmt.clock(event.restart_at)
+                return "bad", format_html(text, self.pod(event.pod), self.node(event.node), time)
+            case trace.ContainersRestarted():
+                text = gettext("{} runs on {} again (restart {}).")
+                return "quiet", format_html(text, self.pod(event.pod), self.node(event.node), event.restarts)
+            case trace.PodFinished():
+                text = gettext("{} finished on {}: {}.")
+                return "quiet", format_html(
+                    text, self.pod(event.pod), self.node(event.node), in_english(event.phase)
+                )
+            case trace.PodEvicted():
+                text = gettext("{} has to leave {}: {}.")
+                reason = meanings.cause_text(event.reason)
+                return "warn", format_html(text, self.pod(event.pod), self.node(event.node), reason)
+            case trace.PodRemoved() if event.node:
+                return "quiet", format_html(
+                    gettext("{} is gone from {}."), self.pod(event.pod), self.node(event.node)
+                )
+            case trace.PodRemoved():
+                return "quiet", format_html(gettext("{} is gone."), self.pod(event.pod))
+            case trace.ObjectsCreated():
+                return "quiet", format_html(
+                    gettext("{} creates {}."),
+                    in_english(event.controller),
+                    self.objects(event.resource, event.keys),
+                )
+            case trace.ObjectsDeleted():
+                text = gettext("{} deletes {}: {}.")
+                objects, reason = self.objects(event.resource, event.keys), meanings.cause_text(event.reason)
+                return "quiet", format_html(text, in_english(event.controller), objects, reason)
+            case trace.ReplicaSetScaled():
+                text = gettext("{} scales {} from {} to {}.")
+                name = fmt.pod_name(event.replica_set)
+                return "quiet", format_html(
+                    text, in_english(event.controller), in_english(name), event.before, event.after
+                )
+            case trace.JobFinished():
+                text = gettext("Job {} is complete.") if event.succeeded else gettext("Job {} failed: {}.")
+                return "good" if event.succeeded else "bad", format_html(
+                    text, in_english(event.job), in_english(event.reason)
+                )
+            case trace.VolumeBound():
+                return "quiet", format_html(
+                    gettext("Claim {} got {}."), in_english(event.claim), in_english(event.volume)
+                )
+            case trace.ControllerFailed():
+                return "bad", format_html(
+                    gettext("{} gets no further: {}"), in_english(event.controller), in_english(event.message)
+                )
+            case trace.ControllerPostponed():
+                text = gettext("{} acted {} times at one moment; it goes on at {}.")
+                return "bad", format_html(
+                    text, in_english(event.controller), event.runs, fmt.clock(event.until)
+                )
+            case trace.ObjectUnreadable():
+                text = gettext("{} does not fit its kind and is left out: {}")
+                name = fmt.listed([f"{event.resource.partition('.')[0]} {event.key}"])
+                return "bad", format_html(text, in_english(name), in_english(event.message))
+            case _:
+                return None
+
+    def objects(self, resource: str, keys: Sequence[str]) -> SafeString:
+        """The first objects by name, pods with a link, and the number of the others."""
+        named = keys[:NAMES_AT_MOST]
+        if resource == "pods":
+            html = self.pods(named)
+        else:
+            html = in_english(fmt.listed(f"{resource.partition('.')[0]} {key}" for key in named))
+        if len(keys) > len(named):
+            return format_html(gettext("{} and {} more"), html, len(keys) - len(named))
+        return html
+
+    def node_changed(self, event: trace.NodeChanged) -> tuple[Tone, SafeString]:
+        text = {
+            "added": gettext("Node {} added."),
+            "updated": gettext("Node {} changed: {}."),
+            "deleted": gettext("Node {} deleted."),
+        }[event.change]
+        return "", format_html(text, self.node(event.node), in_english(fmt.listed(event.events)))
+
+    def queue_moved(self, event: trace.QueueMoved) -> tuple[Tone, SafeString] | None:
+        if event.target in ("", "inFlight") or (event.source == "inFlight" and event.target != "backoffQ"):
+            return None
+        pod, target, why = self.pod(event.pod), queue.title(event.target), in_english(event.event)
+        if event.source == "":
+            return "", format_html(gettext("{} enters {} ({})."), pod, target, why)
+        source = queue.title(event.source)
+        if event.plugin:
+            text = gettext("{} moves from {} to {}: {}, {} says it may fit now.")
+            return "", format_html(text, pod, source, target, why, in_english(event.plugin))
+        return "", format_html(gettext("{} moves from {} to {} ({})."), pod, source, target, why)
+
+    def nominated(self, event: trace.Nominated) -> tuple[Tone, SafeString]:
+        text = ngettext(
+            "Preemption: {0} nominated to {1}, the only candidate; victims: {3}.",
+            "Preemption: {0} nominated to {1} among {2} candidates; victims: {3}.",
+            event.candidates,
+        )
+        pod, node, victims = self.pod(event.pod), self.node(event.node), self.pods(event.victims)
+        return "warn", format_html(text, pod, node, event.candidates, victims)
+
+
+def in_english(text: str) -> SafeString:
+    """Text that is not translated. The language is marked for screen readers."""
+    return format_html('<span lang="en">{}</span>', text)
+
+
+def scheduler_message(event: Event) -> str:
+    """The scheduler's message, if the sentence has a shorter form of it."""
+    return event.message if isinstance(event, trace.Unschedulable) else ""
+
+
+def linked_names(event: Event) -> Mentions:
+    """The pods and nodes that the sentence links to. An event may name others, which the sentence leaves
+    out."""
+    match event:
+        case trace.Filtered() | trace.ObjectUnreadable():
+            return Mentions(set(), set())
+        case trace.Scored():
+            return Mentions(set(), {event.node})
+        case trace.ObjectsCreated() | trace.ObjectsDeleted():
+            return Mentions({*event.keys[:NAMES_AT_MOST]} if event.resource == "pods" else set(), set())
+        case _:
+            return mentions(event)

@@ -1,0 +1,50 @@
+"""The controls of the clock: speed, next step, and the condition at which a run ends."""
+
+from heapq import nsmallest
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from schedviz.store.model import Clock
+
+from . import format as fmt
+from .picture import Picture
+
+SPEEDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
+PODS_AT_MOST: Final = 50
+"""Pending pods that the field for a pod proposes."""
+
+
+class TransportView(msgspec.Struct, frozen=True):
+    clock: Clock
+    speeds: tuple[float, ...]
+    point: str
+    """The next extension point of an unfinished cycle; empty if the next step starts a cycle."""
+
+
+def transport(picture: Picture, clock: Clock) -> TransportView:
+    return TransportView(clock, speeds(clock), picture.under_way.point if picture.under_way else "")
+
+
+def speeds(clock: Clock) -> tuple[float, ...]:
+    """The speeds to choose from, with the current one."""
+    return tuple(sorted({*SPEEDS, clock.speed}))
+
+
+def until(clock: Clock) -> str:
+    """The condition at which the clock is paused, in words; empty if there is none."""
+    match (clock.until or "").split(" "):
+        case ["nothing-pending"]:
+            return gettext("until nothing is pending")
+        case ["preemption"]:
+            return gettext("until a preemption")
+        case ["bound", pod]:
+            return gettext("until %(pod)s is bound") % {"pod": fmt.pod_name(pod)}
+        case _:
+            return ""
+
+
+def proposals(picture: Picture) -> list[str]:
+    """The pods to choose from for "until bound"."""
+    return nsmallest(PODS_AT_MOST, picture.lanes)

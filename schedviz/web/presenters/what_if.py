@@ -1,0 +1,176 @@
+"""The answer to a what-if question: changes with which a pending pod would be scheduled."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
+
+from schedviz.questions.question import Question, State
+from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
+
+from . import format as fmt
+from . import meanings
+
+VICTIMS_AT_MOST: Final = 6
+
+SENTENCES: Final = {
+    "gate": gettext_noop("Take the scheduling gate {what} away."),
+    "scheduler": gettext_noop("Ask for the scheduler {after} instead of {before}."),
+    "uncordon": gettext_noop("Uncordon {target}."),
+    "toleration": gettext_noop("Let the pod tolerate {what}."),
+    "taint": gettext_noop("Take the taint {what} from {target}."),
+    "request": gettext_noop("Request less {what}: {after} instead of {before}."),
+    "selector": gettext_noop("Drop {what} from the pod's nodeSelector."),
+    "node-affinity": gettext_noop("Drop the pod's node affinity to {what}."),
+    "pod-affinity": gettext_noop("Drop the pod's affinity to pods by {what}."),
+    "pod-anti-affinity": gettext_noop("Drop the pod's anti-affinity by {what}."),
+    "spread": gettext_noop("Drop the spread constraint by {what}."),
+    "host-port": gettext_noop("Take host port {after} instead of {before}."),
+    "preemption-policy": gettext_noop("Give the pod a PriorityClass that preempts: {target}."),
+    "priority": gettext_noop("Raise the pod's priority from {before} to {after}."),
+    "delete-pod": gettext_noop("Delete the pod {target} (priority {before})."),
+    "drop-volume": gettext_noop("Let the pod do without its volume {what}."),
+    "volume": gettext_noop("Make storage: {target}, {after} of class {what}."),
+    "node": gettext_noop("Add one more node like {what}."),
+}
+"""By the kind of the suggestion. For the kind "label" see LABEL and NO_LABEL."""
+LABEL: Final = gettext_noop("Label {target} with {what}.")
+NO_LABEL: Final = gettext_noop("Take the label {what} from {target}.")
+
+STAGES: Final = {
+    "as it is": gettext_noop("the pod as it is"),
+    "scheduling gates": gettext_noop("scheduling gates"),
+    "profiles": gettext_noop("profiles"),
+    "cordoned nodes": gettext_noop("cordoned nodes"),
+    "tolerations": gettext_noop("tolerations"),
+    "labels": gettext_noop("labels"),
+    "taints": gettext_noop("taints"),
+    "requests": gettext_noop("requests"),
+    "host ports": gettext_noop("host ports"),
+    "constraints": gettext_noop("constraints"),
+    "preemption policy": gettext_noop("preemption policy"),
+    "priorities": gettext_noop("priorities"),
+    "pods in the way": gettext_noop("pods in the way"),
+    "volumes": gettext_noop("volumes"),
+    "storage": gettext_noop("storage"),
+    "nodes": gettext_noop("nodes"),
+}
+"""The stages of the search, by the names in its progress."""
+
+
+class Offer(msgspec.Struct, frozen=True):
+    number: int
+    """Its index among the suggestions of the question."""
+    sentence: str
+    alike: list[str]
+    """Other targets with which the same change has the same effect."""
+    cost: str
+    then: SafeString
+    template: bool
+    """The change cannot be applied to the pod, but to the template of its controller."""
+
+
+class Missing(msgspec.Struct, frozen=True):
+    node: str
+    lacks: list[str]
+
+
+class WhatIfView(msgspec.Struct, frozen=True):
+    id: str
+    state: State
+    finished: bool
+    doing: str
+    percent: int
+    tried: int
+    fits: str
+    """The node on which the pod fits without a change."""
+    offers: list[Offer]
+    lacks: list[Missing]
+    owner: str
+    """Kind and name of the pod's controller."""
+    trouble: str
+
+
+def present_what_if(question: Question, base: str) -> WhatIfView:
+    answer = question.answer
+    return WhatIfView(
+        id=question.id,
+        state=question.state,
+        finished=question.finished,
+        doing=gettext(STAGES[question.doing]) if question.doing in STAGES else gettext("the cluster"),
+        percent=round(100 * question.done / question.total) if question.total else 0,
+        tried=answer.tried if answer else question.tried,
+        fits=answer.now.node if answer and answer.now.kind == "bound" else "",
+        offers=[
+            offer(number, suggestion, base, answer.owner if answer else "")
+            for number, suggestion in enumerate(question.suggestions)
+        ],
+        lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
+        owner=answer.owner if answer else "",
+        trouble=question.trouble,
+    )
+
+
+def offer(number: int, suggestion: Suggestion, base: str, owner: str) -> Offer:
+    return Offer(
+        number=number,
+        sentence=suggestion_sentence(suggestion),
+        alike=suggestion.alike,
+        cost=f"{suggestion.cost:.3g}",
+        then=outcome_sentence(suggestion.outcome, base),
+        template=bool(owner) and any(edit.verb == "recreate" for edit in suggestion.edits),
+    )
+
+
+def suggestion_sentence(suggestion: Suggestion) -> str:
+    """The change in a sentence."""
+    what, text = suggestion.what, SENTENCES.get(suggestion.kind, "")
+    if suggestion.kind == "label":
+        text, what = (LABEL, f"{what}={suggestion.after}") if suggestion.after else (NO_LABEL, what)
+    target = fmt.pod_name(suggestion.target)
+    return gettext(text).format(what=what, before=suggestion.before, after=suggestion.after, target=target)
+
+
+def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
+    """The outcome of the attempt with the change, with links."""
+    node = format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, outcome.node, outcome.node)
+    if outcome.kind == "bound":
+        text = ngettext(
+            "Then it is bound to {node}, the only node that fits.",
+            "Then it is bound to {node}; {n} nodes fit.",
+            outcome.feasible_count,
+        )
+        return format_html(text, node=node, n=outcome.feasible_count)
+    text = ngettext(
+        "Then it is nominated to {node}, and evicts {victims}.",
+        "Then it is nominated to {node}, and evicts {n} pods: {victims}.",
+        len(outcome.victims),
+    )
+    return format_html(text, node=node, n=len(outcome.victims), victims=pod_links(outcome.victims, base))
+
+
+def pod_links(keys: Sequence[str], base: str) -> SafeString:
+    links = format_html_join(
+        pgettext("between the parts of a list", ", "),
+        '<a data-panel href="{}pods/{}/">{}</a>',
+        ((base, key, fmt.pod_name(key)) for key in keys[:VICTIMS_AT_MOST]),
+    )
+    return format_html("{}{}", links, ", …" if len(keys) > VICTIMS_AT_MOST else "")
+
+
+def missing_resources(lacks: Sequence[NodeObstacles]) -> list[Missing]:
+    return [
+        Missing(
+            lack.node,
+            [
+                gettext("%(amount)s more %(resource)s") % {"amount": each.short_by, "resource": each.resource}
+                if each.short_by
+                else meanings.reason_meaning(each.reason) or each.reason
+                for each in lack.obstacles
+            ],
+        )
+        for lack in lacks
+    ]

@@ -1,0 +1,202 @@
+"""Why a node was chosen and not another one, and why a pod was evicted, from the decision of the cycle."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
+
+from schedviz.questions.question import Question, State
+from simulator.decision import Decision
+from simulator.what_if.comparison import NodeComparison, ScoreDifference, compare_nodes, rank_nodes
+from simulator.what_if.eviction import Eviction, Prevention, explain_eviction
+
+from . import format as fmt
+from . import meanings, preemption
+from .what_if import outcome_sentence, pod_links
+
+OTHERS_AT_MOST: Final = 500
+"""Nodes in each list of nodes to compare with."""
+
+
+class ScoreRowView(msgspec.Struct, frozen=True):
+    plugin: str
+    weight: int
+    raw: tuple[int, int]
+    weighted: tuple[int, int]
+    difference: str
+    decides: bool
+
+
+class WhyView(msgspec.Struct, frozen=True):
+    cycle: int
+    node: str
+    other: str
+    passed: list[str]
+    """``passed``, ``refused``: the nodes to compare with. Those that passed are sorted by their totals."""
+    refused: list[str]
+    sentence: str
+    detail: str
+    sides: list[ScoreRowView]
+    totals: tuple[int, int] | None
+
+
+class EvictionView(msgspec.Struct, frozen=True):
+    by: SafeString
+    cycle: int
+    node: str
+    rule: str
+    sentences: list[str]
+    spared: SafeString
+
+
+class PreventionsView(msgspec.Struct, frozen=True):
+    state: State
+    finished: bool
+    savings: list[tuple[str, SafeString]]
+    """Changes that would have prevented the eviction, each with the outcome for the preemptor."""
+    trouble: str
+
+
+def present_why(decision: Decision, other: str) -> WhyView:
+    """Compare the chosen node with another one. other: its name; an unknown name = the next best node.
+    Raises LookupError for a decision without a chosen node."""
+    passed = [node for node in rank_nodes(decision) if node != decision.selected]
+    among = {*passed}
+    refused = [node for node in decision.nodes if node != decision.selected and node not in among]
+    if other not in decision.nodes or other == decision.selected:
+        other = next(iter([*passed, *refused]), "")
+    found = compare_nodes(decision, other) if other else None
+    return WhyView(
+        cycle=decision.cycle,
+        node=decision.selected,
+        other=other,
+        passed=passed[:OTHERS_AT_MOST],
+        refused=refused[:OTHERS_AT_MOST],
+        sentence=comparison_sentence(found) if found else gettext("There is no other node."),
+        detail=filter_reasons(found) if found else "",
+        sides=[side(each) for each in found.differences if any(each.raw) or each.difference] if found else [],
+        totals=found.totals if found else None,
+    )
+
+
+def side(found: ScoreDifference) -> ScoreRowView:
+    return ScoreRowView(
+        found.plugin,
+        found.weight,
+        found.raw,
+        found.weighted,
+        f"{found.difference:+d}".replace("-", "\u2212"),
+        found.decides,
+    )
+
+
+def comparison_sentence(found: NodeComparison) -> str:
+    values = {"node": found.node, "other": found.other}
+    if found.how == "refused" and found.failure:
+        return gettext("%(other)s was filtered out by %(plugin)s.") % {
+            **values,
+            "plugin": found.failure.plugin,
+        }
+    if found.how == "unseen" or found.totals is None:
+        return gettext("No scores: %(other)s was not scored beside %(node)s.") % values
+    if found.how == "lot":
+        return gettext("%(node)s and %(other)s have the same total, and the seed drew %(node)s.") % values
+    values["lead"] = fmt.number(found.totals[0] - found.totals[1])
+    deciders = [each.plugin for each in found.differences if each.decides]
+    if len(deciders) == 1:
+        text = gettext(
+            "%(node)s is ahead by %(lead)s. %(plugin)s decided: without it, %(node)s would not have been so."
+        )
+        return text % {**values, "plugin": deciders[0]}
+    if deciders:
+        text = gettext(
+            "%(node)s is ahead by %(lead)s. Without any one of %(plugins)s it would not have been ahead."
+        )
+        return text % {**values, "plugins": fmt.listed(deciders)}
+    text = gettext("%(node)s is ahead by %(lead)s. No single plugin decided; %(plugin)s gave the most of it.")
+    return text % {**values, "plugin": found.differences[0].plugin}
+
+
+def filter_reasons(found: NodeComparison) -> str:
+    if found.failure is None:
+        return ""
+    texts = [
+        f"{reason}: {meanings.reason_meaning(reason)}".removesuffix(": ") for reason in found.failure.reasons
+    ]
+    return " ".join(texts)
+
+
+# Evictions
+
+
+def present_eviction(decision: Decision, victim: str, base: str) -> EvictionView | None:
+    """Why a cycle evicted a pod; None if it did not evict it."""
+    try:
+        found = explain_eviction(decision, victim)
+    except LookupError:
+        return None
+    return EvictionView(
+        by=pod_links([found.preemptor], base),
+        cycle=found.cycle,
+        node=found.node,
+        rule=preemption.preemption_sentence(decision),
+        sentences=[*eviction_reasons(found)],
+        spared=pod_links(found.spared, base),
+    )
+
+
+def eviction_reasons(found: Eviction) -> Sequence[str]:
+    values = {
+        "mine": fmt.number(found.priority),
+        "theirs": fmt.number(found.preemptor_priority),
+        "pod": fmt.pod_name(found.preemptor),
+        "node": found.node,
+    }
+    texts = [
+        gettext("Its priority, %(mine)s, is lower than that of %(pod)s, %(theirs)s: so it could be evicted.")
+        % values
+    ]
+    if found.turn:
+        text = gettext(
+            "The scheduler took all pods of lower priority from %(node)s in thought, and put them back one "
+            "by one, the most important first. It was number %(turn)s of %(n)s: with it, %(pod)s did not fit."
+        )
+        texts.append(text % {**values, "turn": found.turn, "n": len(found.tried)})
+    if found.violates_pdb:
+        texts.append(
+            gettext("Its PodDisruptionBudget was broken: a budget is kept only where that is possible.")
+        )
+    return texts
+
+
+PREVENTIONS: Final = {
+    "priority": gettext_noop("A priority of its own of {after} instead of {before}."),
+    "budget": gettext_noop("A PodDisruptionBudget for {what} that allows no disruption."),
+    "request": gettext_noop("A smaller preemptor: {what} {after} instead of {before}."),
+    "preemptor-priority": gettext_noop("A preemptor with a priority of {after} instead of {before}."),
+}
+
+
+def present_preventions(question: Question, base: str) -> PreventionsView:
+    return PreventionsView(
+        state=question.state,
+        finished=question.finished,
+        savings=[(prevention_sentence(each), prevention_outcome(each, base)) for each in question.savings],
+        trouble=question.trouble,
+    )
+
+
+def prevention_sentence(prevention: Prevention) -> str:
+    """The change that would have prevented the eviction, in a sentence."""
+    return gettext(PREVENTIONS[prevention.kind]).format(
+        what=prevention.what, before=prevention.before, after=prevention.after
+    )
+
+
+def prevention_outcome(prevention: Prevention, base: str) -> SafeString:
+    """What the preemptor would have done then."""
+    if prevention.outcome.kind in ("bound", "nominated"):
+        return outcome_sentence(prevention.outcome, base)
+    return SafeString(gettext("Then the preemptor stays pending."))

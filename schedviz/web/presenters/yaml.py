@@ -1,0 +1,22 @@
+"""Manifests as YAML, with the fields in their usual order."""
+
+from collections.abc import Sequence
+
+import yaml
+
+from simulator.api import Manifest
+
+
+def to_yaml(manifests: Sequence[Manifest]) -> str:
+    """The manifests as YAML documents."""
+    return "---\n".join(
+        yaml.dump(manifest, Dumper=Plain, sort_keys=False, allow_unicode=True, default_flow_style=False)
+        for manifest in manifests
+    )
+
+
+class Plain(yaml.SafeDumper):
+    """A dumper without anchors and aliases, as kubectl."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
