@@ -64,6 +64,11 @@ class Sandbox:
         self._keys = Keys.of(name)
         self.archive = Archive(redis, scripts, name)
 
+    @property
+    def sandbox(self) -> "Sandbox":
+        """The handle to write to, which a Present and a Past have under the same name."""
+        return self
+
     # Description and time
 
     def meta(self) -> Meta:
@@ -430,6 +435,10 @@ class Sandbox:
         """How far the loop has come: (version seen, simulated time, last scheduling cycle)."""
         seen, now, cycle = self._state("seen", "now", "cycle")
         return int(seen), int(now), int(cycle)
+
+    def last_cycle(self) -> int:
+        """The number of the last scheduling cycle."""
+        return int(self._state("cycle")[0])
 
     def lease(self) -> Lease | None:
         holder, epoch, acquired, renewed = self._state("holder", "epoch", "acquired", "renewed")

@@ -12,7 +12,7 @@ from schedviz.web.explain import arithmetic
 from schedviz.web.view import cycle as cycle_view
 from schedviz.web.view import play
 from schedviz.web.view.load import ranks
-from schedviz.web.views.page import done, find_at, find_present, find_sandbox, live_page, panel
+from schedviz.web.views.page import done, find_at, find_present, live_page, panel
 from schedviz.web.views.predict import is_locked_by_presenter
 
 
@@ -25,15 +25,15 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 def clock(request: HttpRequest, name: str) -> HttpResponse:
     """Change the clock. Fields: ``do`` = pause, resume, point or cycle (a step), or until (with ``until``,
     and ``pod`` for "bound"); otherwise ``speed``, a factor."""
-    sandbox = find_sandbox(name)
-    if is_locked_by_presenter(request, sandbox):
+    source = find_present(name)
+    if is_locked_by_presenter(request, source):
         text = gettext("A presenter hides the answers here, and moves time.")
         return HttpResponse(text, "text/plain", status=423, headers={"X-Trouble": quote(text)})
     try:
-        change_clock(sandbox, request.POST)
+        change_clock(source.sandbox, request.POST)
     except ValueError as error:
         return HttpResponseBadRequest(str(error), content_type="text/plain")
-    return done(request, sandbox, "schedviz:clock")
+    return done(request, source, "schedviz:clock")
 
 
 def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
