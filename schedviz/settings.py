@@ -81,8 +81,8 @@ TEMPLATES = [
     },
 ]
 
-# Parts of the page that depend only on the language and the sandbox: two for each of both. They are kept in the
-# memory of the process, as files of templates and translations are read when it starts.
+# Parts of the page that depend only on the language and the sandbox: two for each of both. They are kept in
+# the memory of the process, as templates and translations are read when it starts.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",

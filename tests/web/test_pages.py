@@ -303,9 +303,16 @@ def test_the_clock_is_paused_and_set(client: Client, cluster: str, sandbox: Sand
     client.post(f"{cluster}clock/", {"speed": "10.0"})
     client.post(f"{cluster}clock/", {"do": "resume", "speed": "1.0"})
     assert (sandbox.clock().paused, sandbox.clock().speed) == (False, 10.0)
-    for speed in ("1e9", "0", "nan", "fast", ""):
+    for speed in ("1e9", "0", "nan", "inf", "fast", "MAX", ""):
         assert client.post(f"{cluster}clock/", {"speed": speed}).status_code == 400
     assert sandbox.clock().speed == 10.0
+    assert '<option value="10.0" selected' in client.get(cluster).content.decode()
+    client.post(f"{cluster}clock/", {"speed": "max"})
+    assert (sandbox.clock().speed, sandbox.clock().unpaced) == (100.0, True)
+    assert '<option value="max" selected' in client.get(cluster).content.decode()
+    client.post(f"{cluster}clock/", {"speed": "100.0"})
+    assert not sandbox.clock().unpaced
+    assert '<option value="100.0" selected' in client.get(cluster).content.decode()
 
 
 def test_unknown_things_have_a_page_of_our_own(client: Client, cluster: str) -> None:

@@ -87,7 +87,7 @@ COMMANDS: Final = (
              Argument("COUNT", optional=True)),
             also=("next",)),
     Command("speed", _("simulated seconds in a second"), page.speed,
-            (Argument("FACTOR", proposals.fixed("0.1", "1", "4", "10", "100")),)),
+            (Argument("FACTOR", proposals.fixed("0.1", "1", "4", "10", "100", "max")),)),
     Command("until", _("run, and pause when something happens"), page.until,
             (Argument("CONDITION", proposals.fixed("nothing-pending", "preemption", "bound")),
              Argument("POD", names.pods, optional=True)), also=("run until",)),

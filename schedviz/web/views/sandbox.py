@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.loop.clock import pause, resume, run_until, set_speed, step
+from schedviz.loop.clock import MAX, pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
 from schedviz.web.view import cycle as cycle_view
@@ -24,7 +24,7 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def clock(request: HttpRequest, name: str) -> HttpResponse:
     """Change the clock. Fields: ``do`` = pause, resume, point or cycle (a step), or until (with ``until``,
-    and ``pod`` for "bound"); otherwise ``speed``, a factor."""
+    and ``pod`` for "bound"); otherwise ``speed``, a factor or max."""
     source = find_present(name)
     if is_locked_by_presenter(request, source):
         text = gettext("A presenter hides the answers here, and moves time.")
@@ -50,7 +50,8 @@ def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
         case "until":
             run_until(sandbox, condition(data))
         case _:
-            set_speed(sandbox, float(data.get("speed", "")))
+            speed = data.get("speed", "")
+            set_speed(sandbox, MAX if speed == MAX else float(speed))
 
 
 def condition(data: QueryDict) -> str:
