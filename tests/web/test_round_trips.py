@@ -25,7 +25,7 @@ def filled(sandbox: Sandbox) -> Sandbox:
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("", 5),
+        ("", 3),  # the chapters of the archive, for the slider through the past
         ("pods/default/p1/", 1),
         ("nodes/n1/", 1),
         ("nodes/", 1),

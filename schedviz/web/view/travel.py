@@ -1,12 +1,12 @@
 """The way through time: which moment is on show, how far the past reaches, and what comes after it."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from schedviz.store import Sandbox
-from schedviz.store.history import History
-from schedviz.store.past import Past
+from schedviz.store.archive import Chapter
+from schedviz.store.past import Past, Readable
 from simulator.api import SECOND
 
 from . import format as fmt
@@ -29,10 +29,11 @@ class Travel(msgspec.Struct, frozen=True):
     """JSON: what comes next, as pairs of a moment and the simulated milliseconds until then."""
 
 
-def live(sandbox: Sandbox) -> Travel:
-    """Raises NoSandbox."""
-    history = sandbox.history()
-    return Travel(False, history.head.seq, "", first(history), history.head.seq)
+def live(source: Readable) -> Travel:
+    """Raises NoSandbox. Of the archive it reads the chapters only, which a cache does not hold."""
+    head, archive = source.trace_head(), source.sandbox.archive
+    chapters = archive.chapters() or [Chapter(0, source.sandbox.origin(), snapshot=True)]
+    return Travel(False, head, "", first(chapters, head), head)
 
 
 def at(past: Past) -> Travel:
@@ -42,14 +43,14 @@ def at(past: Past) -> Travel:
         True,
         past.seq,
         fmt.clock(now),
-        first(past.history),
+        first(past.history.chapters, past.history.head.seq),
         past.history.head.seq,
         msgspec.json.encode(ahead).decode(),
     )
 
 
-def first(history: History) -> int:
+def first(chapters: Sequence[Chapter], head: int) -> int:
     """The oldest moment: the first event, also where it is yet to come, unless the archive begins later."""
-    reach = history.reach()
-    oldest = reach.first.seq + 1 if reach else history.head.seq
-    return max(1, min(oldest, history.head.seq))
+    began = next((chapter.began for chapter in chapters if chapter.snapshot), None)
+    oldest = began.seq + 1 if began else head
+    return max(1, min(oldest, head))

@@ -97,7 +97,7 @@ def live_page(
         "embed": embed,
         "base": address(source.sandbox),
         "here": address(source),
-        "travel": travel.at(source) if isinstance(source, Past) else travel.live(source.sandbox),
+        "travel": travel.at(source) if isinstance(source, Past) else travel.live(source),
         "past": past,
         "parts": parts,
         "look": look,
