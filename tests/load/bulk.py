@@ -53,8 +53,9 @@ class Grid:
 
 
 async def bulk(stack: Stack, speed: float, options: Options) -> Table:
+    named = clock.MAX if math.isinf(speed) else f"{speed:g}x"
     table = Table(
-        f"bulk: {options.pods:,} pods on {options.nodes:,} nodes at {speed:g}x, "
+        f"bulk: {options.pods:,} pods on {options.nodes:,} nodes at {named}, "
         f"created by {options.connections} connections, one page",
         CLOCK,
     )
