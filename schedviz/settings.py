@@ -81,6 +81,16 @@ TEMPLATES = [
     },
 ]
 
+# Parts of the page that depend only on the language and the sandbox: two for each of both. They are kept in
+# the memory of the process, as templates and translations are read when it starts.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "TIMEOUT": None,
+        "OPTIONS": {"MAX_ENTRIES": 1000},  # 2 kB each
+    }
+}
+
 # All state is in Redis; Django's ORM is not used.
 DATABASES: dict[str, object] = {}
 

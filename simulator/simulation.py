@@ -133,6 +133,11 @@ class Simulation:
         return first is None or first.time > self._world.now or first.turn == Turn.NEXT_POD
 
     @property
+    def waits_for_pace(self) -> bool:
+        """Whether a cycle has been started, and runs when the time that it takes is over."""
+        return self._loop.waits_for_pace
+
+    @property
     def in_cycle(self) -> bool:
         """Whether a cycle stands at an extension point; only steps with ``by_point`` leave it there."""
         return self._cycle is not None

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from schedviz.api.edits import apply_edits
 from schedviz.api.new_sandbox import new_sandbox
-from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
+from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from schedviz.store.history import History
 from schedviz.store.model import Origin
 from schedviz.store.past import Past
@@ -40,7 +41,7 @@ def branch_of_moment(store: Store, past: Past, name: str) -> Sandbox:
         created=wall,
         origin=Origin(past.name, past.seq, mark.now),
     )
-    clock = Clock(mark.now, wall, past.sandbox.clock().speed, paused=True)
+    clock = past.sandbox.clock().stopped(mark.now, wall)
     changes = _creations(past.moment.objects)
     with new_sandbox(store, [name], meta, changes, clock, lanes=past.moment.lanes, after=mark) as made:
         return made
@@ -58,7 +59,7 @@ def branch_of_now(store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: 
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None
     meta = replace(meta, title=title, created=wall)
-    clock = Clock(sim=clock.now(wall), wall=wall, speed=clock.speed, paused=clock.paused)
+    clock = replace(clock.rebased(wall), steps=UNSET, until=UNSET)
     stem = meta.name[:STEM_AT_MOST].rstrip("-")
     names = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
     with new_sandbox(store, names, meta, _creations(objects), clock) as made:

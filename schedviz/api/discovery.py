@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.resources import BUILT_IN, PODS, Resource
@@ -28,18 +28,18 @@ def core_versions() -> Manifest:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
 
 
-def groups(sandbox: Sandbox) -> Manifest:
+def groups(sandbox: Readable) -> Manifest:
     """``/apis``."""
     found = sorted({resource.group for resource in sandbox_resources(sandbox)} - {""})
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(sandbox, name) for name in found]}
 
 
-def group(sandbox: Sandbox, name: str) -> Manifest:
+def group(sandbox: Readable, name: str) -> Manifest:
     """``/apis/<group>``."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(sandbox, name)}
 
 
-def resources(sandbox: Sandbox, name: str, version: str) -> Manifest:
+def resources(sandbox: Readable, name: str, version: str) -> Manifest:
     """``/api/v1`` and ``/apis/<group>/<version>``."""
     found = [r for r in sandbox_resources(sandbox) if (r.group, r.version) == (name, version)]
     if not found:
@@ -52,12 +52,12 @@ def resources(sandbox: Sandbox, name: str, version: str) -> Manifest:
     }
 
 
-def sandbox_resources(sandbox: Sandbox) -> Iterable[Resource]:
+def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
     """The built-in resources, those that a CustomResourceDefinition defines, and those of stored objects."""
     return [*BUILT_IN, *find_other_resources(sandbox)]
 
 
-def _group(sandbox: Sandbox, name: str) -> Manifest:
+def _group(sandbox: Readable, name: str) -> Manifest:
     versions = list(dict.fromkeys(r.version for r in sandbox_resources(sandbox) if r.group == name))
     if not versions:
         raise NoSuchPath()

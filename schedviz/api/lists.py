@@ -5,7 +5,7 @@ Upstream: ValidateListOptions and PrepareContinueToken in apiserver/pkg/storage,
 
 import msgspec
 
-from schedviz.cache import default_caches
+from schedviz.cache import default_caches, read_current
 from schedviz.store import Gone, Sandbox
 from schedviz.store.model import Listing
 from simulator.api import Manifest
@@ -64,7 +64,7 @@ def _listing(sandbox: Sandbox, resource: Resource, options: ListOptions) -> tupl
         if options.resource_version not in ("", "0"):
             raise BadRequest("specifying resource version is not allowed when using continue")
         if place.version == LATEST:
-            return _current(sandbox, resource), place.after
+            return read_current(sandbox).list(resource.id), place.after
         try:
             return sandbox.list_at(resource.id, place.version), place.after
         except Gone:
@@ -80,14 +80,10 @@ def _listing(sandbox: Sandbox, resource: Resource, options: ListOptions) -> tupl
             if wanted > current:
                 raise VersionTooLarge(wanted, current) from None
             raise Expired("The resourceVersion for the provided list is too old.") from None
-    listing = _current(sandbox, resource)
+    listing = read_current(sandbox).list(resource.id)
     if wanted > listing.version:
         raise VersionTooLarge(wanted, listing.version)
     return listing, ""
-
-
-def _current(sandbox: Sandbox, resource: Resource) -> Listing:
-    return (default_caches().held(sandbox.name) or sandbox).list(resource.id)
 
 
 def _is_exact_of_old(options: ListOptions) -> bool:

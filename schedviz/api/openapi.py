@@ -7,13 +7,13 @@ kubectl validates manifests itself, unless the document of their group says that
 from collections.abc import Iterable
 
 from schedviz.api.discovery import VERSION, sandbox_resources
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import NoSuchPath
 
 
-def index(sandbox: Sandbox) -> Manifest:
+def index(sandbox: Readable) -> Manifest:
     """``/openapi/v3``: the URL of the document of each group and version."""
     roots = {_root(resource) for resource in sandbox_resources(sandbox)}
     return {
@@ -23,7 +23,7 @@ def index(sandbox: Sandbox) -> Manifest:
     }
 
 
-def document(sandbox: Sandbox, root: str) -> Manifest:
+def document(sandbox: Readable, root: str) -> Manifest:
     """``/openapi/v3/api/v1``, ``/openapi/v3/apis/<group>/<version>``. Raises NoSuchPath."""
     found = [resource for resource in sandbox_resources(sandbox) if _root(resource) == root]
     if not found:

@@ -10,6 +10,7 @@ from schedviz.api.lists import page
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target, resource_at
 from schedviz.api.watch import watch
+from schedviz.cache import read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
@@ -63,10 +64,11 @@ def list_objects(
 def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:
     form = Representation.of(request)
     parse_resource_version(request.GET.get("resourceVersion", ""))
-    found = sandbox.get(resource.id, target.key(resource))
+    source = read_current(sandbox)
+    found = source.get(resource.id, target.key(resource))
     if found is None:
         raise NotFound(resource.id, target.name)
-    return body.answer(form.one(resource, found, sandbox.now))
+    return body.answer(form.one(resource, found, source.now))
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:

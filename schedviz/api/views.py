@@ -18,10 +18,12 @@ from django.views.decorators.csrf import csrf_exempt
 
 from schedviz.api import body, discovery, openapi, rest
 from schedviz.api.target import parse
+from schedviz.cache import read_current
 from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
 from schedviz.store.archive import LEVEL
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.default import default_store
+from schedviz.store.past import Readable
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.status import (
     Expired,
@@ -106,7 +108,7 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
             return rest.respond(request, sandbox, parse("", "v1", rest_of_path))
         case ["apis", group, version, *rest_of_path] if rest_of_path:
             return rest.respond(request, sandbox, parse(group, version, rest_of_path))
-    return _discovery(request, sandbox, segments)
+    return _discovery(request, read_current(sandbox), segments)
 
 
 @statuses
@@ -117,9 +119,9 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 
 @statuses
 def openapi_v3(request: HttpRequest, name: str, path: str) -> HttpResponse:
-    sandbox = default_store().sandbox(name)
+    source = read_current(default_store().sandbox(name))
     root = path.strip("/")
-    return body.answer(openapi.document(sandbox, root) if root else openapi.index(sandbox))
+    return body.answer(openapi.document(source, root) if root else openapi.index(source))
 
 
 @statuses
@@ -149,7 +151,7 @@ def recording(request: HttpRequest, name: str) -> HttpResponseBase:
     return response
 
 
-def _discovery(request: HttpRequest, sandbox: Sandbox, segments: list[str]) -> HttpResponse:
+def _discovery(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     match segments:

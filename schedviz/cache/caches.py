@@ -8,7 +8,7 @@ from typing import Final
 from schedviz.cache.follower import Follower
 from schedviz.cache.present import Present
 from schedviz.cache.sandbox_cache import SandboxCache
-from schedviz.store import NoSandbox, Store
+from schedviz.store import NoSandbox, Sandbox, Store
 from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store
 
@@ -124,6 +124,11 @@ class Caches:
 def default_caches() -> Caches:
     """The caches of the default store in this process."""
     return caches_of(default_store())
+
+
+def read_current(sandbox: Sandbox) -> Present | Sandbox:
+    """The sandbox as it is now: from its cache where somebody reads it already, else from the store."""
+    return default_caches().held(sandbox.name) or sandbox
 
 
 @cache

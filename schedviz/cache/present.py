@@ -93,6 +93,27 @@ class Present:
         items = [codec.with_version(found[key].json, found[key].version) for key in sorted(found)]
         return Listing(items, self.position.version)
 
+    def list_all(self) -> tuple[dict[str, dict[str, Manifest]], int]:
+        """Every object as resource -> key -> manifest, and the version at which they were so."""
+        if self._objects is None:
+            return self.sandbox.list_all()
+        return {
+            resource: {key: codec.with_version(found[key].json, found[key].version) for key in sorted(found)}
+            for resource, found in self._objects.items()
+        }, self.position.version
+
+    def names(self, resource: str) -> builtins.list[str]:
+        """The keys of a resource's objects, in no order."""
+        if self._objects is None:
+            return self.sandbox.names(resource)
+        return [*self._objects.get(resource, {})]
+
+    def resources(self) -> builtins.list[str]:
+        """The resources that have objects; some among them may have none any more."""
+        if self._objects is None:
+            return self.sandbox.resources()
+        return sorted(self._objects)
+
     def starting_with(self, resource: str, prefix: str) -> builtins.list[Manifest]:
         """The objects whose keys begin with ``prefix``."""
         if self._objects is None:
@@ -131,6 +152,10 @@ class Present:
 
     def trace_head(self) -> int:
         return self.position.seq
+
+    def last_cycle(self) -> int:
+        """The number of the last scheduling cycle."""
+        return self.position.cycle
 
     def about_pod(self, key: str, count: int = TRACE_READ) -> builtins.list[Numbered]:
         """Those of the last ``count`` trace events that name the pod, oldest first."""

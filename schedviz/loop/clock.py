@@ -3,7 +3,9 @@
 Every function returns the new clock, and wakes the sandbox's loop."""
 
 from collections.abc import Callable
+from typing import Final, Literal
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from schedviz.loop.doorbell import ring
@@ -15,25 +17,32 @@ MIN_SPEED = 0.1
 MAX_SPEED = 100.0
 """At 100x a 50 ms frame is 5 simulated seconds; at a greater speed people cannot follow."""
 
+MAX: Final = "max"
+"""The speed "as fast as it can": MAX_SPEED, at which no scheduling cycle waits until its pace is over. While
+the scheduler has a pod to schedule, simulated time moves on to the end of each cycle, as fast as the worker
+runs them. A cycle still takes its pace of simulated time, and what is due meanwhile happens in its order.
+Without such a pod time goes at MAX_SPEED: a sandbox in which nothing happens does not run ahead."""
+
 MAX_STEPS = 1000
 """Pending steps of a sandbox. So many scheduling cycles take some seconds of work."""
 
 
 def pause(sandbox: Sandbox) -> Clock:
     """Stop simulated time. Pending steps are dropped."""
-    return _change(sandbox, lambda clock, wall: Clock(clock.now(wall), wall, clock.speed, paused=True))
+    return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=True), steps=UNSET))
 
 
 def resume(sandbox: Sandbox) -> Clock:
     """Let simulated time run on, without a condition."""
-    return _change(sandbox, lambda clock, wall: Clock(clock.now(wall), wall, clock.speed))
+    return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=False), until=UNSET))
 
 
-def set_speed(sandbox: Sandbox, speed: float) -> Clock:
-    """Set the ratio of simulated time to wall time. Raises ValueError for a speed out of bounds."""
-    if not MIN_SPEED <= speed <= MAX_SPEED:
-        raise ValueError(f"the speed must be from {MIN_SPEED:g} to {MAX_SPEED:g}")
-    return _change(sandbox, lambda clock, wall: clock.rebased(wall, speed=speed))
+def set_speed(sandbox: Sandbox, speed: float | Literal["max"]) -> Clock:
+    """Set the ratio of simulated time to wall time, or MAX. Raises ValueError for a speed out of bounds."""
+    factor = MAX_SPEED if isinstance(speed, str) else speed
+    if not MIN_SPEED <= factor <= MAX_SPEED:
+        raise ValueError(f"the speed must be from {MIN_SPEED:g} to {MAX_SPEED:g}, or {MAX}")
+    return _change(sandbox, lambda clock, wall: clock.rebased(wall, speed=factor, unpaced=speed == MAX))
 
 
 def step(sandbox: Sandbox, unit: Unit = "point", count: int = 1) -> Clock:

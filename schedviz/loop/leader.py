@@ -96,7 +96,8 @@ class Leader:
         """Run the Simulation up to the clock's time, for about ``seconds``; whether more is due.
 
         While time runs, the work that is due comes before the writes of others, which happen at the time at
-        which they are read. While time is paused, the writes of others come before the requested steps.
+        which they are read. While time is paused, the writes of others come before the requested steps. At
+        the speed without pace they come before time moves on to the end of a cycle.
         Raises Gone if Redis lost writes that were read before.
         """
         self.lease = renewal.lease
@@ -115,7 +116,7 @@ class Leader:
             elif self._player.step():
                 self._observe_own_writes()
             else:
-                more = False
+                more = self._player.skip_pace()
         self._flush()
         self._archive_writer.slice_ended(self.lease)
         self.clock = self._set_clock(renewal.clock, renewal.wall.now())

@@ -52,6 +52,17 @@ class Player:
             return False
         return self._step(self.now)
 
+    def skip_pace(self) -> bool:
+        """Move time to what is due next while a cycle waits for its end, at the speed at which none does;
+        whether it moved. The work that is due there is left to :meth:`run`."""
+        if self._clock.paused or self._stopped or not self._clock.unpaced:
+            return False
+        due = self._simulation.next_due() if self._simulation.waits_for_pace else None
+        if due is None or due <= self.now:
+            return False
+        self.now = due
+        return True
+
     def step(self) -> bool:
         """Make one step of the Simulation for the user's steps; False = all of them are taken."""
         steps = self._clock.steps

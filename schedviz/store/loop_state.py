@@ -44,6 +44,10 @@ class LoopState(SandboxHandle):
         seen, now, cycle = self._state("seen", "now", "cycle")
         return int(seen), int(now), int(cycle)
 
+    def last_cycle(self) -> int:
+        """The number of the last scheduling cycle."""
+        return int(self._state("cycle")[0])
+
     def failure(self) -> Failure | None:
         """The failure of the loop; None = it runs, or was never started."""
         (stored,) = self._state("failure")

@@ -77,6 +77,9 @@ class Clock(msgspec.Struct, frozen=True):
     until: str | UnsetType = UNSET
     """Only while running: the condition that pauses the clock (see
     :class:`simulator.scheduler.stepping.Until`)."""
+    unpaced: Literal[True] | UnsetType = UNSET
+    """Whether the loop moves the clock to the end of each scheduling cycle, instead of waiting until the pace
+    of the sandbox is over."""
 
     def __post_init__(self) -> None:
         # Clocks are compared by their JSON, in which 1 and 1.0 differ.
@@ -95,8 +98,16 @@ class Clock(msgspec.Struct, frozen=True):
             return None
         return self.wall + (sim - self.sim) / SECOND / self.speed
 
-    def rebased(self, wall: float, *, speed: float | None = None, paused: bool | None = None) -> "Clock":
+    def rebased(
+        self,
+        wall: float,
+        *,
+        speed: float | None = None,
+        unpaced: bool | None = None,
+        paused: bool | None = None,
+    ) -> "Clock":
         """The same simulated time at ``wall``, with another speed, or paused or running from there."""
+        will_skip = bool(self.unpaced) if unpaced is None else unpaced
         will_pause = self.paused if paused is None else paused
         return Clock(
             sim=self.now(wall),
@@ -105,11 +116,12 @@ class Clock(msgspec.Struct, frozen=True):
             paused=will_pause,
             steps=self.steps if will_pause else UNSET,
             until=UNSET if will_pause else self.until,
+            unpaced=True if will_skip else UNSET,
         )
 
     def stopped(self, sim: Micros, wall: float) -> "Clock":
         """Paused at ``sim``, where the condition of its run came true."""
-        return Clock(sim=sim, wall=wall, speed=self.speed, paused=True)
+        return Clock(sim=sim, wall=wall, speed=self.speed, paused=True, unpaced=self.unpaced)
 
     def advanced(self, sim: Micros, wall: float, taken: int) -> "Clock":
         """Moved forward to ``sim``, unless it is later already, with ``taken`` fewer pending steps."""

@@ -21,6 +21,11 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl)
     """Reads and writes a sandbox. The base classes read its current state; the methods here write it, or also
     read its history."""
 
+    @property
+    def sandbox(self) -> "Sandbox":
+        """The handle to write to, which a Present and a Past have under the same name."""
+        return self
+
     def meta(self) -> Meta:
         """Raises NoSandbox, Unreadable."""
         return codec.decode_meta(self.name, self._state("meta")[0])

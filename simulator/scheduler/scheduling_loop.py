@@ -39,6 +39,11 @@ class SchedulingLoop:
     def _timer(self, turn: Turn, action: Action) -> Timer:
         return Timer(self._world, turn, SCHEDULER, action)
 
+    @property
+    def waits_for_pace(self) -> bool:
+        """Whether a cycle has been started whose time is not over yet."""
+        return self._cycle is not None
+
     def set_timers(self) -> None:
         """Set the timers to the queue's state; to be called after each step.
 

@@ -1,6 +1,7 @@
 """Thousands of pods as fast as they can be created, with one page open."""
 
 import asyncio
+import math
 import time
 from contextlib import suppress
 from typing import Final
@@ -52,14 +53,15 @@ class Grid:
 
 
 async def bulk(stack: Stack, speed: float, options: Options) -> Table:
+    named = clock.MAX if math.isinf(speed) else f"{speed:g}x"
     table = Table(
-        f"bulk: {options.pods:,} pods on {options.nodes:,} nodes at {speed:g}x, "
+        f"bulk: {options.pods:,} pods on {options.nodes:,} nodes at {named}, "
         f"created by {options.connections} connections, one page",
         CLOCK,
     )
     sandbox = await asyncio.to_thread(create_sandbox, stack.store, "bulk", options.nodes)
     try:
-        clock.set_speed(sandbox, speed)
+        clock.set_speed(sandbox, clock.MAX if math.isinf(speed) else speed)
     except ValueError as error:
         table.faults.append(f"speed {speed:g}: {error}")
         return table

@@ -62,7 +62,7 @@ def parsed(arguments: list[str]) -> Options:
     add("pods", "bulk: how many")
     add("nodes", "bulk: how many; more than 100, so that the page shows the grid")
     add("connections", "bulk: HTTP connections that create pods")
-    add("speeds", "bulk: of simulated time, for each one table; inf: as fast as it can", speeds)
+    add("speeds", "bulk: of simulated time, for each one table; inf: the speed max", speeds)
     add("watches", "costs: API watches beside the pages")
     add("events", "costs: trace events of the sandbox whose panels are read")
     add("rounds", "costs: rounds of each measurement")

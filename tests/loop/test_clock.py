@@ -2,7 +2,8 @@
 
 import pytest
 
-from schedviz.store import Clock, Sandbox
+from schedviz.loop.clock import MAX, MAX_SPEED, pause, resume, run_until, set_speed, step
+from schedviz.store import Clock, Sandbox, codec
 from simulator.api import SECOND
 
 
@@ -22,6 +23,21 @@ def test_time_goes_on_from_where_it_is_at_every_change() -> None:
     assert resumed.starting(5000.0).now(5001.0) == 130 * SECOND
 
 
+def test_the_speed_without_pace_is_kept_until_another_is_chosen(sandbox: Sandbox) -> None:
+    set_speed(sandbox, MAX)
+    for change in (pause, resume, step, resume, lambda each: run_until(each, "preemption"), pause):
+        change(sandbox)
+        assert (sandbox.clock().speed, sandbox.clock().unpaced) == (MAX_SPEED, True)
+    assert not set_speed(sandbox, MAX_SPEED).unpaced
+
+
+def test_a_clock_that_was_stored_before_there_was_this_speed_can_be_set(sandbox: Sandbox) -> None:
+    assert "unpaced" not in codec.encode(sandbox.clock())
+    assert sandbox.set_clock(sandbox.clock().rebased(1.0, unpaced=True), sandbox.clock())
+    assert sandbox.set_clock(sandbox.clock().rebased(1.0, unpaced=False), sandbox.clock())
+    assert "unpaced" not in codec.encode(sandbox.clock())
+
+
 def test_a_clock_that_somebody_else_set_is_not_overwritten(sandbox: Sandbox) -> None:
     read = sandbox.clock()
     assert sandbox.set_clock(read.rebased(read.wall + 1, paused=True), read)
@@ -32,8 +48,6 @@ def test_a_clock_that_somebody_else_set_is_not_overwritten(sandbox: Sandbox) -> 
 
 @pytest.mark.parametrize("speed", [0.0, 0.09, 101.0, -1.0, float("nan"), float("inf")])
 def test_a_speed_out_of_bounds_is_refused(sandbox: Sandbox, speed: float) -> None:
-    from schedviz.loop.clock import set_speed
-
     before = sandbox.clock()
     with pytest.raises(ValueError, match="speed"):
         set_speed(sandbox, speed)

@@ -42,6 +42,7 @@ class StandIn:
     due: Micros | None = None
     cycles = 0
     in_cycle = False
+    waits_for_pace = False
     rests = True
     nothing_pending = True
     under_way = None

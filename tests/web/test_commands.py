@@ -124,6 +124,8 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
     assert (steps.unit, steps.left) == ("cycle", 3)
     run(cluster, "speed 4x")
     assert cluster.clock().speed == 4
+    run(cluster, "speed max")
+    assert cluster.clock().unpaced
     run(cluster, "run until bound web")
     assert cluster.clock().until == "bound default/web"
     run(cluster, "resume")

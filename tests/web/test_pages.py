@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from schedviz.api import write
-from schedviz.store import Commit, Sandbox, Steps, Store
+from schedviz.store import Commit, Meta, Sandbox, Steps, Store
 
 from .samples import SCHEDULED
 
@@ -95,6 +95,26 @@ def test_a_sandbox_needs_a_name_that_can_stand_in_a_path(client: Client, name: s
     answer = client.post("/sandboxes/", {"name": name})
     assert answer.status_code == 422
     assert 'role="alert"' in text(answer.content)
+
+
+def test_what_pages_have_in_common_is_that_of_the_language_and_the_sandbox(
+    client: Client, store: Store
+) -> None:
+    """These parts of the page are cached."""
+    names = ("alike-one", "alike-two")
+    for name in names:
+        store.create(Meta(name))
+    try:
+        for language, title in [("en", "Command bar"), ("zh-hans", "命令栏"), ("en", "Command bar")]:
+            client.cookies["django_language"] = language
+            for name in names:
+                html = client.get(f"/s/{name}/").content.decode()
+                assert f'href="/s/{name}/command/"' in html
+                assert title in html
+                assert not [other for other in names if other != name and other in html]
+    finally:
+        for name in names:
+            store.delete(name)
 
 
 @pytest.mark.parametrize(
@@ -283,9 +303,16 @@ def test_the_clock_is_paused_and_set(client: Client, cluster: str, sandbox: Sand
     client.post(f"{cluster}clock/", {"speed": "10.0"})
     client.post(f"{cluster}clock/", {"do": "resume", "speed": "1.0"})
     assert (sandbox.clock().paused, sandbox.clock().speed) == (False, 10.0)
-    for speed in ("1e9", "0", "nan", "fast", ""):
+    for speed in ("1e9", "0", "nan", "inf", "fast", "MAX", ""):
         assert client.post(f"{cluster}clock/", {"speed": speed}).status_code == 400
     assert sandbox.clock().speed == 10.0
+    assert '<option value="10.0" selected' in client.get(cluster).content.decode()
+    client.post(f"{cluster}clock/", {"speed": "max"})
+    assert (sandbox.clock().speed, sandbox.clock().unpaced) == (100.0, True)
+    assert '<option value="max" selected' in client.get(cluster).content.decode()
+    client.post(f"{cluster}clock/", {"speed": "100.0"})
+    assert not sandbox.clock().unpaced
+    assert '<option value="100.0" selected' in client.get(cluster).content.decode()
 
 
 def test_unknown_things_have_a_page_of_our_own(client: Client, cluster: str) -> None:

@@ -3,7 +3,9 @@
 import pytest
 from django.test import Client
 
+from schedviz.api import write
 from schedviz.cache import default_caches
+from schedviz.loop.clock import pause
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web.presenters.sentences import EventSentences
 from simulator.api import Change
@@ -24,7 +26,28 @@ def filled(sandbox: Sandbox) -> Sandbox:
 
 @pytest.mark.parametrize(
     ("path", "most"),
-    [("", 5), ("pods/default/p1/", 3), ("nodes/n1/", 3)],
+    [
+        ("", 3),  # the chapters of the archive, for the slider through the past
+        ("pods/default/p1/", 1),
+        ("nodes/n1/", 1),
+        ("nodes/", 1),
+        ("new/pod/", 1),
+        ("new/node/", 1),
+        ("edit/pods/default/p1/", 1),
+        ("scheduler/", 1),
+        ("objects/", 1),
+        ("objects/?name=p", 1),
+        ("objects/pods/", 1),
+        ("objects/priorityclasses.scheduling.k8s.io/", 1),
+        ("command/", 1),
+        ("command/options/?text=delete%20pod%20p", 1),
+        ("download/", 1),
+        ("download/objects/", 1),
+        ("download/manifests/", 1),
+        ("download/nodes.svg", 1),
+        ("predict/", 3),  # the room's state twice: before and after what is posted
+        ("leader/", 4),  # the heartbeats of the workers, and the lease with its last renewal
+    ],
 )
 def test_a_warm_view_asks_redis_a_few_times(filled: Sandbox, client: Client, path: str, most: int) -> None:
     address = f"/s/{filled.name}/{path}"
@@ -37,6 +60,39 @@ def test_a_warm_view_asks_redis_a_few_times(filled: Sandbox, client: Client, pat
     assert response.status_code == 200
     assert count() <= most
     assert path or b"new" in response.content
+
+
+def test_the_predict_panel_is_asked_each_second_with_two_round_trips(filled: Sandbox, client: Client) -> None:
+    pause(filled)
+    address, headers = f"/s/{filled.name}/predict/", {"HX-Request": "true"}
+    shown = client.get(address, headers=headers).context["view"]
+    with round_trips() as count:
+        response = client.get(address, {"seen": shown.seen}, headers=headers)
+    assert response.status_code == 204
+    assert count() <= 2
+
+
+def test_the_answer_to_a_write_shows_it(filled: Sandbox, client: Client) -> None:
+    base, headers = f"/s/{filled.name}", {"HX-Request": "true"}
+    capacity = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+    status = {"capacity": capacity, "allocatable": capacity}
+    write.create(
+        filled,
+        [
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}, "status": status},
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": "p99"},
+                "spec": {"containers": [{"name": "main", "image": "registry.example/app:1"}]},
+            },
+        ],
+    )
+    client.get(f"{base}/nodes/n9/", headers=headers)
+    cordoned = client.post(f"{base}/nodes/n9/cordon/", headers=headers)
+    assert "unschedulable: true" in cordoned.context["view"].yaml
+    deleted = client.post(f"{base}/pods/default/p99/delete/", headers=headers)
+    assert "Pod default/p99 is gone." in deleted.content.decode()
 
 
 def test_the_home_page_asks_as_often_for_many_sandboxes_as_for_one(

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.commands.line import TEXT_AT_MOST, Command, CommandError, is_flag
 from schedviz.web.commands.table import COMMANDS, find_command
 
@@ -22,7 +22,7 @@ class Option(msgspec.Struct, frozen=True):
     help: str
 
 
-def complete(sandbox: Sandbox, text: str) -> list[Option]:
+def complete(source: Readable, text: str) -> list[Option]:
     text = text[:TEXT_AT_MOST].lstrip().removeprefix("kubectl ")
     try:
         words = shlex.split(text)
@@ -37,7 +37,7 @@ def complete(sandbox: Sandbox, text: str) -> list[Option]:
     command, rest = found
     proposed = [
         Option(head + written(word) + " ", word, str(about))
-        for word, about in matching(proposals_for(command, sandbox, rest, typed), typed)
+        for word, about in matching(proposals_for(command, source, rest, typed), typed)
     ]
     longer = [each for each in commands if each.text != command.words] if typed else []
     return [*longer, *proposed][:OPTIONS_AT_MOST]
@@ -54,7 +54,7 @@ def commands_for(text: str) -> Iterator[Option]:
 
 
 def proposals_for(
-    command: Command, sandbox: Sandbox, rest: list[str], typed: str
+    command: Command, source: Readable, rest: list[str], typed: str
 ) -> Iterable[tuple[str, object]]:
     """The proposals for the word that is being typed, as (text, description)."""
     before = rest[-1] if rest else ""
@@ -64,7 +64,7 @@ def proposals_for(
         except CommandError:
             return ()
         if not flag.switch:
-            return flag.proposals(sandbox, rest) if flag.proposals else ()
+            return flag.proposals(source, rest) if flag.proposals else ()
     if typed.startswith("-"):
         return flags_left(command, rest)
     arguments = positional(command, rest)
@@ -72,7 +72,7 @@ def proposals_for(
     if place >= 0 and (len(arguments) < len(command.arguments) or command.arguments[place].repeated):
         wanted = command.arguments[place]
         if wanted.proposals:
-            return wanted.proposals(sandbox, arguments)
+            return wanted.proposals(source, arguments)
         if not wanted.optional:
             return ()
     return flags_left(command, rest)

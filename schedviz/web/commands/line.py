@@ -8,6 +8,7 @@ import msgspec
 from django.utils.translation import gettext
 
 from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 
 TEXT_AT_MOST: Final = 1_000
 """Characters of a line: more than ``create pod`` with all flags needs."""
@@ -33,18 +34,23 @@ class CommandResult(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """The arguments and flags of a typed command."""
+    """The arguments and flags of a typed command. ``source``: the sandbox as it was before the command."""
 
-    sandbox: Sandbox
+    source: Readable
     arguments: list[str]
     flags: dict[str, str]
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """To write to."""
+        return self.source.sandbox
 
     @property
     def namespace(self) -> str:
         return self.flags.get("namespace", "default")
 
 
-Proposals = Callable[[Sandbox, list[str]], Iterable[tuple[str, str]]]
+Proposals = Callable[[Readable, list[str]], Iterable[tuple[str, str]]]
 """Proposes values for an argument, from the arguments before it, as (text, description)."""
 
 
@@ -113,7 +119,7 @@ def is_flag(word: str) -> bool:
     return word.startswith("-") and len(word) > 1 and not word[1].isdigit()
 
 
-def parse_call(command: Command, sandbox: Sandbox, words: Iterable[str]) -> Call:
+def parse_call(command: Command, source: Readable, words: Iterable[str]) -> Call:
     """Parse the words after the command's name into arguments and flags. Raises CommandError."""
     arguments: list[str] = []
     flags: dict[str, str] = {}
@@ -132,7 +138,7 @@ def parse_call(command: Command, sandbox: Sandbox, words: Iterable[str]) -> Call
                 raise CommandError(gettext("%(flag)s wants a value.") % {"flag": typed})
         flags[name] = value
     check_argument_count(command, len(arguments))
-    return Call(sandbox, arguments, flags)
+    return Call(source, arguments, flags)
 
 
 def check_argument_count(command: Command, given: int) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.commands.line import Call, CommandError
 from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.resources import BUILT_IN, NAMESPACES, NODES, PODS, Resource
@@ -15,10 +15,10 @@ USUAL: Final = ("pods", "nodes", "priorityclasses", "poddisruptionbudgets", "dep
 """The kinds that are proposed first."""
 
 
-def resource(sandbox: Sandbox, word: str) -> Resource:
+def resource(source: Readable, word: str) -> Resource:
     """The resource with this plural, singular, short name or ``plural.group``. Raises CommandError."""
     word = word.lower()
-    for each in chain(BUILT_IN, find_other_resources(sandbox)):
+    for each in chain(BUILT_IN, find_other_resources(source)):
         if word in (each.plural, each.singular, each.id, *each.short_names):
             return each
     raise CommandError(
@@ -30,7 +30,7 @@ def objects(call: Call) -> tuple[Resource, list[str]]:
     """The resource and the keys that ``KIND NAME...`` or ``KIND/NAME...`` names. Raises CommandError."""
     kind, slash, name = call.arguments[0].partition("/")
     names = [*([name] if slash else []), *call.arguments[1:]]
-    found = resource(call.sandbox, kind)
+    found = resource(call.source, kind)
     if not names:
         raise CommandError(gettext("Say which %(kind)s.") % {"kind": found.singular})
     return found, [key(found, each, call.namespace) for each in names]
@@ -39,7 +39,7 @@ def objects(call: Call) -> tuple[Resource, list[str]]:
 def single_object(call: Call) -> tuple[Resource, str, list[str]]:
     """The resource and the key of one object, and the arguments after it. Raises CommandError."""
     kind, slash, name = call.arguments[0].partition("/")
-    found, rest = resource(call.sandbox, kind), call.arguments[1:]
+    found, rest = resource(call.source, kind), call.arguments[1:]
     if not slash and not rest:
         raise CommandError(gettext("Say which %(kind)s.") % {"kind": found.singular})
     name, rest = (name, rest) if slash else (rest[0], rest[1:])
@@ -52,35 +52,35 @@ def key(found: Resource, name: str, namespace: str) -> str:
     return found.key(inside if slash else namespace, bare)
 
 
-def kinds(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
+def kinds(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
     """Proposes the kinds that have objects, the usual ones first."""
-    stored = sandbox.resources()
-    known = [each for each in chain(BUILT_IN, find_other_resources(sandbox)) if each.id in stored]
+    stored = source.resources()
+    known = [each for each in chain(BUILT_IN, find_other_resources(source)) if each.id in stored]
     for each in sorted(known, key=lambda each: (each.plural not in USUAL, each.plural)):
         yield each.singular, each.api_version
 
 
-def names(sandbox: Sandbox, before: list[str]) -> Iterable[tuple[str, str]]:
+def names(source: Readable, before: list[str]) -> Iterable[tuple[str, str]]:
     """Proposes the objects of the kind that is the first argument."""
     try:
-        found = resource(sandbox, before[0])
+        found = resource(source, before[0])
     except CommandError:
         return []
-    return stored(sandbox, found)
+    return stored(source, found)
 
 
-def stored(sandbox: Sandbox, found: Resource) -> list[tuple[str, str]]:
+def stored(source: Readable, found: Resource) -> list[tuple[str, str]]:
     """Proposes the objects of a resource, by name or ``namespace/name``."""
-    return [(each.removeprefix("default/"), found.singular) for each in sorted(sandbox.names(found.id))]
+    return [(each.removeprefix("default/"), found.singular) for each in sorted(source.names(found.id))]
 
 
-def pods(sandbox: Sandbox, _: list[str]) -> list[tuple[str, str]]:
-    return stored(sandbox, PODS)
+def pods(source: Readable, _: list[str]) -> list[tuple[str, str]]:
+    return stored(source, PODS)
 
 
-def nodes(sandbox: Sandbox, _: list[str]) -> list[tuple[str, str]]:
-    return stored(sandbox, NODES)
+def nodes(source: Readable, _: list[str]) -> list[tuple[str, str]]:
+    return stored(source, NODES)
 
 
-def namespaces(sandbox: Sandbox, _: list[str]) -> list[tuple[str, str]]:
-    return stored(sandbox, NAMESPACES)
+def namespaces(source: Readable, _: list[str]) -> list[tuple[str, str]]:
+    return stored(source, NAMESPACES)

@@ -42,10 +42,10 @@ def create(kind: str, call: Call, **preset: str) -> CommandResult:
     """Create an object by the form of its kind. Fields without a flag have the form's initial values;
     ``preset`` overrides these."""
     form = FORMS[kind]
-    start = form.start(call.sandbox)
+    start = form.start(call.source)
     flags = preset | {flag_field(form, flag): value for flag, value in call.flags.items()}
     both = FormAndYaml(
-        form, call.sandbox, start, flags | ({"name": call.arguments[0]} if call.arguments else {})
+        form, call.source, start, flags | ({"name": call.arguments[0]} if call.arguments else {})
     )
     if both.manifest is not None and both.valid:
         manifests = both.form.manifests(both.manifest)
@@ -178,13 +178,13 @@ def scale(call: Call) -> CommandResult:
 
 
 def get(call: Call) -> CommandResult:
-    resource = names.resource(call.sandbox, call.arguments[0].partition("/")[0])
+    resource = names.resource(call.source, call.arguments[0].partition("/")[0])
     wanted: list[str] | None = None
     if len(call.arguments) > 1 or "/" in call.arguments[0]:
         _, wanted = names.objects(call)
     everywhere = "all-namespaces" in call.flags
     text = get_table(
-        call.sandbox,
+        call.source,
         resource,
         keys=wanted,
         namespace="" if everywhere else call.namespace,
@@ -192,7 +192,7 @@ def get(call: Call) -> CommandResult:
         at_most=ROWS_AT_MOST,
     )
     if call.flags.get("output") == "yaml":
-        found = [call.sandbox.get(resource.id, key) for key in wanted or ()]
+        found = [call.source.get(resource.id, key) for key in wanted or ()]
         text = to_yaml([each for each in found if each]) or text
     words = ("-A",) if everywhere else lines.namespace_flag(call.namespace) if resource.namespaced else ()
     output = ("-o", call.flags["output"]) if "output" in call.flags else ()
@@ -217,7 +217,7 @@ def edit(call: Call) -> CommandResult:
 
 def check_exists(call: Call, resource: Resource, key: str) -> None:
     """Raises CommandError."""
-    if call.sandbox.get(resource.id, key) is None:
+    if call.source.get(resource.id, key) is None:
         subject = {"kind": resource.singular, "name": key.removeprefix("default/")}
         raise CommandError(gettext("There is no %(kind)s %(name)s.") % subject)
 
@@ -226,4 +226,4 @@ def browse(call: Call) -> CommandResult:
     """Open the list of all kinds, or of all objects of one kind."""
     if not call.arguments:
         return CommandResult(panel="objects/")
-    return CommandResult(panel=f"objects/{names.resource(call.sandbox, call.arguments[0]).id}/")
+    return CommandResult(panel=f"objects/{names.resource(call.source, call.arguments[0]).id}/")

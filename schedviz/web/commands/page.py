@@ -23,7 +23,11 @@ def resume(call: Call) -> CommandResult:
 
 
 def speed(call: Call) -> CommandResult:
-    factor = number(call.arguments[0].removesuffix("x"))
+    word = call.arguments[0]
+    if word == clock.MAX:
+        clock.set_speed(call.sandbox, clock.MAX)
+        return CommandResult(gettext("as fast as it can: no cycle waits for its pace"))
+    factor = number(word.removesuffix("x"))
     clock.set_speed(call.sandbox, factor)
     return CommandResult(gettext("%(factor)s times as fast as real time") % {"factor": f"{factor:g}"})
 

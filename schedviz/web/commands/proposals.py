@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.commands.line import Proposals
 from schedviz.web.forms import FORMS
 from schedviz.web.forms.notation import EFFECTS
@@ -29,9 +29,9 @@ def field(kind: str, name: str) -> Proposals | None:
     if not isinstance(FORMS[kind].base_fields[name], forms.ChoiceField):
         return None
 
-    def choices(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
+    def choices(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
         form = FORMS[kind]
-        widget = form(sandbox, form.start(sandbox)).fields[name].widget
+        widget = form(source, form.start(source)).fields[name].widget
         assert isinstance(widget, forms.Select)
         for value, label in widget.choices:
             if value:
@@ -40,9 +40,9 @@ def field(kind: str, name: str) -> Proposals | None:
     return choices
 
 
-def taints(sandbox: Sandbox, before: list[str]) -> Iterator[tuple[str, str]]:
+def taints(source: Readable, before: list[str]) -> Iterator[tuple[str, str]]:
     """Proposes to remove each taint of the node, and to add one with each effect."""
-    node = sandbox.get(NODES.id, before[0]) if before else None
+    node = source.get(NODES.id, before[0]) if before else None
     for each in ((node or {}).get("spec") or {}).get("taints") or ():
         value = f"={each['value']}" if each.get("value") else ""
         yield f"{each['key']}{value}:{each['effect']}-", gettext("remove")
@@ -50,21 +50,21 @@ def taints(sandbox: Sandbox, before: list[str]) -> Iterator[tuple[str, str]]:
         yield f"key=value:{effect}", ""
 
 
-def scalable(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
+def scalable(_: Readable, __: list[str]) -> list[tuple[str, str]]:
     return [(each, "") for each in SCALABLE]
 
 
-def cycles(sandbox: Sandbox, _: list[str]) -> Iterator[tuple[str, str]]:
+def cycles(source: Readable, _: list[str]) -> Iterator[tuple[str, str]]:
     """Proposes the latest scheduling cycles."""
-    last = sandbox.last_decision()
+    last = source.last_decision()
     for number in range(last.cycle, max(0, last.cycle - CYCLES_AT_MOST), -1) if last else ():
-        if decision := sandbox.decision(number):
+        if decision := source.decision(number):
             yield str(number), fmt.pod_name(decision.pod)
 
 
-def states(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
+def states(_: Readable, __: list[str]) -> list[tuple[str, str]]:
     return [(f"is:{each}", "") for each in IS]
 
 
-def languages(_: Sandbox, __: list[str]) -> list[tuple[str, str]]:
+def languages(_: Readable, __: list[str]) -> list[tuple[str, str]]:
     return [(code, str(name)) for code, name in settings.LANGUAGES]

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.commands import names, objects, page, proposals
 from schedviz.web.commands.line import Argument, Command, CommandError, CommandResult, Flag, parse_call, split
 from schedviz.web.forms import FORMS, ManifestForm
@@ -87,7 +87,7 @@ COMMANDS: Final = (
              Argument("COUNT", optional=True)),
             also=("next",)),
     Command("speed", _("simulated seconds in a second"), page.speed,
-            (Argument("FACTOR", proposals.fixed("0.1", "1", "4", "10", "100")),)),
+            (Argument("FACTOR", proposals.fixed("0.1", "1", "4", "10", "100", "max")),)),
     Command("until", _("run, and pause when something happens"), page.until,
             (Argument("CONDITION", proposals.fixed("nothing-pending", "preemption", "bound")),
              Argument("POD", names.pods, optional=True)), also=("run until",)),
@@ -119,7 +119,7 @@ def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
     return found
 
 
-def run(sandbox: Sandbox, text: str) -> CommandResult:
+def run(source: Readable, text: str) -> CommandResult:
     """Run a line. Raises CommandError; a command on several objects may have changed some of them then."""
     words = split(text)
     if not words:
@@ -129,7 +129,7 @@ def run(sandbox: Sandbox, text: str) -> CommandResult:
         raise CommandError(gettext("“%(word)s” is no command here.") % {"word": " ".join(words[:2])})
     command, rest = found
     try:
-        return command.run(parse_call(command, sandbox, rest))
+        return command.run(parse_call(command, source, rest))
     except StatusError as error:
         raise CommandError(error.message) from None
     except ValidationError as error:

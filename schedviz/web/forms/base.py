@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms.manifest_paths import Path, get, leaves, mapping, put, written
 from schedviz.web.forms.notation import TEXT, Notation, shown
 from simulator.api import Manifest
@@ -94,7 +94,7 @@ class ManifestForm(forms.Form):
     """Browsers do not check required fields; the API server does."""
 
     def __init__(
-        self, sandbox: Sandbox, manifest: Manifest, data: Any = None, *, exists: bool = False
+        self, sandbox: Readable, manifest: Manifest, data: Any = None, *, exists: bool = False
     ) -> None:
         super().__init__(data)
         self.sandbox = sandbox
@@ -113,7 +113,7 @@ class ManifestForm(forms.Form):
         """Set ``places``, and the choices of fields."""
 
     @staticmethod
-    def start(sandbox: Sandbox) -> Manifest:
+    def start(sandbox: Readable) -> Manifest:
         """The manifest of a new object, before the user changes it."""
         raise NotImplementedError
 

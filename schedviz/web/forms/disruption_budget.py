@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
 from simulator.api import Manifest
@@ -47,7 +47,7 @@ class DisruptionBudgetForm(ManifestForm):
         }
 
     @staticmethod
-    def start(sandbox: Sandbox) -> Manifest:
+    def start(sandbox: Readable) -> Manifest:
         return {
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",

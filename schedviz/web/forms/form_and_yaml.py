@@ -12,7 +12,7 @@ from functools import cached_property
 from django import forms
 from django.utils.translation import gettext
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
 from schedviz.web.presenters.yaml import to_yaml
 from simulator.api import Manifest
@@ -28,7 +28,7 @@ class FormAndYaml:
     def __init__(
         self,
         kind: type[ManifestForm],
-        sandbox: Sandbox,
+        sandbox: Readable,
         start: Manifest,
         posted: Mapping[str, str] | None = None,
         *,
@@ -68,7 +68,7 @@ class FormAndYaml:
         self.drawn = self.text
 
     def _redraw(
-        self, kind: type[ManifestForm], sandbox: Sandbox, changed: Mapping[str, str], exists: bool
+        self, kind: type[ManifestForm], sandbox: Readable, changed: Mapping[str, str], exists: bool
     ) -> None:
         """Make the form again after fields were written: one field may change another, as the machine of a
         node changes its cpu. Texts of the user keep their form."""

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
 from schedviz.web.forms.manifest_paths import get, mapping
@@ -77,7 +77,7 @@ class NodeForm(ManifestForm):
             self.fields["name"].help_text = ""
 
     @staticmethod
-    def start(sandbox: Sandbox) -> Manifest:
+    def start(sandbox: Readable) -> Manifest:
         """A medium node with the next free number, in the zone of the last node."""
         names = sandbox.names(NODES)
         last = (sandbox.get(NODES, max(names)) if names else None) or {}

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms import workload as workloads
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
@@ -173,7 +173,7 @@ class PodForm(ManifestForm):
         field.choices = [("", none), *names, *missing]
 
     @staticmethod
-    def start(sandbox: Sandbox) -> Manifest:
+    def start(sandbox: Readable) -> Manifest:
         requests = {"cpu": "500m", "memory": "512Mi"}
         container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": requests}}
         return {

@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Place, text_field
 from simulator.api import Manifest
@@ -43,7 +43,7 @@ class PriorityClassForm(ManifestForm):
         }
 
     @staticmethod
-    def start(sandbox: Sandbox) -> Manifest:
+    def start(sandbox: Readable) -> Manifest:
         return {
             "apiVersion": "scheduling.k8s.io/v1",
             "kind": "PriorityClass",

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
 from schedviz.web.forms.manifest_paths import Path, get, mapping
@@ -56,7 +56,7 @@ class SchedulerForm(ManifestForm):
     fixed = ()
 
     @staticmethod
-    def start(sandbox: Sandbox) -> Manifest:
+    def start(sandbox: Readable) -> Manifest:
         return {
             "apiVersion": API_VERSION,
             "kind": KIND,

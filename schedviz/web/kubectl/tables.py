@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.table import build_table
@@ -44,7 +44,7 @@ def tabbed(lines: Sequence[str], gap: int = 2) -> list[str]:
 
 
 def get_table(
-    sandbox: Sandbox,
+    sandbox: Readable,
     resource: Resource,
     *,
     keys: Sequence[str] | None = None,
@@ -73,7 +73,7 @@ def get_table(
 
 
 def cells(
-    sandbox: Sandbox, resource: Resource, items: Sequence[Manifest], wide: bool, everywhere: bool
+    sandbox: Readable, resource: Resource, items: Sequence[Manifest], wide: bool, everywhere: bool
 ) -> list[list[str]]:
     made = build_table(resource, items, {}, sandbox.now())
     shown = [not column["priority"] or wide for column in made["columnDefinitions"]]

@@ -7,7 +7,8 @@ import msgspec
 
 from schedviz.loop.leadership import living_workers
 from schedviz.processes.heartbeats import BEAT_SECONDS, TTL_SECONDS
-from schedviz.store import Sandbox, Store
+from schedviz.store import Store
+from schedviz.store.past import Readable
 from simulator import trace
 
 from . import format as fmt
@@ -47,9 +48,10 @@ class LeaderView(msgspec.Struct, frozen=True):
     ttl_seconds: float = TTL_SECONDS
 
 
-def present_leader(store: Store, sandbox: Sandbox) -> LeaderView:
+def present_leader(store: Store, sandbox: Readable) -> LeaderView:
     """The leader election of a sandbox. Raises NoSandbox."""
-    lease, living, now = sandbox.lease(), living_workers(store), store.wall()
+    # From the store: a renewal of the lease is no change of the sandbox, so that no cache sees it.
+    lease, living, now = sandbox.sandbox.lease(), living_workers(store), store.wall()
     holder = lease.holder if lease else ""
     elections = [
         Election(fmt.clock(event.t), event.holder, event.epoch)

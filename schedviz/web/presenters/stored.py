@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from simulator.api import Micros
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import Resource
@@ -50,7 +50,7 @@ class Objects(msgspec.Struct, frozen=True):
     later: bool
 
 
-def kinds(sandbox: Sandbox, part: str = "") -> list[Kind]:
+def kinds(sandbox: Readable, part: str = "") -> list[Kind]:
     """Those that have objects with this in their names, by name."""
     found = []
     for name in sandbox.resources():
@@ -63,7 +63,7 @@ def kinds(sandbox: Sandbox, part: str = "") -> list[Kind]:
     return sorted(found, key=lambda kind: (kind.resource.kind, kind.resource.group))
 
 
-def objects(sandbox: Sandbox, resource: Resource, part: str, after: str, now: Micros) -> Objects:
+def objects(sandbox: Readable, resource: Resource, part: str, after: str, now: Micros) -> Objects:
     keys = sorted(sandbox.names(resource.id))
     matching = [key for key in keys if part in key]
     rest = (key for key in matching if key > after)

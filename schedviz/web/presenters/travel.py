@@ -1,12 +1,12 @@
 """The bar for past moments: the shown moment, the oldest and the newest, and the next ones."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from schedviz.store import Sandbox
-from schedviz.store.history import History
-from schedviz.store.past import Past
+from schedviz.store.archive import Chapter
+from schedviz.store.past import Past, Readable
 from simulator.api import SECOND
 
 from . import format as fmt
@@ -29,10 +29,12 @@ class Travel(msgspec.Struct, frozen=True):
     """JSON: the next moments, as pairs of a moment and the simulated milliseconds until then."""
 
 
-def live_travel(sandbox: Sandbox) -> Travel:
-    """The bar of the live page. Raises NoSandbox."""
-    history = sandbox.history()
-    return Travel(False, history.head.seq, "", first(history), history.head.seq)
+def live_travel(source: Readable) -> Travel:
+    """The bar of the live page; of the archive it reads only the chapters, which no cache holds. Raises
+    NoSandbox."""
+    head, archive = source.trace_head(), source.sandbox.archive
+    chapters = archive.chapters() or [Chapter(0, source.sandbox.origin(), snapshot=True)]
+    return Travel(False, head, "", first(chapters, head), head)
 
 
 def past_travel(past: Past) -> Travel:
@@ -43,14 +45,14 @@ def past_travel(past: Past) -> Travel:
         True,
         past.seq,
         fmt.clock(now),
-        first(past.history),
+        first(past.history.chapters, past.history.head.seq),
         past.history.head.seq,
         msgspec.json.encode(ahead).decode(),
     )
 
 
-def first(history: History) -> int:
-    """The oldest moment: the first event, or the first one in the archive if that begins later."""
-    reach = history.reach()
-    oldest = reach.first.seq + 1 if reach else history.head.seq
-    return max(1, min(oldest, history.head.seq))
+def first(chapters: Sequence[Chapter], head: int) -> int:
+    """The oldest moment: the first event, also where it is yet to come, unless the archive begins later."""
+    began = next((chapter.began for chapter in chapters if chapter.snapshot), None)
+    oldest = began.seq + 1 if began else head
+    return max(1, min(oldest, head))

@@ -8,15 +8,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from schedviz.store import Sandbox
 from schedviz.web.commands import COMMANDS, CommandError, CommandResult, complete, run
-from schedviz.web.views.page import acted_html, find_sandbox, form_page, is_htmx
+from schedviz.web.views.page import Current, acted_html, find_present, form_page, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def command(request: HttpRequest, name: str) -> HttpResponse:
     """POST runs the line ``text`` and shows its result below it."""
-    sandbox, text = find_sandbox(name), request.POST.get("text", "")
+    sandbox, text = find_present(name), request.POST.get("text", "")
     if request.method != "POST":
         return bar(request, sandbox)
     try:
@@ -26,7 +25,7 @@ def command(request: HttpRequest, name: str) -> HttpResponse:
     return answer(request, sandbox, text, result)
 
 
-def answer(request: HttpRequest, sandbox: Sandbox, text: str, result: CommandResult) -> HttpResponse:
+def answer(request: HttpRequest, sandbox: Current, text: str, result: CommandResult) -> HttpResponse:
     base = reverse("sandbox", args=[sandbox.name])
     place = result.page if result.page is not None else result.panel or result.dialog
     if result.page is None and not place:
@@ -46,13 +45,13 @@ def answer(request: HttpRequest, sandbox: Sandbox, text: str, result: CommandRes
 
 @require_safe
 def completions(request: HttpRequest, name: str) -> HttpResponse:
-    options = complete(find_sandbox(name), request.GET.get("text", ""))
+    options = complete(find_present(name), request.GET.get("text", ""))
     return render(request, "command/options.html", {"options": options})
 
 
 def bar(
     request: HttpRequest,
-    sandbox: Sandbox,
+    sandbox: Current,
     *,
     text: str = "",
     typed: str = "",

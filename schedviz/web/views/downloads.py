@@ -9,7 +9,6 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from schedviz.store import Sandbox
 from schedviz.web.presenters import nodes_svg
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.nodes import summary
@@ -18,7 +17,7 @@ from schedviz.web.presenters.priority import SYSTEM_RANK
 from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import followed_screens
-from schedviz.web.views.page import find_present, find_sandbox, panel
+from schedviz.web.views.page import Current, find_present, panel
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported import IMPORTED_RESOURCES
@@ -30,19 +29,19 @@ which is written a hundred times as fast."""
 
 @require_safe
 def choice(request: HttpRequest, name: str) -> HttpResponse:
-    return panel(request, find_sandbox(name), "panels/download.html", {"subject": gettext("Download")})
+    return panel(request, find_present(name), "panels/download.html", {"subject": gettext("Download")})
 
 
 @require_safe
 def objects(request: HttpRequest, name: str) -> HttpResponse:
     """All objects as stored, in the format of ``kubectl get -A -o json``, for import into another server."""
-    return _file(name, "objects.json", _list(_objects(find_sandbox(name))))
+    return _file(name, "objects.json", _list(_objects(find_present(name))))
 
 
 @require_safe
 def manifests(request: HttpRequest, name: str) -> HttpResponse:
     """Manifests that create the same cluster: without the fields that the API server and controllers set."""
-    found = [*manifests_to_apply(_objects(find_sandbox(name)))]
+    found = [*manifests_to_apply(_objects(find_present(name)))]
     if len(found) > WRITTEN_AS_YAML:
         return _file(name, "manifests.json", _list(found))
     return _file(name, "manifests.yaml", to_yaml(found).encode(), "application/yaml")
@@ -51,13 +50,13 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponse:
     """A picture of the nodes, as SVG."""
-    sandbox = find_sandbox(name)
+    sandbox = find_present(name)
     screens = followed_screens(name)
     if screens is not None:
         with screens.lock:
             drawn, words = nodes_svg.draw_nodes_svg(screens.picture), summary(screens.picture)
     else:
-        seen = load(find_present(name), WATCHED)
+        seen = load(sandbox, WATCHED)
         drawn, words = nodes_svg.draw_nodes_svg(seen), summary(seen)
     meta = sandbox.meta()
     ranks = [(rank, nodes_svg.colours()[f"r{rank}"]) for rank in range(SYSTEM_RANK + 1)]
@@ -69,7 +68,7 @@ def picture(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
-def _objects(sandbox: Sandbox) -> Iterator[Manifest]:
+def _objects(sandbox: Current) -> Iterator[Manifest]:
     """All objects; owners before their dependents, unknown kinds last."""
     stored, _ = sandbox.list_all()
     for resource in (*IMPORTED_RESOURCES, *sorted(stored.keys() - {*IMPORTED_RESOURCES})):

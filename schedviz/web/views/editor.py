@@ -7,11 +7,10 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from schedviz.store import Sandbox
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.presenters.yaml import to_yaml
-from schedviz.web.views.page import form_page
+from schedviz.web.views.page import Current, form_page
 from simulator.api import Manifest
 
 
@@ -32,7 +31,7 @@ class Editor(msgspec.Struct):
     add: str = ""
     shell: str = ""
 
-    def respond(self, request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
+    def respond(self, request: HttpRequest, sandbox: Current) -> HttpResponse:
         if is_step(request):
             return render(request, "forms/step.html", {"editor": self, "both": self.both})
         status = 422 if request.method == "POST" else 200
@@ -40,7 +39,7 @@ class Editor(msgspec.Struct):
 
 
 def rebased(
-    request: HttpRequest, sandbox: Sandbox, editor: Editor, start: Manifest, theirs: Manifest
+    request: HttpRequest, sandbox: Current, editor: Editor, start: Manifest, theirs: Manifest
 ) -> HttpResponse:
     """Show the form again after a conflict, with the changes of the user and of the other client merged."""
     mine = editor.both.manifest

@@ -16,7 +16,7 @@ from schedviz.web.kubectl import lines
 from schedviz.web.presenters import hint
 from schedviz.web.presenters.load import load
 from schedviz.web.views.editor import Editor, is_step, posted_by
-from schedviz.web.views.page import done, find_sandbox, form_page
+from schedviz.web.views.page import done, find_present, find_sandbox, form_page
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import StatusError
@@ -33,10 +33,10 @@ def form_of(kind: str) -> type[ManifestForm]:
 def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """The form that creates objects. The query may set fields. POST with ``do`` = "step" only synchronizes
     form and YAML, and validates them by a dry run."""
-    sandbox, form = find_sandbox(name), form_of(kind)
+    source, form = find_present(name), form_of(kind)
     posted, step = posted_by(request), is_step(request)
     asked = {field: str(request.GET[field]) for field in request.GET}
-    both = FormAndYaml(form, sandbox, form.start(sandbox), asked if posted is None else posted)
+    both = FormAndYaml(form, source, form.start(source), asked if posted is None else posted)
     editor = Editor(both, form.title, gettext("Create"), reverse("new", args=[name, kind]))
     if both.manifest is not None:
         made = both.form.manifests(both.manifest)
@@ -44,21 +44,20 @@ def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
         create_it = posted is not None and both.valid and not step
         try:
             if step or create_it:
-                write.create(sandbox, made[:1] if step else made, dry_run=step)
+                write.create(source.sandbox, made[:1] if step else made, dry_run=step)
         except StatusError as error:
             both.add_causes(error.causes, error.message)
         else:
             if create_it:
-                return done(request, sandbox, kubectl=editor.shell)
-    return editor.respond(request, sandbox)
+                return done(request, source, kubectl=editor.shell)
+    return editor.respond(request, source)
 
 
 @require_safe
 def urgent_pod(request: HttpRequest, name: str) -> HttpResponse:
     """The form of a pod that, in the current state, has to preempt others."""
-    sandbox = find_sandbox(name)
-    fields = hint.urgent_pod_fields(load(sandbox))
-    return redirect(reverse("new", args=[sandbox.name, "pod"]) + "?" + urlencode(fields))
+    fields = hint.urgent_pod_fields(load(find_present(name)))
+    return redirect(reverse("new", args=[name, "pod"]) + "?" + urlencode(fields))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

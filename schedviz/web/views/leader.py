@@ -5,22 +5,21 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.loop.leadership import break_watch, end_lease
-from schedviz.store import Sandbox
 from schedviz.store.default import default_store
 from schedviz.web.presenters import leader as leader_view
-from schedviz.web.views.page import done, find_sandbox, panel
+from schedviz.web.views.page import Current, done, find_present, find_sandbox, panel
 
 
 @require_safe
 def leader_panel(request: HttpRequest, name: str) -> HttpResponse:
-    return show_leader(request, find_sandbox(name))
+    return show_leader(request, find_present(name))
 
 
 @require_POST
 def kill_leader(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     end_lease(default_store(), sandbox)
-    return show_leader(request, sandbox)
+    return show_leader(request, find_present(name))
 
 
 @require_POST
@@ -31,7 +30,7 @@ def relist_leader(request: HttpRequest, name: str) -> HttpResponse:
     return done(request, sandbox)
 
 
-def show_leader(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
+def show_leader(request: HttpRequest, sandbox: Current) -> HttpResponse:
     view = leader_view.present_leader(default_store(), sandbox)
     return panel(
         request, sandbox, "panels/leader.html", {"view": view, "subject": gettext("Leader election")}

@@ -15,7 +15,7 @@ from schedviz.web.kubectl import lines
 from schedviz.web.presenters import details
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.screens import address
-from schedviz.web.views.page import Source, done, find_at, find_sandbox, is_htmx, panel
+from schedviz.web.views.page import Source, done, find_at, find_present, find_sandbox, is_htmx, panel
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.objects.node_conditions import FAILED, PRESSURE
@@ -44,27 +44,28 @@ def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> Htt
     try:
         write.delete(sandbox, PODS, key)
     except StatusError as error:
-        return show_pod(request, sandbox, key, error.message)
-    return show_pod(request, sandbox, key, acted=lines.object_command("delete", resources.PODS, key))
+        return show_pod(request, find_present(name), key, error.message)
+    acted = lines.object_command("delete", resources.PODS, key)
+    return show_pod(request, find_present(name), key, acted=acted)
 
 
 @require_POST
 def permit(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Approve or reject (field ``word``) a pod that waits on Permit. If it does not wait any more, nothing
     happens."""
-    sandbox, key, word = find_sandbox(name), f"{namespace}/{pod}", request.POST.get("word")
+    source, key, word = find_present(name), f"{namespace}/{pod}", request.POST.get("word")
     if word not in (APPROVE, REJECT):
         return HttpResponseBadRequest("word must be approve or reject", content_type="text/plain")
-    entry = sandbox.lane(key)
+    entry = source.lane(key)
     if entry is not None and entry.lane == "waiting":
         value = annotation_value(word, entry.attempts)
         with suppress(StatusError):  # the pod was deleted meanwhile
-            write.patch(sandbox, PODS, key, {"metadata": {"annotations": {ANNOTATION: value}}})
+            write.patch(source.sandbox, PODS, key, {"metadata": {"annotations": {ANNOTATION: value}}})
             line = lines.object_command(
                 "annotate", resources.PODS, key, f"{ANNOTATION}={value}", "--overwrite"
             )
-            return done(request, sandbox, "schedviz:permit", line)
-    return done(request, sandbox, "schedviz:permit")
+            return done(request, source, "schedviz:permit", line)
+    return done(request, source, "schedviz:permit")
 
 
 def show_pod(
@@ -128,7 +129,7 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
         error = refused.message
     except ValidationError as wrong:
         error = " ".join(wrong.messages)
-    return show_node(request, sandbox, node, error, acted=acted, drained=drained)
+    return show_node(request, find_present(name), node, error, acted=acted, drained=drained)
 
 
 def show_node(

@@ -13,7 +13,7 @@ from django.utils.translation import get_language, gettext
 from schedviz.cache import Present, default_caches
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.default import default_store
-from schedviz.store.past import Past
+from schedviz.store.past import Past, Readable
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
 from schedviz.web.presenters import travel
@@ -26,7 +26,9 @@ from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import SandboxScreens, address, screens_of
 
-Source = Present | Past | Sandbox
+Current = Present | Sandbox
+"""A sandbox as it is now."""
+Source = Current | Past
 """What a page is drawn from."""
 
 DRAWN_AT_ONCE = 6_000
@@ -38,7 +40,8 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def find_sandbox(name: str) -> Sandbox:
-    """The sandbox with this name. Raises Http404."""
+    """The handle of a sandbox, for a request that writes and reads nothing else; others call
+    :func:`find_present`. Raises Http404."""
     try:
         return default_store().sandbox(name)
     except NoSandbox:
@@ -54,9 +57,10 @@ def find_past(name: str, seq: int) -> Past:
     return Past(sandbox, seq)
 
 
-def find_present(name: str) -> Present | Sandbox:
+def find_present(name: str) -> Current:
     """The sandbox from its cache, or from the store if it has too many objects to read all of them within a
-    request. Raises Http404."""
+    request. All that was written before the call is in it: a request that writes calls it again before it
+    shows what there is now. Raises Http404."""
     caches = default_caches()
     try:
         if present := caches.held(name):
@@ -83,18 +87,17 @@ def live_page(
     past = isinstance(source, Past)
     if isinstance(source, Sandbox):
         source = find_present(source.name)
-    sandbox = source if isinstance(source, Sandbox) else source.sandbox
     look = asked_look(request.GET.get("group", ""), request.GET.get("q", ""))
     embed = chosen_parts(request.GET.get("embed", ""))
     parts = draw_parts(source, look)
-    meta = translated_meta(source.meta() if isinstance(source, Present) else sandbox.meta())
+    meta = translated_meta(source.sandbox.meta() if isinstance(source, Past) else source.meta())
     context = {
         "meta": meta,
         "older": older_queue(meta.queue),
         "embed": embed,
-        "base": address(sandbox),
+        "base": address(source.sandbox),
         "here": address(source),
-        "travel": travel.past_travel(source) if isinstance(source, Past) else travel.live_travel(sandbox),
+        "travel": travel.past_travel(source) if isinstance(source, Past) else travel.live_travel(source),
         "past": past,
         "parts": parts,
         "look": look,
@@ -103,7 +106,7 @@ def live_page(
         "lanes": [html for name, html in parts.items() if name.startswith("lane-")],
         "detail": detail,
         "subject": subject,
-        "wall": source.wall.now() if isinstance(source, Present) else sandbox.wall(),
+        "wall": source.wall.now() if isinstance(source, Present) else source.sandbox.wall(),
         "kinds": [
             ("pod", gettext("+ Pod"), "p"),
             ("priorityclass", gettext("+ PriorityClass"), "c"),
@@ -135,7 +138,7 @@ def draw_parts(source: Source, look: Look) -> Parts:
     return parts
 
 
-def is_large(sandbox: Sandbox | Present) -> bool:
+def is_large(sandbox: Current) -> bool:
     """Whether the sandbox has too many objects to parse all of them within a request."""
     return sandbox.count(PODS) + sandbox.count(NODES) > DRAWN_AT_ONCE
 
@@ -166,7 +169,7 @@ def acted_html(line: str) -> str:
 
 
 def done(
-    request: HttpRequest, sandbox: Sandbox, event: str = "schedviz:done", kubectl: str = ""
+    request: HttpRequest, sandbox: Readable, event: str = "schedviz:done", kubectl: str = ""
 ) -> HttpResponse:
     """The response after a successful write. The live page gets the change by its socket; a page without
     scripts is redirected to the sandbox's page. event: triggered in the browser."""

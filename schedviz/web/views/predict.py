@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from msgspec.structs import replace
 
 from schedviz.loop.clock import pause, step
-from schedviz.store import Clock, Sandbox
+from schedviz.store import Clock
 from schedviz.store.default import default_store
 from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
@@ -21,14 +21,14 @@ from schedviz.web.presenters.load import load
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.prediction import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.screens import address
-from schedviz.web.views.page import find_present, find_sandbox, is_htmx, is_large, panel
+from schedviz.web.views.page import Current, find_present, is_htmx, is_large, panel
 from simulator.decision import Decision
 
 
 class PredictState(msgspec.Struct):
     """The state of a sandbox and its room that a request needs."""
 
-    sandbox: Sandbox
+    source: Current
     room: Room
     clock: Clock
     picture: Picture
@@ -48,14 +48,14 @@ class PredictState(msgspec.Struct):
         )
 
 
-def room_of(sandbox: Sandbox) -> Room:
-    return Room(default_store().redis, sandbox.name, sandbox.meta().created)
+def room_of(source: Current) -> Room:
+    return Room(default_store().redis, source.name, source.meta().created)
 
 
-def is_locked_by_presenter(request: HttpRequest, sandbox: Sandbox) -> bool:
+def is_locked_by_presenter(request: HttpRequest, source: Current) -> bool:
     """Whether a presenter hides the answers, and the viewer is not the presenter and may not change the
     clock."""
-    held, _ = room_of(sandbox).state()
+    held, _ = room_of(source).state()
     return bool(held) and viewer.read_cookie(request).token != held
 
 
@@ -64,55 +64,54 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     """The panel. GET with ``seen``: 204 if the panel has not changed since. POST ``do``: begin; guess (with
     ``question`` and ``pick``); go (take the deciding step, which reveals the answer); hold and release the
     answers; reset the score."""
-    sandbox = find_sandbox(name)
-    if is_large(sandbox):
+    source = find_present(name)
+    if is_large(source):
         message = gettext("This sandbox is too large to predict: try one of some dozen nodes.")
-        return panel(request, sandbox, "panels/missing.html", {"message": message})
-    viewer_state, room = viewer.read_cookie(request), room_of(sandbox)
+        return panel(request, source, "panels/missing.html", {"message": message})
+    viewer_state, room = viewer.read_cookie(request), room_of(source)
     before = viewer_state
     if request.method == "POST":
-        earlier = predict_state(sandbox, room)
+        earlier = predict_state(source, room)
         changed = act(request, earlier, with_last_grade(earlier, viewer_state))
         if changed is None:
             return HttpResponseBadRequest(gettext("That cannot be chosen."), content_type="text/plain")
         viewer_state = changed
         if not is_htmx(request):
             response: HttpResponse = redirect("predict", name)
-            viewer.write_cookie(response, viewer_state, address(sandbox))
+            viewer.write_cookie(response, viewer_state, address(source))
             return response
-    seen = fingerprint(sandbox, room, viewer_state)
+        source = find_present(name)
+    seen = fingerprint(source, room, viewer_state)
     if request.method != "POST" and request.GET.get("seen") == seen:
         return HttpResponse(status=204)
-    state = predict_state(sandbox, room)
+    state = predict_state(source, room)
     viewer_state = with_last_grade(state, viewer_state)
     context = {"view": view(state, viewer_state, seen), "subject": gettext("Predict")}
-    response = panel(request, sandbox, "panels/predict.html", context)
+    response = panel(request, source, "panels/predict.html", context)
     # Not in every response: responses may arrive in another order and would restore an older cookie.
     if viewer_state != before:
-        viewer.write_cookie(response, viewer_state, address(sandbox))
+        viewer.write_cookie(response, viewer_state, address(source))
     return response
 
 
-def predict_state(sandbox: Sandbox, room: Room) -> PredictState:
+def predict_state(source: Current, room: Room) -> PredictState:
     held, last = room.state()
-    clock = sandbox.clock()
-    _, _, cycle = sandbox.progress()
-    return PredictState(sandbox, room, clock, load(find_present(sandbox.name)), cycle, held, last)
+    return PredictState(source, room, source.clock(), load(source), source.last_cycle(), held, last)
 
 
-def fingerprint(sandbox: Sandbox, room: Room, viewer_state: ViewerState) -> str:
-    """A text that changes when the panel changes. It needs only a few reads."""
-    clock, under_way = sandbox.clock(), sandbox.under_way()
+def fingerprint(source: Current, room: Room, viewer_state: ViewerState) -> str:
+    """A text that changes when the panel changes. Of the store it needs only the room's state."""
+    clock, under_way = source.clock(), source.under_way()
     held, last = room.state()
     if not clock.paused:
         return f"runs.{held[:4]}"
-    _, _, cycle = sandbox.progress()
     where = f"{under_way.cycle}{under_way.point}" if under_way else ""
     # The number of guesses does not count for a viewer who has not guessed yet: the panel is not replaced
     # while the viewer chooses.
     last_guess = viewer_state.guess
     waits = held and (viewer_state.token == held or (last_guess and last_guess.question == last))
-    parts = (sandbox.version(), sandbox.trace_head(), cycle, where, clock.paused, bool(clock.steps), held[:4])
+    numbers = source.version(), source.trace_head(), source.last_cycle()
+    parts = (*numbers, where, clock.paused, bool(clock.steps), held[:4])
     return ".".join(
         str(part) for part in (*parts, last if waits else "", room.guesses(last) if waits else "")
     )
@@ -124,17 +123,17 @@ def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) ->
     match request.POST.get("do"):
         case "begin":
             if not state.held:
-                pause(state.sandbox)
+                pause(state.source.sandbox)
         case "guess":
             return guess(request, state, viewer_state)
         case "go" if (presenter or not state.held) and not state.clock.steps:
             if state.question:
                 state.room.ask(state.question.id)
-            step(state.sandbox, "decision")
+            step(state.source.sandbox, "decision")
         case "hold":
             token = state.room.hold()
             if token:
-                pause(state.sandbox)
+                pause(state.source.sandbox)
                 return replace(viewer_state, token=token)
         case "release" if presenter:
             state.room.release()
@@ -154,7 +153,7 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
         return None
     state.room.count(question.id, picks)
     if not state.held:
-        step(state.sandbox, "decision")
+        step(state.source.sandbox, "decision")
     return replace(viewer_state, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
 
 
@@ -168,7 +167,7 @@ def decision_of(state: PredictState, question_id: str) -> tuple[Kind, Decision, 
     if under_way and under_way.decision and under_way.cycle == int(number):
         decision, point = under_way.decision, under_way.point
     else:
-        known = state.sandbox.decision(int(number))
+        known = state.source.decision(int(number))
         if known is None:
             return None
         decision, point = known, ""

@@ -6,13 +6,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.loop.clock import pause, resume, run_until, set_speed, step
+from schedviz.loop.clock import MAX, pause, resume, run_until, set_speed, step
 from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
 from schedviz.web.presenters import cycle as cycle_view
 from schedviz.web.presenters import play, score_table
 from schedviz.web.presenters.load import ranks
-from schedviz.web.views.page import done, find_at, find_present, find_sandbox, live_page, panel
+from schedviz.web.views.page import done, find_at, find_present, live_page, panel
 from schedviz.web.views.predict import is_locked_by_presenter
 
 
@@ -24,16 +24,16 @@ def sandbox_page(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def clock_action(request: HttpRequest, name: str) -> HttpResponse:
     """Change the clock. Fields: ``do`` = pause, resume, point or cycle (a step), or until (with ``until``,
-    and ``pod`` for "bound"); otherwise ``speed``, a factor."""
-    sandbox = find_sandbox(name)
-    if is_locked_by_presenter(request, sandbox):
+    and ``pod`` for "bound"); otherwise ``speed``, a factor or max."""
+    source = find_present(name)
+    if is_locked_by_presenter(request, source):
         text = gettext("A presenter hides the answers here, and moves time.")
         return HttpResponse(text, "text/plain", status=423, headers={"X-Trouble": quote(text)})
     try:
-        change_clock(sandbox, request.POST)
+        change_clock(source.sandbox, request.POST)
     except ValueError as error:
         return HttpResponseBadRequest(str(error), content_type="text/plain")
-    return done(request, sandbox, "schedviz:clock")
+    return done(request, source, "schedviz:clock")
 
 
 def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
@@ -50,7 +50,8 @@ def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
         case "until":
             run_until(sandbox, run_condition(data))
         case _:
-            set_speed(sandbox, float(data.get("speed", "")))
+            speed = data.get("speed", "")
+            set_speed(sandbox, MAX if speed == MAX else float(speed))
 
 
 def run_condition(data: QueryDict) -> str:

@@ -8,13 +8,12 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from schedviz.api import write
-from schedviz.store import Sandbox
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import done, find_sandbox
+from schedviz.web.views.page import Current, done, find_present
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
 
@@ -26,10 +25,10 @@ FIELDS_AT_MOST = 20
 def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """The form of the configuration. POST applies it, and the scheduler starts again with it; with ``do`` =
     "step" it is only validated, with "add-profile" the form gets one more profile."""
-    sandbox, posted = find_sandbox(name), posted_by(request)
-    theirs = configuration(sandbox)
+    source, posted = find_present(name), posted_by(request)
+    theirs = configuration(source)
     start = parse_or_none((posted or {}).get("original", "")) or theirs
-    both = FormAndYaml(SchedulerForm, sandbox, start, posted)
+    both = FormAndYaml(SchedulerForm, source, start, posted)
     editor = Editor(
         both,
         SchedulerForm.title,
@@ -42,25 +41,25 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         add=gettext("Add a profile"),
     )
     if posted is None or both.manifest is None:
-        return editor.respond(request, sandbox)
+        return editor.respond(request, source)
     if posted.get("do") == "add-profile":
         text = to_yaml([with_profile(both.manifest)])
-        editor.both = FormAndYaml(SchedulerForm, sandbox, start, {"yaml": text})
-        return editor.respond(request, sandbox)
+        editor.both = FormAndYaml(SchedulerForm, source, start, {"yaml": text})
+        return editor.respond(request, source)
     if not is_step(request) and both.valid and theirs != start:
-        return rebased(request, sandbox, editor, start, theirs)
+        return rebased(request, source, editor, start, theirs)
     if is_step(request) or both.valid:
         fields = [each.field for each in islice(differences(start, None, both.manifest), FIELDS_AT_MOST)]
         try:
-            write.configure(sandbox, both.manifest, fields, dry_run=is_step(request) or not fields)
+            write.configure(source.sandbox, both.manifest, fields, dry_run=is_step(request) or not fields)
         except StatusError as error:
             both.add_causes(error.causes, error.message)
         else:
             if not is_step(request):
-                return done(request, sandbox)
-    return editor.respond(request, sandbox)
+                return done(request, source)
+    return editor.respond(request, source)
 
 
-def configuration(sandbox: Sandbox) -> Manifest:
+def configuration(sandbox: Current) -> Manifest:
     """The stored configuration, with the form's initial values for missing fields."""
     return SchedulerForm.start(sandbox) | (sandbox.meta().config or {})

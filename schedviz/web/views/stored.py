@@ -17,7 +17,7 @@ from schedviz.web.kubectl import lines
 from schedviz.web.presenters import stored as view
 from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import done, find_sandbox, is_htmx, panel
+from schedviz.web.views.page import Current, done, find_present, is_htmx, panel
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource
@@ -32,21 +32,21 @@ SAVES_AT_MOST = 5
 @require_safe
 def kinds(request: HttpRequest, name: str) -> HttpResponse:
     """The list of kinds. Query: ``name``, a part of an object's name."""
-    sandbox = find_sandbox(name)
+    source = find_present(name)
     part = name_part(request)
-    context = {"kinds": view.kinds(sandbox, part), "part": part, "subject": gettext("All objects")}
-    return panel(request, sandbox, "panels/kinds.html", context)
+    context = {"kinds": view.kinds(source, part), "part": part, "subject": gettext("All objects")}
+    return panel(request, source, "panels/kinds.html", context)
 
 
 @require_safe
 def objects(request: HttpRequest, name: str, resource: str) -> HttpResponse:
     """The list of a kind. Query: ``name``, a part of an object's name; ``after``, the last key of the
     previous page."""
-    sandbox = find_sandbox(name)
-    kind = find_kind(sandbox, resource)
+    source = find_present(name)
+    kind = find_kind(source, resource)
     after = request.GET.get("after", "")
-    shown = view.objects(sandbox, kind, name_part(request), after, sandbox.now())
-    return panel(request, sandbox, "panels/objects.html", {"view": shown, "subject": kind.kind})
+    shown = view.objects(source, kind, name_part(request), after, source.now())
+    return panel(request, source, "panels/objects.html", {"view": shown, "subject": kind.kind})
 
 
 def name_part(request: HttpRequest) -> str:
@@ -55,17 +55,17 @@ def name_part(request: HttpRequest) -> str:
 
 @require_safe
 def show(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
-    sandbox = find_sandbox(name)
+    source = find_present(name)
     match resource, key.split("/"):
         case "pods", [namespace, pod] if namespace and pod:
             return redirect("pod", name, namespace, pod)
         case "nodes", [node]:
             return redirect("node", name, node)
-    return show_object(request, sandbox, find_kind(sandbox, resource), key)
+    return show_object(request, source, find_kind(source, resource), key)
 
 
 def show_object(
-    request: HttpRequest, sandbox: Sandbox, kind: Resource, key: str, error: str = ""
+    request: HttpRequest, sandbox: Current, kind: Resource, key: str, error: str = ""
 ) -> HttpResponse:
     manifest = sandbox.get(kind.id, key)
     if manifest is None:
@@ -76,7 +76,7 @@ def show_object(
     return panel(request, sandbox, "panels/object.html", context, 422 if error else 200)
 
 
-def missing(request: HttpRequest, sandbox: Sandbox, kind: Resource, key: str) -> HttpResponse:
+def missing(request: HttpRequest, sandbox: Current, kind: Resource, key: str) -> HttpResponse:
     message = gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key}
     if not is_htmx(request):
         raise Http404(message)
@@ -86,27 +86,27 @@ def missing(request: HttpRequest, sandbox: Sandbox, kind: Resource, key: str) ->
 @require_POST
 def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
     """Delete an object, as kubectl delete."""
-    sandbox = find_sandbox(name)
-    kind = find_kind(sandbox, resource)
+    source = find_present(name)
+    kind = find_kind(source, resource)
     try:
-        write.delete(sandbox, kind.id, key)
+        write.delete(source.sandbox, kind.id, key)
     except StatusError as error:
-        return show_object(request, sandbox, kind, key, error.message)
-    return done(request, sandbox, "schedviz:gone", lines.object_command("delete", kind, key))
+        return show_object(request, find_present(name), kind, key, error.message)
+    return done(request, source, "schedviz:gone", lines.object_command("delete", kind, key))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
     """Edit an object, as kubectl edit, with fields for the kinds that have a form. If another client changed
     it meanwhile, both changes are merged and shown, and the user must save again."""
-    sandbox = find_sandbox(name)
-    kind = find_kind(sandbox, resource)
-    stored = sandbox.get(kind.id, key)
+    source = find_present(name)
+    kind = find_kind(source, resource)
+    stored = source.get(kind.id, key)
     posted = posted_by(request)
     if stored is None and posted is None:
         raise Http404(gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key})
     start = parse_or_none((posted or {}).get("original", "")) or editable(kind, stored or {})
-    both = FormAndYaml(form_for(kind.kind), sandbox, start, posted, exists=True)
+    both = FormAndYaml(form_for(kind.kind), source, start, posted, exists=True)
     title = gettext("Edit %(kind)s %(key)s") % {"kind": kind.kind, "key": key.removeprefix("default/")}
     editor = Editor(
         both, title, gettext("Save"), reverse("edit", args=[name, kind.id, key]), original=to_yaml([start])
@@ -114,23 +114,23 @@ def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpRespon
     if both.manifest is not None:
         editor.shell = lines.create([both.manifest])
     if posted is None or both.manifest is None:
-        return editor.respond(request, sandbox)
+        return editor.respond(request, source)
     if is_step(request):
         try:
-            save(sandbox, kind, key, both.manifest, dry_run=True)
+            save(source.sandbox, kind, key, both.manifest, dry_run=True)
         except StatusError as error:
             both.add_causes(error.causes, error.message)
-        return editor.respond(request, sandbox)
+        return editor.respond(request, source)
     if not both.valid:
-        return editor.respond(request, sandbox)
+        return editor.respond(request, source)
     try:
-        save_unless_changed(sandbox, kind, key, start, both.manifest)
+        save_unless_changed(source.sandbox, kind, key, start, both.manifest)
     except ChangedMeanwhile as error:
-        return rebased(request, sandbox, editor, start, error.theirs)
+        return rebased(request, source, editor, start, error.theirs)
     except StatusError as error:
         both.add_causes(error.causes, error.message)
-        return editor.respond(request, sandbox)
-    return done(request, sandbox, kubectl=editor.shell)
+        return editor.respond(request, source)
+    return done(request, source, kubectl=editor.shell)
 
 
 class ChangedMeanwhile(Exception):
@@ -194,7 +194,7 @@ def save(
     write.edit(sandbox, kind.id, key, whole, dry_run=dry_run, whole=kind == NODES_RESOURCE)
 
 
-def find_kind(sandbox: Sandbox, resource: str) -> Resource:
+def find_kind(sandbox: Current, resource: str) -> Resource:
     """The resource ``<plural>.<group>``. Raises Http404."""
     plural, _, group = resource.partition(".")
     found = find_resource(sandbox, group, plural)

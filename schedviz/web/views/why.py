@@ -20,7 +20,7 @@ from schedviz.store.default import default_store
 from schedviz.web.presenters import details, receipts, what_if
 from schedviz.web.presenters import why as why_view
 from schedviz.web.presenters.picture import PODS
-from schedviz.web.views.page import Source, find_present, find_sandbox, is_htmx, panel
+from schedviz.web.views.page import Source, find_present, is_htmx, panel
 from simulator.apiserver.status import StatusError
 from simulator.what_if.answer import Suggestion
 
@@ -30,8 +30,8 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     """The question which changes would let the pod be scheduled. POST ``do``: ask, stop, apply or branch; the
     last two with the ``number`` of a suggestion and the ``id`` of its question. Query ``part``: respond only
     with the suggestions while the search runs."""
-    sandbox, key = find_sandbox(name), f"{namespace}/{pod}"
-    manifest = sandbox.get(PODS, key)
+    source, key = find_present(name), f"{namespace}/{pod}"
+    manifest = source.get(PODS, key)
     if manifest is None:
         return redirect("pod", name, namespace, pod) if not is_htmx(request) else HttpResponse(status=204)
     uid = manifest["metadata"]["uid"]
@@ -57,9 +57,9 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
                             "origin": name,
                             "change": what_if.suggestion_sentence(suggestion),
                         }
-                        made = branch_of_now(default_store(), sandbox, suggestion.edits, title)
+                        made = branch_of_now(default_store(), source.sandbox, suggestion.edits, title)
                         return redirect("pod", made.name, namespace, pod)
-                    edits.apply_edits(sandbox, suggestion.edits)
+                    edits.apply_edits(source.sandbox, suggestion.edits)
                 except StatusError as refused:
                     context["error"] = refused.message
                 else:
@@ -70,12 +70,12 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
     context["view"] = what_if.present_what_if(question, base) if question else None
     if "part" not in request.GET:
-        return render_part(request, sandbox, "panels/what_if.html", context)
+        return render_part(request, source, "panels/what_if.html", context)
     # While the search runs, only the suggestions are replaced: a button that is replaced between press and
     # release of the mouse is not clicked.
     if question is not None and not question.finished:
-        return render_part(request, sandbox, "panels/found.html", context)
-    response = render_part(request, sandbox, "panels/what_if.html", context)
+        return render_part(request, source, "panels/found.html", context)
+    response = render_part(request, source, "panels/what_if.html", context)
     return reswap(retarget(response, "closest section"), "outerHTML")
 
 
