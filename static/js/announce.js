@@ -1,5 +1,5 @@
-// What a screen reader announces on the live page: the sentence of the shown cycle, at most one in five seconds. The log and
-// the lanes change many times a second, so they are not announced.
+// What a screen reader announces: the sentence of the shown cycle, at most one in five seconds, and failed requests, which are
+// also shown. The log and the lanes change many times a second, so they are not announced.
 const EVERY_MS = 5000; // it takes about this long to speak a sentence
 const region = document.getElementById("spoken");
 
@@ -22,3 +22,20 @@ function announce() {
 document.body.addEventListener("frame", () => {
   if (!timer && readSentence() !== announced) timer = setTimeout(announce, Math.max(0, last + EVERY_MS - Date.now()));
 });
+
+export function showError(text) {
+  document.getElementById("trouble").textContent = text;
+}
+
+export function noAnswerText() {
+  return document.getElementById("words").dataset.failed;
+}
+
+// The server may have sent its own words.
+function showFailure({ detail: { xhr } }) {
+  const message = xhr.getResponseHeader?.("X-Trouble");
+  showError(message ? decodeURIComponent(message) : noAnswerText());
+}
+
+document.body.addEventListener("htmx:responseError", showFailure);
+document.body.addEventListener("htmx:sendError", showFailure);

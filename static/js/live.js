@@ -4,8 +4,8 @@
 import { animate, remember } from "./flip.js";
 import { keepPage, restorePage } from "./restore.js";
 import { setServerClock, tick } from "./clock.js";
-import { isPast } from "./moment.js";
 import { restoreOrder } from "./predict.js";
+import { isPast } from "./travel.js";
 
 const connection = document.getElementById("connection");
 let last = 0; // the number of the shown frame; 0 before the first
@@ -67,7 +67,25 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   animate();
   tick();
   document.body.dispatchEvent(new CustomEvent("frame"));
+  announceNews();
 });
+
+// "news": panels load themselves again. It comes at once after the first of several frames, and again after the last one:
+// htmx's own throttle leaves out the last ones, and a quiet sandbox sends no other. A panel that is being loaded is loaded
+// again after that.
+const NEWS_MS = 1000; // at least, between two of them
+let newsTimer = 0;
+let newsWaits = false;
+
+function announceNews() {
+  newsWaits = newsTimer !== 0 || document.querySelector("#detail .htmx-request") !== null;
+  if (newsTimer) return;
+  newsTimer = setTimeout(() => {
+    newsTimer = 0;
+    if (newsWaits) announceNews();
+  }, NEWS_MS);
+  if (!newsWaits) document.body.dispatchEvent(new CustomEvent("news"));
+}
 
 document.addEventListener("htmx:wsOpen", (event) => {
   last = 0;

@@ -1,7 +1,7 @@
 // The filter and the grouping. They are kept in the page's address and sent to the server by the socket. The server searches,
 // because it also knows the objects that are not drawn; elements that do not match are faded.
 import { addElementKeys, addShortcut } from "./registry.js";
-import { isLive } from "./moment.js";
+import { isLive } from "./travel.js";
 
 const form = document.getElementById("look");
 const filter = document.getElementById("q");

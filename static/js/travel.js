@@ -3,8 +3,7 @@
 import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
-import { isLive, isPast } from "./moment.js";
-import { noAnswerText, showError } from "./errors.js";
+import { noAnswerText, showError } from "./announce.js";
 import { reopenPanel } from "./panels.js";
 
 const TICK_MS = 100; // interval of the player; events within it are shown together
@@ -20,6 +19,15 @@ const speed = document.getElementById("replay-speed");
 let at = isPast() ? shownMoment().seq : 0; // the moment that is shown or requested; 0: live
 let busy = false;
 let player = 0;
+
+export function isPast() {
+  return document.body.classList.contains("past");
+}
+
+// A past moment cannot be changed.
+export function isLive() {
+  return !isPast();
+}
 
 function shownMoment() {
   const { seq, first, last, ahead, said } = document.getElementById("past").dataset;
