@@ -102,6 +102,7 @@ def test_an_open_dialog_takes_all_keys_and_escape_first(screen: Page, live: Open
     expect(panel).to_be_visible()
     screen.keyboard.press("p")
     expect(screen.locator("#dialog-title")).to_have_text("New Pod")
+    expect(dialog).to_be_visible()
     urls: list[str] = []
     screen.on("request", lambda request: urls.append(request.url))
     # Wherever the focus is: the keys of the page are not for the dialog.
@@ -113,6 +114,7 @@ def test_an_open_dialog_takes_all_keys_and_escape_first(screen: Page, live: Open
     expect(panel).to_be_visible()
     screen.keyboard.press("c")
     expect(screen.locator("#dialog-title")).to_have_text("New PriorityClass")
+    expect(dialog).to_be_visible()
     assert forms_of(urls) == ["new/priorityclass/"]
     screen.keyboard.press("Escape")
     expect(dialog).not_to_be_visible()
