@@ -9,17 +9,17 @@ const RANKS = 7;
 const SHADES = "abcdefghi";
 const TOKENS = ["panel", "sunk", "ink", "quiet", "line", "accent", "good", "bad", "warn"];
 
-export function read(text) {
+export function readCells(text) {
   return JSON.parse(text).map((values) => Object.fromEntries(FIELDS.map((field, index) => [field, values[index]])));
 }
 
 // "2.3A" -> "..AAA"
-export function unrolled(codes) {
+export function expandRuns(codes) {
   return codes.replace(/(\d+)(\D)/g, (_, length, code) => code.repeat(Number(length)));
 }
 
 // The current colours of tokens.css, and the patterns made from them.
-export function palette(context) {
+export function makePalette(context) {
   const style = getComputedStyle(document.documentElement);
   const colours = Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
   colours.mono = style.getPropertyValue("--mono");
@@ -46,7 +46,10 @@ function tile(context, size, draw) {
 
 function hatch(context, colour, ground) {
   return tile(context, 6, (brush, size) => {
-    if (ground !== "transparent") { brush.fillStyle = ground; brush.fillRect(0, 0, size, size); }
+    if (ground !== "transparent") {
+      brush.fillStyle = ground;
+      brush.fillRect(0, 0, size, size);
+    }
     brush.strokeStyle = colour;
     brush.lineWidth = 1.6;
     for (const from of [-size, 0, size]) {
@@ -69,7 +72,7 @@ function stripes(context, fill, ground) {
 }
 
 // code: the verdict of the cycle on the node, as schedviz/web/presenters/grid.py encodes it; bright: the node matches the filter.
-export function paint(context, cell, { x, y, width, height }, colours, code, bright) {
+export function paintCell(context, cell, { x, y, width, height }, colours, code, bright) {
   context.globalAlpha = bright ? 1 : 0.16;
   context.fillStyle = colours.sunk;
   context.fillRect(x, y, width, height);

@@ -1,12 +1,12 @@
 // Buttons that copy the text of an element, and confirm it.
+import { addClick } from "./registry.js";
+
 const CONFIRM_MS = 1600;
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
+addClick("[data-copy]", async (button) => {
   const from = document.getElementById(button.dataset.copy);
   const text = from.value ?? from.textContent;
-  const done = await copy(text, button);
+  const done = await copyText(text, button);
   const label = button.textContent;
   if (!done || button.classList.contains("done")) return;
   button.textContent = button.dataset.copied;
@@ -20,7 +20,7 @@ document.addEventListener("click", async (event) => {
 
 // Browsers offer navigator.clipboard only on localhost and over https; elsewhere execCommand is used. Its text area must be
 // beside the button, because a modal dialog keeps the focus inside.
-async function copy(text, button) {
+async function copyText(text, button) {
   if (navigator.clipboard) {
     try {
       await navigator.clipboard.writeText(text);
@@ -40,6 +40,7 @@ async function copy(text, button) {
 
 // A panel that reloads itself is not replaced while text in it is selected.
 document.addEventListener("htmx:beforeRequest", (event) => {
-  const chosen = getSelection();
-  if (event.target.matches("#detail > .panel") && !chosen.isCollapsed && event.target.contains(chosen.anchorNode)) event.preventDefault();
+  const selection = getSelection();
+  if (!event.target.matches("#detail > .panel") || selection.isCollapsed) return;
+  if (event.target.contains(selection.anchorNode)) event.preventDefault();
 });

@@ -1,314 +1,287 @@
 // The dense grid: draws many nodes on one canvas, from the compact data in <pre class="cells"> of the frames. Only the visible
 // cells are painted. One link is placed over the cell under the pointer or the keyboard's cursor and handles hover, focus and
 // clicks. The table of nodes is the accessible alternative.
-import { paint, palette, read, unrolled } from "./cells.js";
+import { expandRuns, makePalette, paintCell, readCells } from "./cells.js";
+import { addClick, addElementKeys, addShortcut } from "./registry.js";
+import { GridLayout } from "./grid_layout.js";
+import { Pinch } from "./pinch.js";
 
-const SMALLEST = 6;
-const LARGEST = 170;
-const COMFORT = 28; // initial size of cells, if all of them fit
-const HEADING = 26;
-const PAD = 12;
-const STEP = 1.25;
-const FLAT = 40; // minimum size at which cells are wider than high, with pods as blocks
-const FLATNESS = 0.62;
+const ZOOM_STEP = 1.25;
+const WHEEL_SPEED = 1 / 300;
 
-const box = document.getElementById("grid");
-const pane = box.querySelector(".pane");
-const space = box.querySelector(".space");
-const canvas = box.querySelector("canvas");
-const heads = box.querySelector(".heads");
-const cursor = document.getElementById("grid-cursor");
-const tip = document.getElementById("grid-tip");
-const context = canvas.getContext("2d");
-const main = document.getElementById("main");
+export class Grid {
+  #box;
+  #pane;
+  #space;
+  #canvas;
+  #heads;
+  #context;
+  #cursor = document.getElementById("grid-cursor");
+  #tip = document.getElementById("grid-tip");
+  #main = document.getElementById("main");
+  #layout = new GridLayout();
+  #chunks = new Map(); // a chunk's id -> { element, cells }
+  #shown = null; // the element #nodes that is drawn
+  #cells = []; // of all groups, in the order of the page
+  #codes = ""; // the verdict of the shown cycle on each cell
+  #words = {}; // what each code means
+  #bright = ""; // whether each cell matches the filter; "": there is no filter
+  #sources = { judged: null, found: null };
+  #palette = null;
+  #at = -1; // the index of the cell with the cursor
+  #requested = 0; // the requested animation frame; 0: none
 
-const parsed = new Map(); // a chunk's id -> { element, cells }
-let panel = null; // the element #nodes that is shown
-let groups = []; // { first, count, top, height }
-let cells = []; // of all groups, in the order of the page
-let codes = "";
-let words = {};
-let bright = "";
-let sources = { judged: null, found: null };
-let chosenSize = 0; // 0: the size at which all cells fit
-let size = COMFORT;
-let columns = 1;
-let colours = null;
-let at = -1;
-let requested = 0; // the requested animation frame; 0: none
-
-function row() { return size < FLAT ? size : size * FLATNESS; }
-function gap() { return size < 12 ? 1 : size < FLAT ? 2 : 6; }
-
-// Reads the latest frame. Chunks that are the same elements as before are not parsed again.
-function readFrame() {
-  const shown = document.getElementById("nodes");
-  const dense = shown.classList.contains("dense");
-  const appeared = dense && box.hidden;
-  box.hidden = !dense;
-  if (!dense) return;
-  let changed = appeared;
-  for (const chunk of shown.querySelectorAll("pre.cells")) {
-    if (parsed.get(chunk.id)?.element === chunk) continue;
-    parsed.set(chunk.id, { element: chunk, cells: read(chunk.textContent) });
-    changed = true;
+  constructor(box) {
+    this.#box = box;
+    this.#pane = box.querySelector(".pane");
+    this.#space = box.querySelector(".space");
+    this.#canvas = box.querySelector("canvas");
+    this.#heads = box.querySelector(".heads");
+    this.#context = this.#canvas.getContext("2d");
+    this.#listen();
+    this.#registerControls();
+    this.#readFrame();
   }
-  if (changed || shown !== panel) collectGroups(shown);
-  const redraw = readVerdicts() || changed;
-  if (shown !== panel || appeared) { panel = shown; arrange(); } else if (redraw) draw();
-  headings(shown);
-  if (at >= 0) describe();
-}
 
-// The groups keep their positions until arrange() computes new ones.
-function collectGroups(shown) {
-  const held = new Set();
-  cells = [];
-  groups = [...shown.querySelectorAll(".zone")].map((zone, index) => {
-    const { top, height } = groups[index] ?? { top: 0, height: 0 };
-    const first = cells.length;
-    for (const chunk of zone.querySelectorAll("pre.cells")) {
-      held.add(chunk.id);
-      cells.push(...parsed.get(chunk.id).cells);
+  #listen() {
+    const pane = this.#pane;
+    const pinch = new Pinch(pane, (factor) => this.#zoom(factor));
+    pane.addEventListener("wheel", (event) => this.#zoomByWheel(event), { passive: false });
+    pane.addEventListener("pointerdown", (event) => {
+      if (pinch.fingers === 1) this.#moveCursor(this.#indexUnder(event));
+    });
+    pane.addEventListener("pointermove", (event) => {
+      if (pinch.fingers < 2 && event.pointerType === "mouse") this.#moveCursor(this.#indexUnder(event));
+    });
+    pane.addEventListener("scroll", () => this.#draw(), { passive: true });
+    this.#cursor.addEventListener("focus", () => {
+      if (this.#at < 0) this.#moveCursor(0);
+    });
+    new ResizeObserver(() => {
+      if (!this.#box.hidden) this.#arrange();
+    }).observe(pane);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.#palette = null;
+      if (!this.#box.hidden) this.#draw();
+    });
+    document.body.addEventListener("frame", () => this.#readFrame());
+  }
+
+  #registerControls() {
+    const moves = {
+      ArrowRight: () => this.#at + 1,
+      ArrowLeft: () => this.#at - 1,
+      ArrowDown: () => this.#layout.nextRow(this.#at, 1),
+      ArrowUp: () => this.#layout.nextRow(this.#at, -1),
+      Home: () => 0,
+      End: () => this.#cells.length - 1,
+    };
+    const zooms = {
+      in: () => this.#zoom(ZOOM_STEP),
+      out: () => this.#zoom(1 / ZOOM_STEP),
+      fit: () => {
+        this.#layout.fitAll();
+        this.#arrange();
+      },
+    };
+    const when = () => !this.#box.hidden;
+    addElementKeys("#grid-cursor", Object.keys(moves), (link, { key }) => {
+      this.#moveCursor(Math.max(0, Math.min(this.#cells.length - 1, moves[key]())));
+      this.#scrollToCursor();
+    });
+    addClick("#grid [data-zoom]", (button) => zooms[button.dataset.zoom]());
+    addShortcut(["+", "="], { control: "#grid [data-zoom=in]", when });
+    addShortcut("-", { control: "#grid [data-zoom=out]", when });
+    addShortcut("0", { control: "#grid [data-zoom=fit]", when });
+  }
+
+  // Reads the latest frame. Chunks that are the same elements as before are not parsed again.
+  #readFrame() {
+    const shown = document.getElementById("nodes");
+    const dense = shown.classList.contains("dense");
+    const appeared = dense && this.#box.hidden;
+    this.#box.hidden = !dense;
+    if (!dense) return;
+    const parsed = this.#parseChunks(shown);
+    if (appeared || parsed || shown !== this.#shown) this.#collectGroups(shown);
+    const judged = this.#readVerdicts();
+    if (appeared || shown !== this.#shown) {
+      this.#shown = shown;
+      this.#arrange();
+    } else if (parsed || judged) {
+      this.#draw();
     }
-    return { first, count: cells.length - first, top, height };
-  });
-  for (const id of parsed.keys()) if (!held.has(id)) parsed.delete(id);
-}
-
-// Reads the verdicts of the shown cycle and the matches of the filter; returns whether they are new.
-function readVerdicts() {
-  const judged = document.getElementById("judged");
-  const found = document.getElementById("found");
-  if (judged === sources.judged && found === sources.found) return false;
-  sources = { judged, found };
-  const verdicts = JSON.parse(judged?.textContent || "{}");
-  codes = unrolled(verdicts.codes ?? "");
-  words = verdicts.words ?? {};
-  bright = unrolled(JSON.parse(found?.dataset.bright || "{}").cells ?? "");
-  return true;
-}
-
-function headings(shown) {
-  const wanted = [...shown.querySelectorAll(".zone > h3")];
-  for (const [place, heading] of wanted.entries()) {
-    const copy = heads.children[place] ?? heads.appendChild(document.createElement("div"));
-    if (copy.innerHTML !== heading.innerHTML) copy.innerHTML = heading.innerHTML;
-    copy.style.transform = `translateY(${groups[place].top}px)`;
+    this.#updateHeadings(shown);
+    if (this.#at >= 0) this.#describe();
   }
-  while (heads.children.length > wanted.length) heads.lastChild.remove();
-}
 
-function heightAt(candidate) {
-  const across = Math.max(1, Math.floor((pane.clientWidth - 2 * PAD) / candidate));
-  const rowHeight = candidate < FLAT ? candidate : candidate * FLATNESS;
-  return groups.reduce((sum, group) => sum + HEADING + Math.ceil(group.count / across) * rowHeight + PAD, 0);
-}
-
-function fitting() {
-  let fit = COMFORT;
-  while (fit > SMALLEST && heightAt(fit) > pane.clientHeight) fit -= 0.5;
-  return fit;
-}
-
-function arrange() {
-  size = chosenSize || fitting();
-  columns = Math.max(1, Math.floor((pane.clientWidth - 2 * PAD) / size));
-  let top = 0;
-  for (const group of groups) {
-    group.top = top;
-    group.height = HEADING + Math.ceil(group.count / columns) * row() + PAD;
-    top += group.height;
+  // Returns whether there were new chunks.
+  #parseChunks(shown) {
+    let parsed = false;
+    for (const element of shown.querySelectorAll("pre.cells")) {
+      if (this.#chunks.get(element.id)?.element === element) continue;
+      this.#chunks.set(element.id, { element, cells: readCells(element.textContent) });
+      parsed = true;
+    }
+    return parsed;
   }
-  space.style.height = `${top}px`;
-  for (const [place, copy] of [...heads.children].entries()) copy.style.transform = `translateY(${groups[place]?.top ?? 0}px)`;
-  draw();
-}
 
-// Paints at the next animation frame; several calls before it paint once.
-function draw() {
-  requested ||= requestAnimationFrame(() => { requested = 0; render(); });
-}
-
-function render() {
-  const width = pane.clientWidth;
-  const height = pane.clientHeight;
-  const scale = devicePixelRatio;
-  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+  #collectGroups(shown) {
+    const current = new Set();
+    this.#cells = [];
+    const counts = [...shown.querySelectorAll(".zone")].map((zone) => {
+      const before = this.#cells.length;
+      for (const { id } of zone.querySelectorAll("pre.cells")) {
+        current.add(id);
+        this.#cells.push(...this.#chunks.get(id).cells);
+      }
+      return this.#cells.length - before;
+    });
+    this.#layout.setGroups(counts);
+    for (const id of this.#chunks.keys()) if (!current.has(id)) this.#chunks.delete(id);
   }
-  colours ??= palette(context);
-  const from = pane.scrollTop;
-  context.setTransform(scale, 0, 0, scale, 0, 0);
-  context.clearRect(0, 0, width, height);
-  for (const group of groups) {
-    if (group.top + group.height < from || group.top > from + height) continue;
-    const firstRow = Math.max(0, Math.floor((from - group.top - HEADING) / row()));
-    const lastRow = Math.ceil((from + height - group.top - HEADING) / row());
-    const end = Math.min(group.count, (lastRow + 1) * columns);
-    for (let index = firstRow * columns; index < end; index += 1) {
-      const place = group.first + index;
-      const { x, y } = spot(group, index);
-      // On whole pixels, because a blurred edge looks like another state.
-      const left = Math.round(x);
-      const top = Math.round(y - from);
-      const area = { x: left, y: top, width: Math.round(x + size) - left - gap(), height: Math.round(y - from + row()) - top - gap() };
-      paint(context, cells[place], area, colours, codes[place] ?? ".", bright === "" || bright[place] === "+");
+
+  // Reads the verdicts of the shown cycle and the matches of the filter; returns whether they are new.
+  #readVerdicts() {
+    const judged = document.getElementById("judged");
+    const found = document.getElementById("found");
+    if (judged === this.#sources.judged && found === this.#sources.found) return false;
+    this.#sources = { judged, found };
+    const verdicts = JSON.parse(judged?.textContent || "{}");
+    this.#codes = expandRuns(verdicts.codes ?? "");
+    this.#words = verdicts.words ?? {};
+    this.#bright = expandRuns(JSON.parse(found?.dataset.bright || "{}").cells ?? "");
+    return true;
+  }
+
+  #updateHeadings(shown) {
+    const headings = [...shown.querySelectorAll(".zone > h3")];
+    for (const [place, heading] of headings.entries()) {
+      const copy = this.#heads.children[place] ?? this.#heads.appendChild(document.createElement("div"));
+      if (copy.innerHTML !== heading.innerHTML) copy.innerHTML = heading.innerHTML;
+    }
+    while (this.#heads.children.length > headings.length) this.#heads.lastChild.remove();
+    this.#placeHeadings();
+  }
+
+  #placeHeadings() {
+    for (const [place, copy] of [...this.#heads.children].entries()) {
+      copy.style.transform = `translateY(${this.#layout.groups[place]?.top ?? 0}px)`;
     }
   }
-  if (at >= 0) place();
-}
 
-function spot(group, index) {
-  return { x: PAD + (index % columns) * size, y: group.top + HEADING + Math.floor(index / columns) * row() };
-}
-
-function groupOf(index) {
-  return groups.find((group) => index < group.first + group.count);
-}
-
-function hit(event) {
-  const inside = space.getBoundingClientRect();
-  const x = event.clientX - inside.left - PAD;
-  const y = event.clientY - inside.top;
-  const column = Math.floor(x / size);
-  const group = groups.find((each) => y >= each.top && y < each.top + each.height);
-  if (!group || column < 0 || column >= columns) return -1;
-  const index = Math.floor((y - group.top - HEADING) / row()) * columns + column;
-  return index >= 0 && index < group.count && y >= group.top + HEADING ? group.first + index : -1;
-}
-
-function point(index) {
-  if (index < 0 || index >= cells.length || index === at) return;
-  at = index;
-  cursor.setAttribute("href", `${main.dataset.here}nodes/${cells[at].name}/`);
-  place();
-  describe();
-}
-
-function place() {
-  const group = groupOf(at);
-  if (!group) return;
-  const { x, y } = spot(group, at - group.first);
-  Object.assign(cursor.style, { transform: `translate(${x}px, ${y}px)`, width: `${size - gap()}px`, height: `${row() - gap()}px` });
-}
-
-// Sets the tooltip and the label of the link to the text for the current cell.
-function describe() {
-  const cell = cells[at];
-  if (!cell) { at = -1; return; }
-  const { figures, ghost, going, cordoned, pods } = box.dataset;
-  const facts = [
-    figures.replace("{cpu}", cell.cpu).replace("{memory}", cell.memory),
-    cell.fullest && `${cell.fullest} ${cell.full} %`,
-    pods.replace("{n}", cell.pods),
-    cell.marks.includes("g") && ghost,
-    cell.marks.includes("x") && going,
-    cell.marks.includes("c") && cordoned,
-    cell.words,
-    words[codes[at]],
-  ].filter(Boolean);
-  const text = `${cell.name}: ${facts.join("; ")}`;
-  if (tip.textContent !== text) tip.textContent = text;
-  cursor.setAttribute("aria-label", text);
-}
-
-function zoom(factor, y) {
-  const fit = fitting();
-  const before = size;
-  const anchor = at >= 0 ? at : Math.floor((cells.length * pane.scrollTop) / (space.clientHeight || 1));
-  const offset = y ?? pane.clientHeight / 2;
-  chosenSize = Math.max(Math.min(fit, SMALLEST), Math.min(LARGEST, before * factor));
-  if (Math.abs(chosenSize - fit) < 0.5 || (factor < 1 && chosenSize < fit)) chosenSize = 0;
-  arrange();
-  const group = groupOf(anchor);
-  if (group) pane.scrollTop = spot(group, anchor - group.first).y - offset;
-}
-
-function fitAll() { chosenSize = 0; arrange(); }
-
-const MOVES = {
-  ArrowRight: () => at + 1,
-  ArrowLeft: () => at - 1,
-  ArrowDown: () => below(1),
-  ArrowUp: () => below(-1),
-  Home: () => 0,
-  End: () => cells.length - 1,
-};
-
-// The cell in the next or previous row, which may be in another group.
-function below(direction) {
-  const group = groupOf(at);
-  const next = at + direction * columns;
-  if (next >= group.first && next < group.first + group.count) return next;
-  const place = groups.indexOf(group) + direction;
-  if (place < 0 || place >= groups.length) return at;
-  const column = (at - group.first) % columns;
-  const { first, count } = groups[place];
-  const row = direction > 0 ? 0 : Math.ceil(count / columns) - 1;
-  return first + Math.min(count - 1, row * columns + column);
-}
-
-cursor.addEventListener("focus", () => { if (at < 0) point(0); });
-cursor.addEventListener("keydown", (event) => {
-  const move = MOVES[event.key];
-  if (!move || event.metaKey || event.ctrlKey || event.altKey) return;
-  event.preventDefault();
-  point(Math.max(0, Math.min(cells.length - 1, move())));
-  const group = groupOf(at);
-  const { y } = spot(group, at - group.first);
-  if (y < pane.scrollTop || y + row() > pane.scrollTop + pane.clientHeight) pane.scrollTop = y - pane.clientHeight / 2;
-});
-
-document.addEventListener("keydown", (event) => {
-  if (box.hidden || event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
-  if (event.key === "+" || event.key === "=") zoom(STEP);
-  else if (event.key === "-") zoom(1 / STEP);
-  else if (event.key === "0") fitAll();
-});
-
-box.addEventListener("click", (event) => {
-  const by = event.target.closest("[data-zoom]")?.dataset.zoom;
-  if (by === "in") zoom(STEP);
-  else if (by === "out") zoom(1 / STEP);
-  else if (by === "fit") fitAll();
-});
-
-pane.addEventListener("wheel", (event) => {
-  if (!event.ctrlKey) return; // browsers also send a pinch on a trackpad as a wheel event with ctrl
-  event.preventDefault();
-  point(hit(event));
-  zoom(Math.exp(-event.deltaY / 300), event.clientY - pane.getBoundingClientRect().top);
-}, { passive: false });
-
-const fingers = new Map();
-let spread = 0;
-
-pane.addEventListener("pointerdown", (event) => {
-  fingers.set(event.pointerId, event);
-  spread = 0;
-  if (fingers.size === 1) point(hit(event));
-});
-pane.addEventListener("pointermove", (event) => {
-  if (fingers.has(event.pointerId)) fingers.set(event.pointerId, event);
-  if (fingers.size === 2) {
-    const [one, other] = [...fingers.values()];
-    const now = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
-    if (spread) zoom(now / spread);
-    spread = now;
-  } else if (event.pointerType === "mouse") {
-    point(hit(event));
+  #arrange() {
+    this.#layout.arrange(this.#pane.clientWidth, this.#pane.clientHeight);
+    this.#space.style.height = `${this.#layout.height}px`;
+    this.#placeHeadings();
+    this.#draw();
   }
-});
-for (const end of ["pointerup", "pointercancel", "pointerleave"]) {
-  pane.addEventListener(end, (event) => { fingers.delete(event.pointerId); spread = 0; });
-}
 
-pane.addEventListener("scroll", draw, { passive: true });
-new ResizeObserver(() => { if (!box.hidden) arrange(); }).observe(pane);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colours = null; if (!box.hidden) draw(); });
-document.body.addEventListener("frame", readFrame);
-readFrame();
+  // Paints at the next animation frame; several calls before it paint once.
+  #draw() {
+    this.#requested ||= requestAnimationFrame(() => {
+      this.#requested = 0;
+      this.#paint();
+    });
+  }
+
+  #paint() {
+    const { clientWidth: width, clientHeight: height, scrollTop: from } = this.#pane;
+    const context = this.#context;
+    this.#resizeCanvas(width, height);
+    this.#palette ??= makePalette(context);
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    for (const group of this.#layout.groups) {
+      for (const index of this.#layout.indicesBetween(group, from, from + height)) {
+        const bright = this.#bright === "" || this.#bright[index] === "+";
+        paintCell(context, this.#cells[index], this.#areaOf(index, from), this.#palette, this.#codes[index] ?? ".", bright);
+      }
+    }
+    if (this.#at >= 0) this.#placeCursor();
+  }
+
+  #resizeCanvas(width, height) {
+    const canvas = this.#canvas;
+    const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
+    if (canvas.width === across && canvas.height === down) return;
+    Object.assign(canvas, { width: across, height: down });
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  }
+
+  // Where a cell is painted on the canvas: on whole pixels, because a blurred edge looks like another state.
+  #areaOf(index, from) {
+    const { size, rowHeight, gap } = this.#layout;
+    const { x, y } = this.#layout.cornerOf(index);
+    const left = Math.round(x);
+    const top = Math.round(y - from);
+    return { x: left, y: top, width: Math.round(x + size) - left - gap, height: Math.round(y - from + rowHeight) - top - gap };
+  }
+
+  #indexUnder(event) {
+    const { left, top } = this.#space.getBoundingClientRect();
+    return this.#layout.indexAt(event.clientX - left, event.clientY - top);
+  }
+
+  #moveCursor(index) {
+    if (index < 0 || index >= this.#cells.length || index === this.#at) return;
+    this.#at = index;
+    this.#cursor.setAttribute("href", `${this.#main.dataset.here}nodes/${this.#cells[index].name}/`);
+    this.#placeCursor();
+    this.#describe();
+  }
+
+  #placeCursor() {
+    if (!this.#layout.groupOf(this.#at)) return;
+    const { size, rowHeight, gap } = this.#layout;
+    const { x, y } = this.#layout.cornerOf(this.#at);
+    const transform = `translate(${x}px, ${y}px)`;
+    Object.assign(this.#cursor.style, { transform, width: `${size - gap}px`, height: `${rowHeight - gap}px` });
+  }
+
+  #scrollToCursor() {
+    if (this.#at < 0) return;
+    const { scrollTop, clientHeight } = this.#pane;
+    const { y } = this.#layout.cornerOf(this.#at);
+    if (y < scrollTop || y + this.#layout.rowHeight > scrollTop + clientHeight) this.#pane.scrollTop = y - clientHeight / 2;
+  }
+
+  // Sets the tooltip and the label of the link to the text for the cell with the cursor.
+  #describe() {
+    const cell = this.#cells[this.#at];
+    if (!cell) {
+      this.#at = -1;
+      return;
+    }
+    const { figures, ghost, going, cordoned, pods } = this.#box.dataset;
+    const facts = [
+      figures.replace("{cpu}", cell.cpu).replace("{memory}", cell.memory),
+      cell.fullest && `${cell.fullest} ${cell.full} %`,
+      pods.replace("{n}", cell.pods),
+      cell.marks.includes("g") && ghost,
+      cell.marks.includes("x") && going,
+      cell.marks.includes("c") && cordoned,
+      cell.words,
+      this.#words[this.#codes[this.#at]],
+    ];
+    const text = `${cell.name}: ${facts.filter(Boolean).join("; ")}`;
+    if (this.#tip.textContent !== text) this.#tip.textContent = text;
+    this.#cursor.setAttribute("aria-label", text);
+  }
+
+  #zoomByWheel(event) {
+    if (!event.ctrlKey) return; // browsers also send a pinch on a trackpad as a wheel event with ctrl
+    event.preventDefault();
+    this.#moveCursor(this.#indexUnder(event));
+    this.#zoom(Math.exp(-event.deltaY * WHEEL_SPEED), event.clientY - this.#pane.getBoundingClientRect().top);
+  }
+
+  // Zooms so that the cell with the cursor, or the first visible one, is then at this height of the pane.
+  #zoom(factor, offset = this.#pane.clientHeight / 2) {
+    const firstVisible = Math.floor((this.#cells.length * this.#pane.scrollTop) / (this.#space.clientHeight || 1));
+    const anchor = this.#at >= 0 ? this.#at : firstVisible;
+    this.#layout.scale(factor);
+    this.#arrange();
+    if (this.#layout.groupOf(anchor)) this.#pane.scrollTop = this.#layout.cornerOf(anchor).y - offset;
+  }
+}

@@ -1,10 +1,14 @@
 // The hint of what to do next. After it is closed, no hints are shown.
-const KEY = "schedviz:hints";
+import { addClick } from "./registry.js";
 
-if (localStorage.getItem(KEY) === "off") document.body.classList.add("no-hints");
+const STORED = "schedviz:hints";
 
-document.addEventListener("click", (event) => {
-  if (!event.target.closest("#hint-close")) return;
-  localStorage.setItem(KEY, "off");
+function hide() {
   document.body.classList.add("no-hints");
+}
+
+if (localStorage.getItem(STORED) === "off") hide();
+addClick("#hint-close", () => {
+  localStorage.setItem(STORED, "off");
+  hide();
 });

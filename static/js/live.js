@@ -1,60 +1,55 @@
-// The live page: what happens around each frame that the socket brings, and the state of the connection.
-// htmx does the swapping; a frame is numbered by <div id="frame" data-after data-seq>. Of a list that changed it brings
-// the elements that came or changed, in templates, as rows of tables are parsed nowhere else, and the ids of those that went.
-import { remember, animate } from "./flip.js";
-import { tick, setServerClock } from "./clock.js";
-import "./shortcuts.js";
-import "./speak.js";
-import "./panels.js";
-import "./keys.js";
-import "./tables.js";
-import "./play.js";
-import "./copy.js";
-import "./command.js";
-import "./hint.js";
-import "./grid.js";
-import "./look.js";
-import "./predict.js";
-import "./picture.js";
+// The frames of the live page: what is done before and after each one, and the state of the connection. htmx swaps the parts.
+// <div id="frame" data-after data-seq> numbers a frame. Of a list that changed, a frame has the elements that came or changed,
+// in templates, because rows of tables are parsed only there, and the ids of those that went.
+import { animate, remember } from "./flip.js";
+import { keepPage, restorePage } from "./restore.js";
+import { setServerClock, tick } from "./clock.js";
+import { restoreOrder } from "./predict.js";
 import { isPast } from "./travel.js";
 
 const connection = document.getElementById("connection");
-let last = 0; // the number of the frame on show; 0 before the first
-let focus = []; // where to look for what had it, the best place first
-let opened = []; // what the reader unfolded, by id
-let socket = null; // that is open, or was the last
+let last = 0; // the number of the shown frame; 0 before the first
+let socket = null; // the open socket, or the last one
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 
-function say(state) {
+function showState(state) {
   connection.className = `tag status ${state === "live" ? "ok" : "lost"}`;
   connection.lastElementChild.textContent = connection.dataset[state];
 }
 
-function numbers(message) {
+function numbersOf(message) {
   const head = /^<div id="frame"[^>]* data-after="(\d+)" data-seq="(\d+)"/.exec(message);
   return head ? { after: Number(head[1]), seq: Number(head[2]) } : null;
 }
 
+// The response to a new connection is the whole page.
+function reconnect() {
+  last = 0;
+  socket?.reconnect();
+}
+
+function sendHidden() {
+  socket?.send(JSON.stringify({ hidden: document.hidden }));
+}
+
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
-  const frame = numbers(event.detail.message);
+  const frame = numbersOf(event.detail.message);
   if (!frame) return;
   socket = event.detail.socketWrapper;
   if (isPast()) {
-    event.preventDefault(); // what is live goes on without being seen
-    say("live");
+    event.preventDefault();
+    showState("live");
     return;
   }
   if (frame.after !== 0 && frame.after !== last) {
-    // A gap: take the page whole, by a new connection. What this one still says is out of date.
-    event.preventDefault();
-    last = 0;
-    event.detail.socketWrapper.reconnect();
+    event.preventDefault(); // a frame is missing
+    reconnect();
     return;
   }
   last = frame.seq;
-  focus = places(document.activeElement);
-  opened = [...document.querySelectorAll("main details[id][open]")].map((each) => each.id);
+  keepPage();
+  restoreOrder();
   remember();
 });
 
@@ -65,23 +60,20 @@ document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
   else template.replaceWith(template.content);
 });
 
-// From a past moment back: the page comes whole, by a new connection.
-document.body.addEventListener("live", () => { last = 0; socket?.reconnect(); });
-
 document.addEventListener("htmx:wsAfterMessage", () => {
-  say("live");
+  showState("live");
   setServerClock();
-  unfold();
-  restoreFocus();
+  restorePage();
   animate();
   tick();
   document.body.dispatchEvent(new CustomEvent("frame"));
   announceNews();
 });
 
-// "news": panels read themselves anew. At once after the first of several frames, and again after the last one: htmx's own
-// throttle leaves out the last ones, and a quiet sandbox sends no other. A panel that is being read is read again after that.
-const NEWS_MS = 1000; // between two of them
+// "news": panels load themselves again. It comes at once after the first of several frames, and again after the last one:
+// htmx's own throttle leaves out the last ones, and a quiet sandbox sends no other. A panel that is being loaded is loaded
+// again after that.
+const NEWS_MS = 1000; // at least, between two of them
 let newsTimer = 0;
 let newsWaits = false;
 
@@ -95,44 +87,16 @@ function announceNews() {
   if (!newsWaits) document.body.dispatchEvent(new CustomEvent("news"));
 }
 
-// A panel that is drawn anew, too, keeps what the reader unfolded.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  opened = [...event.detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
-  focus = event.detail.target.contains(document.activeElement) ? places(document.activeElement) : [];
-});
-document.addEventListener("htmx:afterSwap", () => {
-  unfold();
-  restoreFocus();
-});
-
-function unfold() {
-  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
-}
-
 document.addEventListener("htmx:wsOpen", (event) => {
   last = 0;
   socket = event.detail.socketWrapper;
-  if (document.hidden) sayHidden();
+  if (document.hidden) sendHidden();
 });
 
-// A tab that nobody sees gets no frames; when it is seen again the page comes whole.
-function sayHidden() { socket?.send(JSON.stringify({ hidden: document.hidden })); }
-document.addEventListener("visibilitychange", sayHidden);
+document.addEventListener("htmx:wsClose", (event) => showState(event.detail.event.code === 4404 ? "gone" : "lost"));
 
-document.addEventListener("htmx:wsClose", (event) => {
-  say(event.detail.event.code === 4404 ? "gone" : "lost");
-});
+// A hidden tab gets no frames; when it is visible again it gets the whole page.
+document.addEventListener("visibilitychange", sendHidden);
 
-// A swap takes the focus with it: give it to the new element that stands for the same thing.
-function places(element) {
-  if (!element || element === document.body || element.closest("dialog")) return [];
-  if (element.id) return [`#${CSS.escape(element.id)}`];
-  const part = element.closest("[id]");
-  const href = element.getAttribute("href");
-  return part && href ? [`#${CSS.escape(part.id)}`, "main"].map((each) => `${each} [href="${CSS.escape(href)}"]`) : [];
-}
-
-function restoreFocus() {
-  if (document.activeElement && document.activeElement !== document.body) return;
-  focus.map((each) => document.querySelector(each)).find(Boolean)?.focus({ preventScroll: true });
-}
+// travel.js dispatches this event when the page goes from a past moment back to live.
+document.body.addEventListener("live", reconnect);

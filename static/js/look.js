@@ -1,54 +1,78 @@
 // The filter and the grouping. They are kept in the page's address and sent to the server by the socket. The server searches,
 // because it also knows the objects that are not drawn; elements that do not match are faded.
+import { addElementKeys, addShortcut } from "./registry.js";
+import { isLive } from "./travel.js";
+
 const form = document.getElementById("look");
 const filter = document.getElementById("q");
-const asTable = form.querySelector("a[aria-keyshortcuts]");
+const asTable = form.querySelector("a[data-dialog]");
 const strip = document.getElementById("informer-strip");
 const AFTER_MS = 150; // without a key press
 const FADED = "faded";
 
-let waiting = 0;
-let sent = query(); // first: the query with which the page and its socket were opened
+// The query with which the page and its socket were opened. A new connection has it in its address again.
+const opened = toQuery(new Map([["q", filter.defaultValue], ["group", servedGroup()]]));
 
-function query() {
-  const fields = new FormData(form);
-  return new URLSearchParams([["q", fields.get("q").trim()], ["group", fields.get("group")]].filter(([, value]) => value)).toString();
+let waiting = 0;
+let sent = opened;
+
+function servedGroup() {
+  const options = [...document.getElementById("grouping").options];
+  return (options.find((each) => each.defaultSelected) ?? options[0])?.value;
 }
 
-function send() {
+function toQuery(fields) {
+  const entries = [["q", fields.get("q")?.trim()], ["group", fields.get("group")]];
+  return new URLSearchParams(entries.filter(([, value]) => value)).toString();
+}
+
+function sendLook() {
   clearTimeout(waiting);
-  const now = query();
-  if (now === sent) return;
-  sent = now;
-  history.replaceState(history.state, "", location.pathname + (now ? `?${now}` : ""));
+  const query = toQuery(new FormData(form));
+  if (query === sent) return;
+  sent = query;
+  history.replaceState(history.state, "", location.pathname + (query ? `?${query}` : ""));
   asTable.search = filter.value.trim() ? `?${new URLSearchParams({ q: filter.value.trim() })}` : "";
   htmx.trigger(form, "look");
 }
 
+function clearFilter() {
+  filter.value = "";
+  sendLook();
+  filter.blur();
+}
+
 form.addEventListener("input", (event) => {
   clearTimeout(waiting);
-  if (event.target === filter) waiting = setTimeout(send, AFTER_MS);
+  if (event.target === filter) waiting = setTimeout(sendLook, AFTER_MS);
 });
-form.addEventListener("change", send);
-form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
-filter.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  filter.value = "";
-  send();
-  filter.blur();
+form.addEventListener("change", sendLook);
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  sendLook();
 });
+addElementKeys("#q", ["Escape"], clearFilter);
+addShortcut("f", { control: "#q", run: () => filter.select() });
+addShortcut("t", { control: "#look a[data-dialog]", when: isLive });
 
-// A new connection has only the query in its address, so a later query must be sent again.
-const opened = sent;
-document.addEventListener("htmx:wsOpen", () => { if (sent !== opened || strip.open) htmx.trigger(form, "look"); });
+// What was typed or chosen before this script was loaded.
+document.addEventListener("DOMContentLoaded", sendLook);
 
-// The informer changes with every object, so it is sent only to viewers who have it unfolded.
-strip.addEventListener("toggle", () => {
+// The informer changes with every object, so it is sent only to viewers who have it open.
+function setInformer() {
   form.elements.informer.value = strip.open ? "1" : "";
+}
+
+strip.addEventListener("toggle", () => {
+  setInformer();
   htmx.trigger(form, "look");
 });
+document.addEventListener("htmx:wsOpen", () => {
+  setInformer();
+  if (sent !== opened || strip.open) htmx.trigger(form, "look");
+});
 
-function fade() {
+function fadeOthers() {
   const bright = document.getElementById("found")?.dataset.bright;
   if (!bright) {
     for (const element of document.querySelectorAll(`.${FADED}`)) element.classList.remove(FADED);
@@ -63,5 +87,5 @@ function fade() {
   for (const line of document.querySelectorAll("#log > [data-seq]")) line.classList.toggle(FADED, !lines.has(Number(line.dataset.seq)));
 }
 
-document.body.addEventListener("frame", fade);
-fade();
+document.body.addEventListener("frame", fadeOthers);
+fadeOthers();

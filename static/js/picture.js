@@ -1,10 +1,10 @@
 // Saves the picture of the nodes as PNG: draws the server's SVG on a canvas.
+import { addClick } from "./registry.js";
+
 const SCALE = 2; // for a sharp picture on a slide
 const MAX_SIDE = 8192; // pixels; every browser supports a canvas of this size
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-picture]");
-  if (!button) return;
+addClick("[data-picture]", async (button) => {
   button.disabled = true;
   try {
     const image = new Image();

@@ -1,5 +1,9 @@
-// Shows the scenes of a play one at a time, by buttons and by the arrow keys. Without scripts all scenes are shown.
-function show(play, number) {
+// Shows the scenes of a play one at a time, by buttons and by keys. Without scripts all scenes are shown.
+import { addClick, addElementKeys } from "./registry.js";
+
+const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last" };
+
+function showScene(play, number) {
   const scenes = play.querySelectorAll(".scene");
   const at = Math.max(0, Math.min(scenes.length - 1, number));
   play.dataset.at = at;
@@ -11,27 +15,16 @@ function show(play, number) {
   }
 }
 
-function go(play, where) {
+function goToScene(play, where) {
   const at = Number(play.dataset.at);
-  show(play, { first: 0, back: at - 1, on: at + 1, last: Infinity }[where]);
+  showScene(play, { first: 0, back: at - 1, on: at + 1, last: Infinity }[where]);
 }
 
-function prepare() {
-  for (const play of document.querySelectorAll("[data-play]:not([data-at])")) show(play, 0);
+function preparePlays() {
+  for (const play of document.querySelectorAll("[data-play]:not([data-at])")) showScene(play, 0);
 }
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-go]");
-  if (button) go(button.closest("[data-play]"), button.dataset.go);
-});
-
-document.addEventListener("keydown", (event) => {
-  const play = event.target.closest("[data-play]");
-  const where = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last" }[event.key];
-  if (!play || !where || event.metaKey || event.ctrlKey || event.altKey) return;
-  event.preventDefault();
-  go(play, where);
-});
-
-document.addEventListener("htmx:afterSwap", prepare);
-prepare();
+addClick("[data-go]", (button) => goToScene(button.closest("[data-play]"), button.dataset.go));
+addElementKeys("[data-play]", Object.keys(KEYS), (play, { key }) => goToScene(play, KEYS[key]));
+document.addEventListener("htmx:afterSwap", preparePlays);
+preparePlays();

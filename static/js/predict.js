@@ -1,5 +1,7 @@
 // Prediction mode: while its panel shows a question, a click on a pod or a node chooses it and does not open it.
-const panel = () => document.querySelector("#predict[data-kind]");
+import { addClick } from "./registry.js";
+
+const questionPanel = () => document.querySelector("#predict[data-kind]");
 const PICKED = "picked";
 
 function valueOf(target, kind) {
@@ -10,23 +12,22 @@ function valueOf(target, kind) {
 }
 
 function choiceOf(value) {
-  return value && [...(panel()?.querySelectorAll("input[name=pick]") ?? [])].find((each) => each.value === value);
+  return value && [...(questionPanel()?.querySelectorAll("input[name=pick]") ?? [])].find((each) => each.value === value);
 }
 
-// In the capture phase, before panels.js, which would open the panel of the object.
-document.addEventListener("click", (event) => {
-  if (!panel() || event.target.closest("#predict") || event.metaKey || event.ctrlKey || event.shiftKey) return;
-  const choice = choiceOf(valueOf(event.target, panel().dataset.kind));
-  if (!choice) return;
-  event.preventDefault();
-  event.stopPropagation();
-  choice.click();
-}, { capture: true });
+function choiceAt(target) {
+  return questionPanel() && choiceOf(valueOf(target, questionPanel().dataset.kind));
+}
+
+addClick("[data-node], .chip", (element, { target }) => choiceAt(target).click(), {
+  when: (element, { target }) => !target.closest("#predict") && choiceAt(target),
+  capture: true, // before the click that opens the panel of the object
+});
 
 // Marks the chosen pods and nodes on the page.
-function mark() {
+function markChosen() {
   for (const each of document.querySelectorAll(`.${PICKED}`)) each.classList.remove(PICKED);
-  const question = panel();
+  const question = questionPanel();
   if (!question) return;
   const kind = question.dataset.kind;
   const chosen = new Set([...question.querySelectorAll("input[name=pick]:checked")].map((each) => each.value));
@@ -38,58 +39,58 @@ function mark() {
 // goes among the others, so the server's order is restored before each frame.
 let order = null; // the chips in the server's order, while they are sorted by name
 
-function arrange(list, chips) {
+function placeChips(list, chips) {
   const focused = document.activeElement;
   list.append(...chips);
   if (list.contains(focused)) focused.focus({ preventScroll: true });
 }
 
-function restoreOrder() {
+export function restoreOrder() {
   const list = document.getElementById("pods-activeQ");
-  if (order) arrange(list, order.filter((chip) => chip.parentElement === list));
+  if (order) placeChips(list, order.filter((chip) => chip.parentElement === list));
   order = null;
 }
 
 function hideOrder() {
   restoreOrder();
-  if (panel()?.dataset.kind !== "next") return;
+  if (questionPanel()?.dataset.kind !== "next") return;
   const list = document.getElementById("pods-activeQ");
   const name = (chip) => chip.querySelector("a")?.getAttribute("href") ?? "\uffff";
   order = [...list.children];
-  arrange(list, [...order].sort((a, b) => name(a).localeCompare(name(b))));
+  placeChips(list, [...order].sort((a, b) => name(a).localeCompare(name(b))));
 }
 
-document.addEventListener("htmx:wsBeforeMessage", restoreOrder);
-
-function update() {
+function updateQuestion() {
   hideOrder();
-  mark();
+  markChosen();
 }
 
-// A panel that is read anew while its question is open keeps what was chosen.
+// A panel that is loaded again with the same question keeps what was chosen.
 let choices = { question: "", picks: [] };
 
-function question() {
-  return panel()?.querySelector("[name=question]")?.value ?? "";
+function questionId() {
+  return questionPanel()?.querySelector("[name=question]")?.value ?? "";
 }
 
 document.addEventListener("htmx:beforeSwap", () => {
-  const picked = panel()?.querySelectorAll("input[name=pick]:checked") ?? [];
-  choices = { question: question(), picks: [...picked].map((each) => each.value) };
+  const picked = questionPanel()?.querySelectorAll("input[name=pick]:checked") ?? [];
+  choices = { question: questionId(), picks: [...picked].map((each) => each.value) };
 });
 
 function restoreChoices() {
-  if (choices.question !== question()) return;
+  if (choices.question !== questionId()) return;
   for (const pick of choices.picks.map(choiceOf)) if (pick) pick.checked = true;
 }
 
-document.addEventListener("change", (event) => { if (event.target.closest("#predict")) mark(); });
-document.body.addEventListener("frame", update);
+document.addEventListener("change", (event) => {
+  if (event.target.closest("#predict")) markChosen();
+});
+document.body.addEventListener("frame", updateQuestion);
 document.addEventListener("htmx:afterSwap", (event) => {
   restoreChoices();
-  update();
+  updateQuestion();
   // The button that had the focus was removed with the question.
   const title = document.getElementById("predict-title");
-  if (event.detail.target.id === "detail" && title && document.activeElement === document.body) title.focus({ preventScroll: true });
+  if (event.detail.target.id === "detail" && document.activeElement === document.body) title?.focus({ preventScroll: true });
 });
-update();
+updateQuestion();

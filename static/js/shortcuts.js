@@ -1,31 +1,38 @@
-// The list of single-key shortcuts, and the switch that turns them off: speech input may trigger them by mistake.
+// The list of keys, and the switch that turns single keys off: speech input may trigger them by mistake.
+import { listShortcuts, setSingleKeys } from "./registry.js";
+
 const STORED = "schedviz:keys";
 const menu = document.getElementById("keys");
 const on = document.getElementById("keys-on");
-
-on.checked = localStorage.getItem(STORED) !== "off";
-on.addEventListener("change", () => localStorage.setItem(STORED, on.checked ? "on" : "off"));
-
-// In the capture phase, so that no other listener gets the key. The browser's default action is kept.
-window.addEventListener("keydown", (event) => {
-  const single = event.key.length === 1 && !event.metaKey && !event.ctrlKey && !event.altKey;
-  if (single && !on.checked) event.stopImmediatePropagation();
-}, { capture: true });
 
 function nameOf(element) {
   const words = [...element.childNodes].filter((each) => each.ariaHidden !== "true").map((each) => each.textContent);
   return element.ariaLabel || words.join("").trim() || element.placeholder;
 }
 
-// The list contains all elements with aria-keyshortcuts that are visible or in a visible menu.
-menu.addEventListener("toggle", () => {
-  const seen = (each) => (each.closest(".menu") ?? each).checkVisibility();
-  const there = [...document.querySelectorAll("[aria-keyshortcuts]")].filter(seen);
-  const lines = there.flatMap((each) => {
-    const [key, name] = [document.createElement("dt"), document.createElement("dd")];
-    key.append(Object.assign(document.createElement("kbd"), { textContent: each.getAttribute("aria-keyshortcuts") }));
-    name.textContent = nameOf(each);
-    return [key, name];
+// A control in a closed menu counts as visible if the menu is.
+function isVisible(control) {
+  return (control.closest(".menu") ?? control).checkVisibility();
+}
+
+// The keys that act now, in the order of their controls on the page.
+function fillList() {
+  const shown = listShortcuts().filter(({ control, acts }) => acts && isVisible(control));
+  shown.sort((one, other) => (one.control.compareDocumentPosition(other.control) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+  const lines = shown.flatMap(({ key, control }) => {
+    const [term, name] = [document.createElement("dt"), document.createElement("dd")];
+    term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+    name.textContent = nameOf(control);
+    return [term, name];
   });
   menu.querySelector("dl").replaceChildren(...lines);
+}
+
+on.checked = localStorage.getItem(STORED) !== "off";
+setSingleKeys(on.checked);
+on.addEventListener("change", () => {
+  localStorage.setItem(STORED, on.checked ? "on" : "off");
+  setSingleKeys(on.checked);
 });
+menu.addEventListener("toggle", fillList);
+if (menu.open) fillList();

@@ -1,8 +1,10 @@
-// Tables whose columns sort their rows: a click, Enter or space on a heading; once more turns the order round.
-// Frames bring tables or rows of them anew: what the reader chose is done again.
-const chosen = new Map(); // table's name -> { column, down }
+// Sorts the rows of tables by a click on the heading of a column; a second click reverses the order. Frames replace tables and
+// rows, so the order that was chosen is applied again.
+import { addClick } from "./registry.js";
 
-function value(row, column) {
+const chosen = new Map(); // the table's name -> { column, down }
+
+function sortValue(row, column) {
   const cell = row.cells[column];
   const text = (cell.querySelector("[data-value]") ?? cell).dataset.value ?? cell.textContent.trim();
   const number = Number(text);
@@ -13,13 +15,13 @@ function compare(a, b) {
   return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
 }
 
-function sort(table, { column, down }) {
+function sortRows(table, { column, down }) {
   const body = table.tBodies[0];
-  const rows = [...body.rows].sort((one, other) => compare(value(one, column), value(other, column)) * (down ? -1 : 1));
+  const rows = [...body.rows].sort((one, other) => compare(sortValue(one, column), sortValue(other, column)) * (down ? -1 : 1));
   if (rows.some((row, place) => row !== body.rows[place])) {
-    const kept = document.activeElement;
+    const focused = document.activeElement;
     body.append(...rows);
-    if (body.contains(kept)) kept.focus({ preventScroll: true });
+    if (body.contains(focused)) focused.focus({ preventScroll: true });
   }
   for (const [index, heading] of [...table.tHead.rows[0].cells].entries()) {
     heading.toggleAttribute("aria-sort", index === column);
@@ -27,7 +29,8 @@ function sort(table, { column, down }) {
   }
 }
 
-function prepare() {
+// Puts a button into each heading of a new table.
+function prepareTables() {
   for (const table of document.querySelectorAll("table[data-sortable]:not([data-ready])")) {
     table.dataset.ready = "";
     for (const heading of table.tHead.rows[0].cells) {
@@ -40,23 +43,20 @@ function prepare() {
   }
   for (const table of document.querySelectorAll("table[data-sortable]")) {
     const choice = chosen.get(table.dataset.sortable);
-    if (choice && choice.column < table.tHead.rows[0].cells.length) sort(table, choice);
+    if (choice && choice.column < table.tHead.rows[0].cells.length) sortRows(table, choice);
   }
 }
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("button.sort");
-  if (!button) return;
+addClick("button.sort", (button) => {
   const table = button.closest("table");
   const column = button.closest("th").cellIndex;
   const before = chosen.get(table.dataset.sortable);
-  // Numbers are of interest from the top, names from the start.
-  const numbers = [...table.tBodies[0].rows].every((row) => typeof value(row, column) === "number");
+  // Numbers start with the largest one, names with the first one.
+  const numbers = [...table.tBodies[0].rows].every((row) => typeof sortValue(row, column) === "number");
   const choice = { column, down: before?.column === column ? !before.down : numbers };
   chosen.set(table.dataset.sortable, choice);
-  sort(table, choice);
+  sortRows(table, choice);
 });
-
-document.body.addEventListener("frame", prepare);
-document.addEventListener("htmx:afterSwap", prepare);
-prepare();
+document.body.addEventListener("frame", prepareTables);
+document.addEventListener("htmx:afterSwap", prepareTables);
+prepareTables();

@@ -91,8 +91,10 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     expect(screen.locator("#log")).not_to_contain_text("deleted")
     slider.press("ArrowRight")
     expect(screen).to_have_url(re.compile(rf"{base}at/{seq + 1}/$"))
+    expect(banner).to_contain_text(f"event {seq + 1} of {head}")
     slider.press("ArrowLeft")
     expect(screen).to_have_url(re.compile(rf"{base}at/{seq}/$"))
+    expect(banner).to_contain_text(f"event {seq} of {head}")
 
     # Panels are of the moment, and follow it; nothing can be changed, and what goes on is not seen.
     screen.locator(".node .pod", has_text="web").click()

@@ -1,6 +1,10 @@
-"""Template filters that format simulated values, and the tag that links to the page of an idea."""
+"""Template filters that format simulated values, and tags for links to the pages of ideas and to scripts."""
+
+from functools import cache
 
 from django import template
+from django.conf import settings
+from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -37,3 +41,13 @@ def named(text: str) -> SafeString:
 def idea(name: str) -> dict[str, ideas.Idea]:
     """A link to the page of an idea."""
     return {"idea": ideas.translated_idea(ideas.ideas()[name])}
+
+
+@register.simple_tag
+@cache
+def preload_modules() -> SafeString:
+    """Links by which a browser loads all modules of ``static/js`` at once. Without them it finds each module
+    only after the one that imports it."""
+    names = sorted(path.name for path in (settings.BASE_DIR / "static" / "js").glob("*.js"))
+    links = ((static(f"js/{name}"),) for name in names)
+    return format_html_join("\n", '<link rel="modulepreload" href="{}">', links)

@@ -1,0 +1,41 @@
+// What a screen reader announces: the sentence of the shown cycle, at most one in five seconds, and failed requests, which are
+// also shown. The log and the lanes change many times a second, so they are not announced.
+const EVERY_MS = 5000; // it takes about this long to speak a sentence
+const region = document.getElementById("spoken");
+
+let announced = readSentence(); // the first sentence is read with the page
+let last = 0;
+let timer = 0;
+
+function readSentence() {
+  return document.querySelector("#cycle .headline")?.textContent ?? "";
+}
+
+function announce() {
+  timer = 0;
+  // An open panel is read without interruption.
+  if (document.getElementById("detail").childElementCount || readSentence() === announced) return;
+  announced = region.textContent = readSentence();
+  last = Date.now();
+}
+
+document.body.addEventListener("frame", () => {
+  if (!timer && readSentence() !== announced) timer = setTimeout(announce, Math.max(0, last + EVERY_MS - Date.now()));
+});
+
+export function showError(text) {
+  document.getElementById("trouble").textContent = text;
+}
+
+export function noAnswerText() {
+  return document.getElementById("words").dataset.failed;
+}
+
+// The server may have sent its own words.
+function showFailure({ detail: { xhr } }) {
+  const message = xhr.getResponseHeader?.("X-Trouble");
+  showError(message ? decodeURIComponent(message) : noAnswerText());
+}
+
+document.body.addEventListener("htmx:responseError", showFailure);
+document.body.addEventListener("htmx:sendError", showFailure);

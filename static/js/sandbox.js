@@ -1,0 +1,24 @@
+// The scripts of a sandbox's page. Each module registers its own handlers; the order does not matter.
+import "./announce.js";
+import "./command.js";
+import "./copy.js";
+import "./dialog.js";
+import "./hint.js";
+import "./keys.js";
+import "./live.js";
+import "./look.js";
+import "./menus.js";
+import "./panels.js";
+import "./picture.js";
+import "./play.js";
+import "./predict.js";
+import "./shortcuts.js";
+import "./tables.js";
+import "./travel.js";
+import { Grid } from "./grid.js";
+
+new Grid(document.getElementById("grid"));
+
+// htmx processes the page at this event too, and was asked to first. From now on every control has its handler: those that
+// do nothing without scripts appear (static/css/access.css).
+document.addEventListener("DOMContentLoaded", () => document.documentElement.classList.add("scripted"));
