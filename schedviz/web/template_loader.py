@@ -1,7 +1,7 @@
 """Loads templates without their indentation.
 
-The indentation is for the reader of a template, and every frame would carry it. Between HTML's tags, and between
-the attributes of a tag, one space means the same as a line break with indentation.
+The indentation is for the reader of a template, and every frame would carry it. Between HTML's tags, and
+between the attributes of a tag, one space means the same as a line break with indentation.
 """
 
 import re
