@@ -33,6 +33,7 @@ install-dev: .venv/dev
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djangofmt --check templates
 	$(BIN)/lint-imports
 
 types: .venv/dev

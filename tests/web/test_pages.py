@@ -52,7 +52,7 @@ def test_every_page_has_a_strict_content_security_policy(client: Client, cluster
         assert "script-src 'self';" in policy
         assert not re.search(rb"<script(?![^>]*\ssrc=)|\son[a-z]+=|<style", answer.content)
         for style in re.findall(r'style="([^"]*)"', answer.content.decode()):
-            assert re.fullmatch(r"(--[a-z]+:\d+%?;?)+", style)
+            assert re.fullmatch(r"(--[a-z]+: ?\d+%?(; )?)+", style)
 
 
 def test_the_home_page_makes_an_empty_sandbox_and_deletes_it(

@@ -21,6 +21,7 @@ from schedviz.questions.question import Questions
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
 from schedviz.web import ideas
+from schedviz.web.template_loader import without_indentation
 from simulator import trace
 from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
 from tests.loop.conftest import node, pod
@@ -176,7 +177,8 @@ def in_templates() -> dict[str, re.Pattern[str]]:
     """The tag of each form in the templates that is posted -> what it looks like on a page."""
     found: dict[str, re.Pattern[str]] = {}
     for path in (ROOT / "templates").rglob("*.html"):
-        for tag in re.findall(r"<form\b(?:{[{%].*?[%}]}|[^>])*>", path.read_text()):
+        source = without_indentation(path.read_text())
+        for tag in re.findall(r"<form\b(?:{[{%].*?[%}]}|[^>])*>", source):
             if 'method="post"' in tag:
                 parts = [re.escape(part) for part in re.split(r"{[{%].*?[%}]}", tag)]
                 found[f"{path.name}: {tag}"] = re.compile(".*".join(parts))

@@ -50,7 +50,7 @@ def import_report(request: HttpRequest, name: str) -> HttpResponse:
     imported = sandbox.meta().imported
     if imported is None:
         raise Http404(gettext("“%(name)s” was not made of a cluster that somebody brought.") % {"name": name})
-    context = {"report": view.present_import(imported), "subject": gettext("What was taken over")}
+    context = {"report": view.present_import(imported), "subject": gettext("Import report")}
     return panel(request, sandbox, "panels/imported.html", context)
 
 
