@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -23,12 +24,15 @@ def default_store() -> Store:
     return Store(settings.REDIS_URL)
 
 
-def prepare_default_store() -> Store:
+def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -> Store:
     """The same for a process that starts: wait until Redis serves, and migrate what is stored if that is
-    needed. Ends the process with one line where this program cannot read what is stored."""
+    needed. Ends the process with one line where this program cannot read what is stored.
+
+    before_attempt: called before each attempt to reach Redis; it ends the wait by an exception."""
     store = default_store()
     waiting = False
     while True:
+        before_attempt()
         try:
             schema.prepare(store.redis)
         except schema.WrongSchema as error:

@@ -3,7 +3,7 @@
 import shlex
 import sys
 
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.up.guardian import GRACE_SECONDS
 
 SERVER = [
@@ -31,7 +31,7 @@ stopwaitsecs={GRACE_SECONDS:.0f}
 {SHOWN}"""
     server = _python("-m", *SERVER, f"--host={host}", f"--port={port}")
     worker = _python("-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS)
-    thinker = _python("-m", "celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS)
+    job_runner = _python("-m", "celery", "--app=schedviz", "--quiet", *JOB_RUNNER_ARGUMENTS)
     return f"""
 [supervisord]
 
@@ -44,8 +44,8 @@ process_name=worker-%(process_num)d
 numprocs={workers}
 numprocs_start=1
 {kept}
-[program:thinker]
-command={thinker} --hostname=thinker
+[program:job-runner]
+command={job_runner} --hostname=job-runner
 {kept}
 [program:demo]
 command={_python("manage.py", "demo")}
@@ -53,7 +53,7 @@ autorestart=false
 startsecs=0
 {SHOWN}
 [group:schedviz]
-programs=web,worker,thinker,demo
+programs=web,worker,job-runner,demo
 """
 
 

@@ -96,12 +96,12 @@ def refusal(process: Process) -> str:
 def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number: signal.Signals) -> None:
     first = up()
     url = url_of(first)
-    checks = ("redis", "redis-writes", "broker", "worker", "thinker", "queues", "sandboxes")
+    checks = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
     ready = "".join(f"[+]{check} ok\n" for check in checks)
-    eventually(lambda: read(f"{url}/readyz") == ready, "the thinker is there, too")
+    eventually(lambda: read(f"{url}/readyz") == ready, "the job runner is there, too")
     eventually(lambda: '"Nominated"' in read(f"{url}/s/demo/trace?after=0"), "a preemption")
     before = read(f"{url}/s/demo/trace?after=0").splitlines()
-    # Guardian, Redis, web, two workers, thinker; Redis may have a child while it rewrites its file.
+    # Guardian, Redis, web, two workers, job runner; Redis may have a child while it rewrites its file.
     eventually(lambda: len(children(first)) == 6, "the whole family and nobody else")
     family = children(first)
 
