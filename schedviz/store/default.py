@@ -36,12 +36,12 @@ def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -
         try:
             schema.prepare(store.redis)
         except schema.WrongSchema as error:
-            # Celery prints no message of a SystemExit.
-            print(f"schedviz: {error}", file=sys.stderr)
+            # Celery prints no message of a SystemExit, and replaces sys.stderr by a logger.
+            print(f"schedviz: {error}", file=sys.__stderr__, flush=True)
             raise SystemExit(1) from None
         except Exception as error:
             if trouble_of(error) is None:
-                # Celery would log any other exception and go on with what is half migrated.
+                # The same message and exit status in web processes and in Celery processes.
                 log.critical("the data in Redis could not be migrated", exc_info=error)
                 raise SystemExit(1) from error
             if not waiting:

@@ -1,4 +1,4 @@
-"""The health checks of the containers: whether the service that runs in this container does its work.
+"""The health checks of the containers: whether the service in this container works.
 
     python -m schedviz.up.health worker
     python -m schedviz.up.health job-runner
@@ -53,7 +53,7 @@ def allowed_host() -> str:
 
 
 def check_heartbeat(role: str) -> None:
-    """A Celery process of this role in this container has sent a heartbeat lately. Raises Unhealthy."""
+    """A Celery process of this role in this container has sent a heartbeat just now. Raises Unhealthy."""
     # Imported here: a check of the web server, in its container every few seconds, needs none of it.
     from redis import Redis  # noqa: PLC0415
     from redis.exceptions import RedisError  # noqa: PLC0415
