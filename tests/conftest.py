@@ -27,7 +27,7 @@ PASSWORD = "test"
 os.environ["REDIS_URL"] = f"redis://:{PASSWORD}@127.0.0.1:{PORT}/0"
 os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
 
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS  # noqa: E402 (as above)
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS  # noqa: E402 (as above)
 from schedviz.loop.leadership import living_workers  # noqa: E402
 from schedviz.store import Meta, Sandbox, Store  # noqa: E402
 from schedviz.up.parts import SERVER  # noqa: E402
@@ -103,10 +103,10 @@ def worker(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 
 @pytest.fixture(scope="session")
-def thinker(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    """A real process that answers questions; they wait for it until it is there."""
-    log = tmp_path_factory.mktemp("thinker") / "log"
-    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS], log)
+def job_runner(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """A real job runner; jobs wait until it has started."""
+    log = tmp_path_factory.mktemp("job-runner") / "log"
+    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *JOB_RUNNER_ARGUMENTS], log)
     yield process
     process.stop()
 

@@ -17,11 +17,13 @@ from playwright.sync_api import Page, expect, sync_playwright
 from tests.conftest import PASSWORD, PORT, answers  # first: it says where Redis is, before settings are read
 
 # isort: split
+
 from schedviz.api import write
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop.leadership import living_workers
-from schedviz.questions.question import Questions
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.parts import SERVER
 from simulator.api import Change, Manifest
@@ -68,7 +70,7 @@ def started(stack: ExitStack) -> tuple[Page, Store]:
     for name, command in (
         ("web", [*SERVER, f"--port={port}"]),
         ("worker", ["celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]),
-        ("thinker", ["celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS]),
+        ("job-runner", ["celery", "--app=schedviz", "--quiet", *JOB_RUNNER_ARGUMENTS]),
     ):
         stack.callback(Process(["-m", *command], folder / name).stop)
     eventually(lambda: living_workers(store) and answers(f"http://127.0.0.1:{port}/healthz"), "up", 60)
@@ -137,11 +139,13 @@ def placed(sandbox: Sandbox, name: str) -> bool:
 
 
 def keep_asking(store: Store, sandbox: Sandbox, stop: threading.Event) -> None:
-    questions = Questions(store)
+    questions = JobStore(store, QUESTIONS)
     manifest = sandbox.get("pods", "default/big")
     assert manifest
     while not stop.wait(0.02):
-        questions.ask("what-if", sandbox.name, "default/big", manifest["metadata"]["uid"])
+        questions.submit(
+            Question(kind="what-if", sandbox=sandbox.name, pod="default/big", uid=manifest["metadata"]["uid"])
+        )
 
 
 def spread(times: list[float]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from schedviz.up import guardian
+from schedviz.up import parent_death
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ class Process:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        guardian.watch(self.popen.pid)
+        parent_death.watch(self.popen.pid)
 
     @property
     def output(self) -> str:
@@ -49,7 +49,7 @@ class Process:
 
     def wait(self, seconds: float = PATIENCE) -> int:
         status = self.popen.wait(seconds)
-        guardian.forget(self.popen.pid)
+        parent_death.forget(self.popen.pid)
         return status
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The real processes, on loopback: Redis, server, workers and thinker; for the fuzz and the load program."""
+"""The real processes, on loopback: Redis, server, workers, job runner; for the fuzz and the load program."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Store
@@ -49,7 +49,7 @@ class Log:
 
 
 class Stack:
-    """``logs``: of the server, then the workers, then the thinker."""
+    """``logs``: of the server, then the workers, then the job runner."""
 
     def __init__(self, port: int, store: Store, logs: list[Log], redis_pid: int = 0) -> None:
         self.port = port
@@ -75,7 +75,7 @@ def running(
         commands = {"server": ["-m", *SERVER, f"--port={port}"]}
         for name in worker_names(workers):
             commands[name] = [*celery, *WORKER_ARGUMENTS, f"--hostname={name}"]
-        commands["thinker"] = [*celery, *THINKER_ARGUMENTS, "--hostname=thinker"]
+        commands["job-runner"] = [*celery, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]
         logs = []
         for name, command in commands.items():
             environment = {"REDIS_URL": redis_of_server} if name == "server" and redis_of_server else {}

@@ -10,8 +10,8 @@ from redis.exceptions import RedisError
 
 from schedviz.celery import KEY_PREFIX, app
 from schedviz.loop.leadership import living_workers
-from schedviz.processes.guarded import QUEUES
 from schedviz.processes.heartbeats import Heartbeats
+from schedviz.processes.role import QUEUES
 from schedviz.store import Store, Trouble, trouble_of
 from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store
@@ -99,9 +99,9 @@ def _worker(store: Store) -> str:
     return "" if living_workers(store) else "no worker is alive, so the sandboxes stand still"
 
 
-def _thinker(store: Store) -> str:
-    living = Heartbeats(store.redis, "thinkers").living()
-    return "" if living else "no thinker is alive, so what-if questions and comparisons wait"
+def _job_runner(store: Store) -> str:
+    living = Heartbeats(store.redis, "job-runner").living()
+    return "" if living else "no job runner is alive, so what-if questions and comparisons wait"
 
 
 def _sandboxes(store: Store) -> str:
@@ -116,7 +116,7 @@ CHECKS: Final = (
     Check("redis-writes", _redis_writes),
     Check("broker", _broker),
     Check("worker", _worker),
-    Check("thinker", _thinker, required=False),
+    Check("job-runner", _job_runner, required=False),
     Check("queues", _queues, required=False),
     Check("sandboxes", _sandboxes, required=False),
 )

@@ -9,7 +9,7 @@ from schedviz.store import Lease, Sandbox, Store
 
 def living_workers(store: Store) -> dict[str, float]:
     """Name of each living worker -> seconds since its last heartbeat."""
-    return Heartbeats(store.redis, "workers").living()
+    return Heartbeats(store.redis, "worker").living()
 
 
 def end_lease(store: Store, sandbox: Sandbox) -> Lease | None:

@@ -50,7 +50,7 @@ class Presence:
 
     def __init__(self, store: Store, worker: str) -> None:
         self.worker = worker
-        self.workers = Heartbeats(store.redis, "workers")
+        self.workers = Heartbeats(store.redis, "worker")
         self._store = store
         self._redis: Redis = store.redis
         self._due = Due(store.redis)

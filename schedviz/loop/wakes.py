@@ -8,7 +8,7 @@ from typing import Any, cast
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from schedviz.celery import COMMON_QUEUE, app, own_queue
+from schedviz.celery import SLICES_QUEUE, app, own_queue
 from schedviz.loop.due import WAITING_SECONDS, Due, waiting_key
 from schedviz.processes.heartbeats import Heartbeats
 from schedviz.store import Store
@@ -37,7 +37,7 @@ class Wakes:
     def __init__(self, store: Store) -> None:
         self.due = Due(store.redis)
         self._store = store
-        self._workers = Heartbeats(store.redis, "workers")
+        self._workers = Heartbeats(store.redis, "worker")
 
     def wake(self, name: str) -> None:
         """Request a slice of the sandbox now. The store knows of it before the message is sent, so that a
@@ -70,7 +70,7 @@ class Wakes:
                 # Set before sending: the worker may receive the message at once, and deletes the key then.
                 self._store.redis.set(waiting_key(name), holder, ex=WAITING_SECONDS)
                 # Any: the type stubs of Celery do not allow a Queue here, although send_task does.
-                queue: Any = own_queue(COMMON_QUEUE, holder)
+                queue: Any = own_queue(SLICES_QUEUE, holder)
                 app.send_task(TASK, (name, None), queue=queue)
 
 

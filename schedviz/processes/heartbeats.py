@@ -1,27 +1,26 @@
-"""Which processes of a kind are alive.
+"""Which processes of a role are alive.
 
-A hash holds process -> the time of its last heartbeat, by Redis's clock, which is the clock by which it is
-judged, too. Ages count in both directions: a heartbeat from the future is from before Redis's clock was set
-back.
+A hash holds process -> the time of its last heartbeat. This time and the present one are both read from
+Redis's clock. A heartbeat from the future counts as old: it was sent before Redis's clock was set back.
 """
 
 from collections.abc import Iterable
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 from redis import Redis
 
+from schedviz.processes.role import Role
 from schedviz.store.keys import PREFIX
 from schedviz.store.wall import seconds_of
 
 BEAT_SECONDS: Final = 0.5
 TTL_SECONDS: Final = 2.0
-"""A process that has not beaten for this long is dead to the others: four beats, so that a long swap-in is no
-death. It would do no harm: a worker's writes are fenced."""
+"""A process without a heartbeat for this long counts as dead. These are four heartbeats, so that a process
+that the machine swaps in is seldom taken for dead. If it is, that does no harm: the epoch of the lease guards
+its writes."""
 
 NEVER: Final = 0
 """The heartbeat of a process that has stopped."""
-
-Kind = Literal["workers", "thinkers"]
 
 _BEAT = """
 local t = redis.call('TIME')
@@ -31,35 +30,35 @@ return now
 """
 
 
-def key(kind: Kind) -> str:
-    return f"{PREFIX}:heartbeats:{kind}"
+def heartbeats_key(role: Role) -> str:
+    return f"{PREFIX}:heartbeats:{role}"
 
 
 class Heartbeats:
-    """The heartbeats of all processes of a kind."""
+    """The heartbeats of all processes of a role."""
 
-    def __init__(self, redis: Redis, kind: Kind) -> None:
+    def __init__(self, redis: Redis, role: Role) -> None:
         self._redis = redis
-        self._key = key(kind)
+        self._key = heartbeats_key(role)
         self._beat = redis.register_script(_BEAT)
 
     def beat(self, name: str) -> float:
-        """The process is alive; Redis's time of that."""
+        """Write that the process is alive. Returns the time of this heartbeat."""
         return float(cast("bytes", self._beat([self._key], [name])))
 
     def stop(self, name: str) -> None:
-        """The process stops: it is dead from now on. What it leaves is removed with that of the dead."""
+        """Write that the process stops: it counts as dead from now on."""
         self._redis.hset(self._key, name, NEVER)
 
     def is_alive(self, name: str) -> bool:
         return name in self.living()
 
     def living(self) -> dict[str, float]:
-        """The living by name, with how many seconds ago each has beaten."""
+        """Name of each living process -> seconds since its last heartbeat."""
         return {name: age for name, age in self._ages().items() if age < TTL_SECONDS}
 
     def dead(self) -> list[str]:
-        """The processes that died or stopped, and were not forgotten yet."""
+        """The processes that died or stopped, and that :meth:`forget` has not removed."""
         return [name for name, age in self._ages().items() if age >= TTL_SECONDS]
 
     def forget(self, names: Iterable[str]) -> None:

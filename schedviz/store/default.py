@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -23,21 +24,24 @@ def default_store() -> Store:
     return Store(settings.REDIS_URL)
 
 
-def prepare_default_store() -> Store:
+def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -> Store:
     """The default store, for a process that starts: waits until Redis serves, and migrates the stored data if
-    that is needed. Ends the process with one line if this program cannot read the stored data."""
+    that is needed. Ends the process with one line if this program cannot read the stored data.
+
+    before_attempt: called before each attempt to reach Redis; it ends the wait by an exception."""
     store = default_store()
     waiting = False
     while True:
+        before_attempt()
         try:
             schema.prepare(store.redis)
         except schema.WrongSchema as error:
-            # Celery does not print the message of a SystemExit.
-            print(f"schedviz: {error}", file=sys.stderr)
+            # Celery prints no message of a SystemExit, and replaces sys.stderr by a logger.
+            print(f"schedviz: {error}", file=sys.__stderr__, flush=True)
             raise SystemExit(1) from None
         except Exception as error:
             if trouble_of(error) is None:
-                # Celery would log any other exception and continue with partly migrated data.
+                # The same message and exit status in web processes and in Celery processes.
                 log.critical("the data in Redis could not be migrated", exc_info=error)
                 raise SystemExit(1) from error
             if not waiting:

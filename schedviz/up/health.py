@@ -1,7 +1,7 @@
-"""The health checks of the containers: whether the service that runs in this container does its work.
+"""The health checks of the containers: whether the service in this container works.
 
-    python -m schedviz.up.health workers
-    python -m schedviz.up.health thinkers
+    python -m schedviz.up.health worker
+    python -m schedviz.up.health job-runner
     python -m schedviz.up.health http://127.0.0.1:8000/healthz
 
 Prints one line; the exit status is 0 where the service is healthy, and 1 where it is not.
@@ -9,7 +9,7 @@ Prints one line; the exit status is 0 where the service is healthy, and 1 where 
 
 import sys
 import urllib.request
-from typing import Final, cast, get_args
+from typing import Final
 
 from schedviz import settings
 
@@ -52,26 +52,27 @@ def allowed_host() -> str:
     return "localhost" if host == "*" else host
 
 
-def check_heartbeat(kind: str) -> None:
-    """A Celery process of this kind in this container has sent a heartbeat lately. Raises Unhealthy."""
+def check_heartbeat(role: str) -> None:
+    """A Celery process of this role in this container has sent a heartbeat just now. Raises Unhealthy."""
     # Imported here: a check of the web server, in its container every few seconds, needs none of it.
     from redis import Redis  # noqa: PLC0415
     from redis.exceptions import RedisError  # noqa: PLC0415
 
-    from schedviz.processes.heartbeats import TTL_SECONDS, Heartbeats, Kind  # noqa: PLC0415
-    from schedviz.processes.name import runs_here  # noqa: PLC0415
+    from schedviz.processes.heartbeats import TTL_SECONDS, Heartbeats  # noqa: PLC0415
+    from schedviz.processes.process_name import runs_here  # noqa: PLC0415
+    from schedviz.processes.role import ROLES  # noqa: PLC0415
 
-    if kind not in get_args(Kind):
-        raise Unhealthy(f"{kind!r} is none of {', '.join(get_args(Kind))}")
+    if role not in ROLES:
+        raise Unhealthy(f"{role!r} is none of {', '.join(ROLES)}")
     try:
         with Redis.from_url(
             settings.REDIS_URL, socket_connect_timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS
         ) as redis:
-            living = Heartbeats(redis, cast("Kind", kind)).living()
+            living = Heartbeats(redis, role).living()
     except (RedisError, OSError) as error:
         raise Unhealthy(f"Redis does not answer: {error}") from None
     if not any(runs_here(name) for name in living):
-        raise Unhealthy(f"none of the {kind} here has sent a heartbeat for {TTL_SECONDS:.0f} s")
+        raise Unhealthy(f"no {role} here has sent a heartbeat for {TTL_SECONDS:.0f} s")
 
 
 if __name__ == "__main__":

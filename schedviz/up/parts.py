@@ -1,69 +1,32 @@
-"""What ``manage.py up`` starts and shows, by name."""
+"""The programs that ``manage.py up`` starts."""
 
-import shlex
 import sys
 
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.up.guardian import GRACE_SECONDS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.up.supervisor import Program
 
 SERVER = [
     "uvicorn",
     "schedviz.asgi:application",
     "--log-level=warning",
     "--no-access-log",
-    # Open pages hold sockets and streams, and would hold up the end: they reconnect by themselves.
+    # Open pages hold sockets and streams, which would delay the end. They connect again by themselves.
     "--timeout-graceful-shutdown=1",
 ]
 """The ASGI server, without its address."""
 
 DEMO = "demo"
-"""The sandbox that a first visitor finds."""
+"""The sandbox that a first visitor sees."""
 
 
-def programs(host: str, port: int, workers: int) -> str:
-    """The configuration of Supervisor: https://supervisord.org/configuration.html"""
-    # What dies within ten seconds of its start, six times in a row, does so for a reason that stays.
-    kept = f"""
-autorestart=true
-startsecs=10
-startretries=5
-stopwaitsecs={GRACE_SECONDS:.0f}
-{SHOWN}"""
-    server = _python("-m", *SERVER, f"--host={host}", f"--port={port}")
-    worker = _python("-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS)
-    thinker = _python("-m", "celery", "--app=schedviz", "--quiet", *THINKER_ARGUMENTS)
-    return f"""
-[supervisord]
-
-[program:web]
-command={server}
-{kept}
-[program:worker]
-command={worker} --hostname=worker-%(process_num)d
-process_name=worker-%(process_num)d
-numprocs={workers}
-numprocs_start=1
-{kept}
-[program:thinker]
-command={thinker} --hostname=thinker
-{kept}
-[program:demo]
-command={_python("manage.py", "demo")}
-autorestart=false
-startsecs=0
-{SHOWN}
-[group:schedviz]
-programs=web,worker,thinker,demo
-"""
-
-
-SHOWN = """
-redirect_stderr=true
-stdout_events_enabled=true
-stdout_logfile=NONE
-"""
-
-
-def _python(*arguments: str) -> str:
-    # Supervisor takes a lone percent sign for the start of an expression.
-    return shlex.join([sys.executable, *arguments]).replace("%", "%%")
+def programs(host: str, port: int, workers: int) -> list[Program]:
+    """The web server, the workers, the job runner, and what makes the sandbox :data:`DEMO`."""
+    python = [sys.executable]
+    celery = [*python, "-m", "celery", "--app=schedviz", "--quiet"]
+    names = [f"worker-{number}" for number in range(1, workers + 1)]
+    return [
+        Program("web", [*python, "-m", *SERVER, f"--host={host}", f"--port={port}"]),
+        *(Program(name, [*celery, *WORKER_ARGUMENTS, f"--hostname={name}"]) for name in names),
+        Program("job-runner", [*celery, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]),
+        Program("demo", [*python, "manage.py", "demo"], restarts=False),
+    ]

@@ -1,4 +1,4 @@
-"""What must be so before anything is started. Each failure is one line that says what to do."""
+"""The checks before ``manage.py up`` starts anything. Each failure is one line that says what to do."""
 
 import socket
 
@@ -9,15 +9,15 @@ from schedviz.store import schema, trouble_of
 
 
 class NotReady(Exception):
-    """The message is for the person at the terminal."""
+    """The message is printed in the terminal."""
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises NotReady when nothing can listen there."""
+    """Raises NotReady if the server cannot listen there."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
-            # As the server does it: connections of the last run that linger are no obstacle.
+            # As the server does, so that connections of its last run do not count.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except PermissionError:
@@ -31,7 +31,7 @@ def check_port(host: str, port: int) -> None:
 
 
 def check_redis(url: str) -> None:
-    """Raises NotReady when no Redis answers at the URL, or one too old."""
+    """Raises NotReady if no Redis responds at the URL, or its version is too old."""
     try:
         with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as redis:
             version = redis.info("server")["redis_version"]
@@ -39,13 +39,13 @@ def check_redis(url: str) -> None:
         raise NotReady(f"the Redis at REDIS_URL refuses the password: {error}") from None
     except (RedisError, OSError, ValueError) as error:
         raise NotReady(f"the Redis at REDIS_URL does not answer: {error}") from None
-    # Streams' exclusive ranges, which the watch log is read by, came with 6.2.
+    # The watch log is read by exclusive ranges of streams, which came with 6.2.
     if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
         raise NotReady(f"the Redis at REDIS_URL is version {version}; schedviz needs 6.2 or newer")
 
 
 def check_schema(url: str) -> None:
-    """Migrates what is stored, if that is needed. Raises NotReady when it is of a newer schedviz."""
+    """Migrates what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it."""
     with Redis.from_url(url) as redis:
         try:
             schema.prepare(redis)

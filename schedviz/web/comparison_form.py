@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.comparisons.order import Half, Source, Wish
+from schedviz.jobs.comparison_job import ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.web import scenarios
 from simulator.api import SECOND, Manifest
@@ -97,7 +97,7 @@ class InvalidField(ValueError):
         self.field = field
 
 
-def parse_comparison(store: Store, posted: Mapping[str, str]) -> Wish:
+def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonRequest:
     """Parse the posted form of a comparison.
 
     Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
@@ -125,11 +125,10 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> Wish:
             raise InvalidField("workload", gettext("Choose a workload."))
         text, scenario = _scenario(text)
         config, queue, seed = scenario.config, scenario.queue, scenario.seed
-    own = Half(OWN, config, queue, seed)
-    a, b = (_half(posted, side, own) for side in ("a", "b"))
-    return Wish(
-        cast("Source", kind), name, text, a, b, _duration_seconds(posted.get("until", DEFAULT_DURATION))
-    )
+    own = RequestedSide(OWN, config, queue, seed)
+    a, b = (_side(posted, side, own) for side in ("a", "b"))
+    seconds = _duration_seconds(posted.get("until", DEFAULT_DURATION))
+    return ComparisonRequest(cast("WorkloadSource", kind), name, text, a, b, seconds)
 
 
 def _scenario(text: str) -> tuple[str, Scenario]:
@@ -148,7 +147,7 @@ def _scenario(text: str) -> tuple[str, Scenario]:
         raise InvalidField("text", str(error)) from None
 
 
-def _half(posted: Mapping[str, str], side: str, own: Half) -> Half:
+def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> RequestedSide:
     preset = next((each for each in PRESETS if each.name == posted.get(side)), None)
     if preset is None:
         raise InvalidField(side, gettext("Choose a scheduler."))
@@ -160,7 +159,7 @@ def _half(posted: Mapping[str, str], side: str, own: Half) -> Half:
     seed = posted.get(f"{side}_seed", "").strip()
     if seed and not (seed.isascii() and seed.isdecimal() and len(seed) < 10):
         raise InvalidField(f"{side}_seed", gettext("The seed is a whole number."))
-    return Half(preset.name, config, queue, int(seed) if seed else own.seed)
+    return RequestedSide(preset.name, config, queue, int(seed) if seed else own.seed)
 
 
 def _config(side: str, text: str) -> Manifest:
@@ -184,5 +183,5 @@ def _duration_seconds(text: str) -> int:
     return seconds
 
 
-def preset_label(half: Half) -> str:
-    return str(next((each.label for each in PRESETS if each.name == half.preset), half.preset))
+def preset_label(side: RequestedSide) -> str:
+    return str(next((each.label for each in PRESETS if each.name == side.preset), side.preset))

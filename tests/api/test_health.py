@@ -11,20 +11,20 @@ from django.test import RequestFactory
 from redis import Redis
 
 from schedviz.api import health
-from schedviz.celery import KEY_PREFIX, QUESTIONS_QUEUE, THINKER_ARGUMENTS, WORKER_ARGUMENTS, app
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, JOBS_QUEUE, KEY_PREFIX, WORKER_ARGUMENTS, app
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Store
 from schedviz.up.parts import SERVER
 from tests.processes import Process, answers
 from tests.waiting import PATIENCE, eventually
 
-CHECKS = ("redis", "redis-writes", "broker", "worker", "thinker", "queues", "sandboxes")
+CHECKS = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
 NO_WORKER = "[-]worker failed: no worker is alive, so the sandboxes stand still"
-NO_THINKER = "[!]thinker failed: no thinker is alive, so what-if questions and comparisons wait"
+NO_JOB_RUNNER = "[!]job-runner failed: no job runner is alive, so what-if questions and comparisons wait"
 
 
 class Whole:
-    """A Redis and a server; workers and thinkers are started by the test."""
+    """A Redis and a server; workers and job runners are started by the test."""
 
     def __init__(self, directory: Path, redis: EmbeddedRedis, ends: ExitStack) -> None:
         self.redis = redis
@@ -65,18 +65,18 @@ def whole(tmp_path: Path, redis_url: str) -> Iterator[Whole]:
 
 
 def test_each_part_that_is_missing_is_named_with_what_is_wrong(whole: Whole) -> None:
-    assert whole.readyz() == (503, [NO_WORKER, NO_THINKER])
+    assert whole.readyz() == (503, [NO_WORKER, NO_JOB_RUNNER])
     worker = whole.start_celery("worker", WORKER_ARGUMENTS)
-    thinker = whole.start_celery("thinker", THINKER_ARGUMENTS)
-    eventually(lambda: worker.alive() and thinker.alive() and whole.readyz() == (200, []), "all is ready")
+    job_runner = whole.start_celery("job-runner", JOB_RUNNER_ARGUMENTS)
+    eventually(lambda: worker.alive() and job_runner.alive() and whole.readyz() == (200, []), "all is ready")
 
-    thinker.kill()
-    eventually(lambda: whole.readyz() == (200, [NO_THINKER]), "without a thinker the sandboxes run")
+    job_runner.kill()
+    eventually(lambda: whole.readyz() == (200, [NO_JOB_RUNNER]), "without a job runner the sandboxes run")
     with Redis.from_url(whole.redis.url) as redis:
-        redis.rpush(f"{KEY_PREFIX}{QUESTIONS_QUEUE}", *["{}"] * 1_001)
-        waiting = "[!]queues failed: 1001 messages wait in the queue questions"
-        assert whole.readyz() == (200, [NO_THINKER, waiting])
-        redis.delete(f"{KEY_PREFIX}{QUESTIONS_QUEUE}")
+        redis.rpush(f"{KEY_PREFIX}{JOBS_QUEUE}", *["{}"] * 1_001)
+        waiting = "[!]queues failed: 1001 messages wait in the queue jobs"
+        assert whole.readyz() == (200, [NO_JOB_RUNNER, waiting])
+        redis.delete(f"{KEY_PREFIX}{JOBS_QUEUE}")
 
         redis.config_set("maxmemory", 1)
         full = "[-]redis-writes failed: Redis is out of memory (its maxmemory) and stores nothing"
@@ -84,7 +84,7 @@ def test_each_part_that_is_missing_is_named_with_what_is_wrong(whole: Whole) -> 
         assert (status, lines[0]) == (503, full)
         redis.config_set("maxmemory", 0)
     worker.kill()
-    eventually(lambda: whole.readyz() == (503, [NO_WORKER, NO_THINKER]), "no worker is left")
+    eventually(lambda: whole.readyz() == (503, [NO_WORKER, NO_JOB_RUNNER]), "no worker is left")
 
     whole.redis.stop()
     status, lines = whole.readyz()

@@ -8,7 +8,7 @@ from tests.processes import Process
 from .conftest import Open, node, pod
 from .test_accessibility import Complaints
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("thinker")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("job_runner")]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_p
 
 
 def test_a_sandbox_is_compared_as_it_is_now_and_one_that_runs_long_may_be_stopped(
-    screen: Page, live: Open, thinker: Process
+    screen: Page, live: Open, job_runner: Process
 ) -> None:
     sandbox = live(node("node-1"), node("node-2"), pod("waits", "8"))
     expect(screen.locator("#lane-unschedulable .chip", has_text="waits")).to_be_visible()

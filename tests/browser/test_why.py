@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
-    screen: Page, live: Open, store: Store, thinker: Process
+    screen: Page, live: Open, store: Store, job_runner: Process
 ) -> None:
     tainted = node("node-2", "8")
     tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
@@ -63,7 +63,7 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
 
     # While nobody answers it waits in line, and can be stopped there.
     screen.goto(f"/s/{sandbox.name}/pods/default/huge/")
-    with thinker.halted():
+    with job_runner.halted():
         screen.locator("#suppose-ask").click()
         section = screen.locator("#pod-panel .suppose")
         expect(section.get_by_role("progressbar")).to_be_visible()
@@ -78,7 +78,7 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
 
 
 def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_have_saved_it(
-    screen: Page, live: Open, thinker: Process
+    screen: Page, live: Open, job_runner: Process
 ) -> None:
     sandbox = live(URGENT, node("node-1", "4"), node("node-2", "8"), pod("web", "1"))
     complaints = Complaints(screen)

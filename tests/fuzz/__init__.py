@@ -1,4 +1,4 @@
-"""The fuzz: requests of every sort, valid, broken and hostile, to the real server, worker and thinker.
+"""The fuzz: requests of every sort, valid, broken and hostile, to the real server, worker and job runner.
 
     python -m tests.fuzz --requests 40000 --seed 1
 

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, question_key
 from schedviz.loop.leadership import living_workers
-from schedviz.questions.question import Questions
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.up.parts import SERVER
 from tests.conftest import answers
@@ -38,7 +39,7 @@ class Answer(NamedTuple):
 
 
 class Stack:
-    """A Redis, a server, a worker and a thinker."""
+    """A Redis, a server, a worker and a job runner."""
 
     def __init__(self, directory: Path, redis: EmbeddedRedis) -> None:
         self.redis = redis
@@ -49,7 +50,7 @@ class Stack:
         self.processes: dict[str, Process] = {}
         self.start("server", ["-m", *SERVER, f"--port={port}"])
         self.start("worker", [*CELERY, *WORKER_ARGUMENTS])
-        self.start("thinker", [*CELERY, *THINKER_ARGUMENTS])
+        self.start("job-runner", [*CELERY, *JOB_RUNNER_ARGUMENTS])
         eventually(lambda: self.alive() and living_workers(self.store), "the worker lives", 60)
         eventually(lambda: self.alive() and answers(f"{self.url}/healthz"), "the server answers", 60)
 
@@ -86,8 +87,8 @@ class Stack:
         self.store.redis.config_set("maxmemory", 1 if full else 0)
 
     def stored(self) -> dict[bytes, bytes]:
-        """All that is stored of sandboxes, of questions and of comparisons."""
-        keys = [key for key in self.store.redis.keys("schedviz:*") if b"{" in key or b":comparisons:" in key]
+        """All that is stored of sandboxes and of jobs."""
+        keys = [key for key in self.store.redis.keys("schedviz:*") if b"{" in key or b":jobs:" in key]
         return {key: self.store.redis.dump(key) or b"" for key in sorted(keys)}
 
     def close(self) -> None:
@@ -176,9 +177,9 @@ def refused(stack: Stack) -> None:
     )
     # Those that start now find no memory either, and wait for it.
     stack.start("late worker", [*CELERY, *WORKER_ARGUMENTS])
-    stack.start("late thinker", [*CELERY, *THINKER_ARGUMENTS])
+    stack.start("late job runner", [*CELERY, *JOB_RUNNER_ARGUMENTS])
     stack.start("demo", ["manage.py", "demo"])
-    for name in ("late worker", "late thinker", "demo"):
+    for name in ("late worker", "late job runner", "demo"):
         output = stack.processes[name]
         eventually(lambda process=output: process.alive() and "maxmemory" in process.output, name, 60)
     assert stack.stored() == before
@@ -197,14 +198,15 @@ def goes_on(stack: Stack, sandbox: Sandbox) -> None:
     eventually(lambda: stack.alive() and "second" in bound(sandbox), "the loop goes on", 30)
     eventually(lambda: stack.request("GET", "/readyz").status == 200, "all is ready")
     stack.kill("worker")
-    stack.kill("thinker")
+    stack.kill("job-runner")
     assert stack.request("POST", PODS, pod("third", cpu="64")).status == 201
     eventually(lambda: stack.alive() and lane_of(sandbox, "default/third"), "the late worker leads", 30)
     assert stack.request("POST", "/s/sandbox/pods/default/third/whatif/", "do=ask").status == 200
-    questions, uid = Questions(stack.store), (sandbox.get("pods", "default/third") or {})["metadata"]["uid"]
+    uid = (sandbox.get("pods", "default/third") or {})["metadata"]["uid"]
+    questions = JobStore(stack.store, QUESTIONS)
 
     def answered() -> bool:
-        question = questions.read("what-if", "sandbox", "default/third", uid)
+        question = questions.read(question_key("what-if", "sandbox", "default/third", uid=uid))
         return stack.alive() and question is not None and question.state == "done"
 
-    eventually(answered, "the late thinker answers", 30)
+    eventually(answered, "the late job runner answers", 30)

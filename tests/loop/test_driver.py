@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from schedviz.api import write
-from schedviz.celery import COMMON_QUEUE, KEY_PREFIX, own_queue
+from schedviz.celery import KEY_PREFIX, SLICES_QUEUE, own_queue
 from schedviz.loop import driver as module
 from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
 from schedviz.loop.due import KEY, RETRY_SECONDS, SliceTime
@@ -199,7 +199,7 @@ def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
     run(driver, store, sandbox)
     lease = sandbox.lease()
     assert lease
-    queue = f"{KEY_PREFIX}{own_queue(COMMON_QUEUE, lease.holder).name}"
+    queue = f"{KEY_PREFIX}{own_queue(SLICES_QUEUE, lease.holder).name}"
     wakes = Wakes(store)
     for _ in range(5):
         wakes.wake(sandbox.name)
@@ -217,7 +217,7 @@ def test_a_message_at_the_leader_stands_for_all_wakes_that_found_it_there(
     run(driver, store, sandbox)
     lease = sandbox.lease()
     assert lease
-    queue = f"{KEY_PREFIX}{own_queue(COMMON_QUEUE, lease.holder).name}"
+    queue = f"{KEY_PREFIX}{own_queue(SLICES_QUEUE, lease.holder).name}"
     slow = Wakes(store)
     mark = slow.due.mark
 

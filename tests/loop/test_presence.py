@@ -18,7 +18,7 @@ def alone(store: Store, monkeypatch: pytest.MonkeyPatch, sandbox_name: str) -> N
     """Keys of the test's own, apart from those of the session's worker."""
     for key in ("ALIVE", "REBASE_LOCK", "SWEEP_LOCK"):
         monkeypatch.setattr(module, key, f"test:{sandbox_name}:{key}")
-    monkeypatch.setattr(heartbeats, "key", lambda kind: f"test:{sandbox_name}:{kind}")
+    monkeypatch.setattr(heartbeats, "heartbeats_key", lambda role: f"test:{sandbox_name}:{role}")
     monkeypatch.setattr(due, "KEY", f"test:{sandbox_name}:due")
 
 
@@ -105,7 +105,7 @@ def test_when_the_clock_of_redis_was_set_back_simulated_time_goes_on_from_where_
     store.redis.zadd(due.KEY, {sandbox.name: (wall + HOUR) * SECOND})
     store.redis.set(module.SWEEP_LOCK, "a worker")
     worker, dead = Presence(store, "worker"), Presence(store, "dead")
-    store.redis.hset(heartbeats.key("workers"), "dead", wall + HOUR)
+    store.redis.hset(heartbeats.heartbeats_key("worker"), "dead", wall + HOUR)
     assert not worker.is_alive("dead")
 
     worker.beat()

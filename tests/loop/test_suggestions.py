@@ -10,8 +10,9 @@ import pytest
 
 from schedviz.api import edits, write
 from schedviz.api.branch import branch_of_now
-from schedviz.questions import thinker
-from schedviz.questions.question import Question, Questions
+from schedviz.jobs.find_answer import find_answer
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Conflict
@@ -29,13 +30,13 @@ START = 1_735_689_600 * SECOND
 def asked(store: Store, sandbox: Sandbox, key: str) -> Question:
     manifest = sandbox.get("pods", key)
     assert manifest
-    question = Question("q", "what-if", sandbox.name, key, manifest["metadata"]["uid"])
-    questions = Questions(store)
-    thinker.answer(store, questions, question)
-    told = questions.read("what-if", sandbox.name, key)
-    assert told
-    assert told.state == "done", told
-    return told
+    question = Question(kind="what-if", sandbox=sandbox.name, pod=key, uid=manifest["metadata"]["uid"])
+    questions = JobStore(store, QUESTIONS)
+    find_answer(store, questions, question)
+    answered = questions.read(question.key)
+    assert answered
+    assert answered.state == "done", answered
+    return answered
 
 
 def is_pending(manifest: Manifest) -> bool:
@@ -90,14 +91,18 @@ def test_a_search_that_was_stopped_says_so_and_one_that_is_under_way_is_not_begu
     store: Store, sandbox: Sandbox
 ) -> None:
     write.create(sandbox, [node("n", cpu="1"), pod("web", cpu="2")])
-    questions = Questions(store)
+    questions = JobStore(store, QUESTIONS)
     manifest = sandbox.get("pods", "default/web")
     assert manifest
-    question = questions.ask("what-if", sandbox.name, "default/web", manifest["metadata"]["uid"])
-    again = questions.ask("what-if", sandbox.name, "default/web", manifest["metadata"]["uid"])
-    assert again.id == question.id
-    questions.stop(question)
-    thinker.answer(store, questions, question)
-    told = questions.read("what-if", sandbox.name, "default/web")
-    assert told == msgspec.structs.replace(question, state="stopped")
-    assert questions.ask("what-if", sandbox.name, "default/web", question.uid).id != question.id
+
+    def ask() -> Question:
+        return questions.submit(
+            Question(kind="what-if", sandbox=sandbox.name, pod="default/web", uid=manifest["metadata"]["uid"])
+        )
+
+    question = ask()
+    assert ask().id == question.id
+    questions.request_stop(question)
+    find_answer(store, questions, question)
+    assert questions.read(question.key) == msgspec.structs.replace(question, state="stopped")
+    assert ask().id != question.id

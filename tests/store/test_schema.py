@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Meta, Store
 from schedviz.store.keys import REGISTRY, SCHEMA, SCHEMA_LOCK
+from schedviz.store.migrations import remove_old_jobs
 from schedviz.store.schema import VERSION, WrongSchema, prepare
 from schedviz.up.parts import SERVER
 from tests.processes import Process
@@ -47,6 +48,19 @@ def migration(name: str, parts: int = 2) -> Callable[[Redis], Iterator[None]]:
 
 def ran(redis: Redis) -> list[str]:
     return [part.decode() for part in redis.lrange(RAN, 0, -1)]
+
+
+def test_the_questions_and_comparisons_of_version_1_are_removed(redis: Redis) -> None:
+    redis.sadd(REGISTRY, "kept")
+    redis.set("schedviz:comparisons:{1f}", "{}")
+    redis.zadd("schedviz:comparisons:kept", {"1f": 1})
+    redis.zadd("schedviz:questions:waiting", {"a": 1})
+    redis.lpush("schedviz:celery:questions", "{}")
+    redis.hset("schedviz:heartbeats:workers", "w", 1)
+    redis.lpush("schedviz:celery:slices.w", "{}")
+    redis.lpush("schedviz:celery:slices", "{}")
+    prepare(redis, [remove_old_jobs])
+    assert sorted(redis.keys("*")) == [b"schedviz:celery:slices", REGISTRY.encode(), SCHEMA.encode()]
 
 
 TO_2, TO_3 = migration("to 2"), migration("to 3")
@@ -129,6 +143,7 @@ def test_a_process_that_lost_the_lock_leaves_the_rest_to_another(redis: Redis) -
 TWO = """
 import sys
 from redis import Redis
+from schedviz.store.migrations import remove_old_jobs
 from schedviz.store.schema import prepare
 def to_2(redis):
     redis.rpush("ran", "to 2")
@@ -170,7 +185,7 @@ def test_every_process_refuses_a_newer_store_with_one_line(
     commands = {
         "server": ["-m", *SERVER, f"--port={port}"],
         "worker": [*CELERY, *WORKER_ARGUMENTS],
-        "thinker": [*CELERY, *THINKER_ARGUMENTS],
+        "job-runner": [*CELERY, *JOB_RUNNER_ARGUMENTS],
         "demo": ["manage.py", "demo"],
         "up": ["manage.py", "up"],
     }

@@ -14,13 +14,13 @@ import yaml
 from django.conf import global_settings
 
 from schedviz import environment, settings
-from schedviz.celery import THINKER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.embedded_redis import redis_conf
 from schedviz.up.parts import SERVER
 from tests.processes import ROOT
 
 WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
-PROCESSES = ("web", "worker", "thinker")
+PROCESSES = ("web", "worker", "job-runner")
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,8 @@ def services() -> dict[str, Any]:
 
 
 def read_by_processes() -> set[str]:
-    """The settings that the web server, a worker or the thinker read: those that Django reads, and those that
-    the code names anywhere but in ``manage.py up``, which runs in no container."""
+    """The settings that the web server, a worker or the job runner read: those that Django reads, and those
+    that the code names anywhere but in ``manage.py up``, which runs in no container."""
     assert settings.REDIS_URL
     known = environment.KNOWN.keys()
     code = [path for path in (ROOT / "schedviz").rglob("*.py") if "up" not in path.parts]
@@ -48,7 +48,7 @@ def interpolated(value: str, variables: dict[str, str]) -> str:
 
 def test_the_commands_are_those_that_up_starts(services: dict[str, Any]) -> None:
     assert services["web"]["command"] == WEB
-    for name, arguments in (("worker", WORKER_ARGUMENTS), ("thinker", THINKER_ARGUMENTS)):
+    for name, arguments in (("worker", WORKER_ARGUMENTS), ("job-runner", JOB_RUNNER_ARGUMENTS)):
         assert services[name]["command"] == [
             "python", "-m", "celery", "--app=schedviz", "--quiet", *arguments,
         ]  # fmt: skip
@@ -78,7 +78,7 @@ def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None
 
 
 def test_a_worker_can_be_scaled(services: dict[str, Any]) -> None:
-    for name in ("worker", "thinker"):
+    for name in ("worker", "job-runner"):
         assert not {"ports", "container_name", "hostname"} & services[name].keys()
 
 
@@ -103,8 +103,8 @@ def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
     checks = {name: service["healthcheck"] for name, service in services.items()}
     assert checks["redis"]["test"] == ["CMD-SHELL", "redis-cli ping | grep -q PONG"]
     assert checks["web"]["test"] == ["CMD", *HEALTH, "http://127.0.0.1:8000/healthz"]
-    assert checks["worker"]["test"] == ["CMD", *HEALTH, "workers"]
-    assert checks["thinker"]["test"] == ["CMD", *HEALTH, "thinkers"]
+    assert checks["worker"]["test"] == ["CMD", *HEALTH, "worker"]
+    assert checks["job-runner"]["test"] == ["CMD", *HEALTH, "job-runner"]
     for name in PROCESSES:
         assert {"interval", "timeout", "retries", "start_period"} < checks[name].keys()
 
@@ -158,7 +158,7 @@ def test_the_image_holds_the_health_checks(
         check=False,
     )
     assert (answer.returncode, answer.stderr) == (1, "")
-    assert re.fullmatch(r"(none of the .+|http://.+Connection refused>)\n", answer.stdout)
+    assert re.fullmatch(r"(no .+|http://.+Connection refused>)\n", answer.stdout)
 
 
 HOME = """

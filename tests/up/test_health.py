@@ -7,12 +7,11 @@ import sys
 import pytest
 from redis import Redis
 
-from schedviz.processes.heartbeats import Heartbeats, Kind
-from schedviz.processes.name import process_name, runs_here
+from schedviz.processes.heartbeats import Heartbeats
+from schedviz.processes.process_name import make_process_name, runs_here
+from schedviz.processes.role import ROLES, Role
 from tests.processes import ROOT, Process
 from tests.waiting import PATIENCE, eventually
-
-KINDS: list[Kind] = ["workers", "thinkers"]
 
 
 def health(service: str, **environment: str) -> tuple[int, str]:
@@ -30,32 +29,32 @@ def health(service: str, **environment: str) -> tuple[int, str]:
     return ended.returncode, ended.stdout.rstrip("\n")
 
 
-def test_a_worker_and_a_thinker_are_healthy_while_they_send_heartbeats(
-    worker: Process, thinker: Process
+def test_a_worker_and_a_job_runner_are_healthy_while_they_send_heartbeats(
+    worker: Process, job_runner: Process
 ) -> None:
-    for service in KINDS:
-        eventually(lambda kind=service: health(kind) == (0, "ok"), f"{service} are healthy")
-    with thinker.halted():
-        failed = (1, "none of the thinkers here has sent a heartbeat for 2 s")
-        eventually(lambda: health("thinkers") == failed, "a thinker that hangs is not healthy")
-    eventually(lambda: health("thinkers") == (0, "ok"), "it goes on")
+    for role in ROLES:
+        eventually(lambda role=role: health(role) == (0, "ok"), f"the {role} is healthy")
+    with job_runner.halted():
+        failed = (1, "no job-runner here has sent a heartbeat for 2 s")
+        eventually(lambda: health("job-runner") == failed, "a job runner that hangs is not healthy")
+    eventually(lambda: health("job-runner") == (0, "ok"), "it goes on")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_heartbeat_of_another_container_does_not_count(redis_url: str, kind: Kind) -> None:
+@pytest.mark.parametrize("role", ROLES)
+def test_the_heartbeat_of_another_container_does_not_count(redis_url: str, role: Role) -> None:
     url = f"{redis_url.removesuffix('/0')}/8"
     with Redis.from_url(url) as redis:
         redis.flushdb()
-        heartbeats = Heartbeats(redis, kind)
-        here = process_name()
+        heartbeats = Heartbeats(redis, role)
+        here = make_process_name()
         heartbeats.beat(f"other-{here}")
         heartbeats.beat(f"{here}-0")
-        assert health(kind, REDIS_URL=url)[0] == 1
+        assert health(role, REDIS_URL=url)[0] == 1
         redis.flushdb()
 
 
 def test_a_name_tells_where_its_process_runs() -> None:
-    here = process_name()
+    here = make_process_name()
     assert runs_here(here)
     assert not runs_here(f"other-{here}")
     assert not runs_here(here.rpartition("-")[0])
@@ -88,7 +87,7 @@ def test_what_does_not_answer_is_not_healthy() -> None:
     nowhere = "127.0.0.1:1"
     status, line = health(f"http://{nowhere}/healthz")
     assert (status, line) == (1, f"http://{nowhere}/healthz: <urlopen error [Errno 111] Connection refused>")
-    status, line = health("workers", REDIS_URL=f"redis://{nowhere}/0")
+    status, line = health("worker", REDIS_URL=f"redis://{nowhere}/0")
     assert status == 1
     assert line.startswith("Redis does not answer: ")
-    assert health("masters") == (1, "'masters' is none of workers, thinkers")
+    assert health("masters") == (1, "'masters' is none of worker, job-runner")

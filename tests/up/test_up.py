@@ -96,20 +96,20 @@ def refusal(process: Process) -> str:
 def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number: signal.Signals) -> None:
     first = up()
     url = url_of(first)
-    checks = ("redis", "redis-writes", "broker", "worker", "thinker", "queues", "sandboxes")
+    checks = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
     ready = "".join(f"[+]{check} ok\n" for check in checks)
-    eventually(lambda: read(f"{url}/readyz") == ready, "the thinker is there, too")
+    eventually(lambda: read(f"{url}/readyz") == ready, "the job runner is there, too")
     eventually(lambda: '"Nominated"' in read(f"{url}/s/demo/trace?after=0"), "a preemption")
     before = read(f"{url}/s/demo/trace?after=0").splitlines()
-    # Guardian, Redis, web, two workers, thinker; Redis may have a child while it rewrites its file.
-    eventually(lambda: len(children(first)) == 6, "the whole family and nobody else")
+    # parent_death, Redis, web, two workers, job runner; Redis may have a child while it rewrites its file.
+    eventually(lambda: len(children(first)) == 6, "these and no others")
     family = children(first)
 
     # To `up` alone, as a terminal's Ctrl-C reaches nobody else: its children have groups of their own.
     first.send(number)
     assert first.wait() == 0
     assert_gone(family)
-    assert f"received {number.name} indicating exit request" in first.output
+    assert f"received {number.name}; stopping" in first.output
 
     second = up(WORKERS="1", REDIS_MEMORY_MB="100")
     url = url_of(second)
@@ -124,7 +124,7 @@ def test_killed_it_leaves_nothing_and_a_dead_worker_is_replaced(up: Up) -> None:
     url_of(process)
     worker = child(process, "worker-1")
     worker.kill()
-    eventually(lambda: "exited: worker-1 (terminated by SIGKILL; not expected)" in process.output)
+    eventually(lambda: "worker-1 ended (SIGKILL) and is started again" in process.output)
     eventually(lambda: any("worker-1" in words_of(c) for c in children(process)))
     family = children(process)
     process.popen.kill()
@@ -155,7 +155,7 @@ def test_with_a_redis_of_the_users_it_starts_none_and_a_dead_server_is_replaced(
         assert [meta.name for meta in store.sandboxes()] == ["demo"]
         store.close()
         child(process, "uvicorn").kill()
-        eventually(lambda: "exited: web (terminated by SIGKILL; not expected)" in process.output)
+        eventually(lambda: "web ended (SIGKILL) and is started again" in process.output)
         eventually(lambda: answers(f"{url}/readyz"), "the server is back")
         family = children(process)
         process.stop()

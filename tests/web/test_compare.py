@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from schedviz.comparisons.order import AT_ONCE, Orders, TooManyComparisons
+from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
+from schedviz.jobs.job import TooManyJobs
+from schedviz.jobs.job_store import JobStore
 from schedviz.store import Store
 from schedviz.web import comparison_form
 from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
@@ -54,16 +56,16 @@ def test_what_is_wrong_is_said_of_its_field(store: Store, field: str, posted: Ma
 
 
 def test_so_many_are_in_line_at_once_and_a_place_is_free_again_when_one_ends(store: Store) -> None:
-    orders = Orders(store)
-    wish = comparison_form.parse_comparison(store, ASKED)
-    taken = [orders.ask(wish) for _ in range(AT_ONCE)]
-    with pytest.raises(TooManyComparisons):
-        orders.ask(wish)
-    for order in taken:
-        orders.stop(order)
-        orders.tell(replace(order, state="stopped"))
-    assert orders.is_stopped(taken[0].id)
-    read = orders.read(taken[0].id)
+    jobs = JobStore(store, COMPARISONS)
+    request = comparison_form.parse_comparison(store, ASKED)
+    submitted = [jobs.submit(ComparisonJob(request=request)) for _ in range(COMPARISONS.jobs_at_most)]
+    with pytest.raises(TooManyJobs):
+        jobs.submit(ComparisonJob(request=request))
+    for job in submitted:
+        jobs.request_stop(job)
+        jobs.save(replace(job, state="stopped"))
+    assert jobs.is_stop_requested(submitted[0])
+    read = jobs.read(submitted[0].key)
     assert read is not None
     assert read.finished
 

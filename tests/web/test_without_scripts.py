@@ -14,10 +14,11 @@ from django.test import Client
 from django.urls import resolve
 
 from schedviz.api import write
-from schedviz.comparisons.order import Half, Orders, Wish
+from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
+from schedviz.jobs.find_answer import find_answer
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop import clock
-from schedviz.questions import thinker
-from schedviz.questions.question import Questions
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
 from schedviz.web import ideas
@@ -127,8 +128,8 @@ def client() -> Client:
 def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
     """A paused sandbox whose pages have every form: a pod that waits on Permit, one at the head of the queue,
     one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read."""
-    # What is asked here stays in line, in a line of its own.
-    monkeypatch.setattr("schedviz.comparisons.order.ACTIVE", f"test:active:{sandbox_name}")
+    # Nobody runs the jobs of this test; in a store of their own they do not count for other tests.
+    monkeypatch.setattr("schedviz.jobs.job_store.PREFIX", f"test:{sandbox_name}")
     still = Clock(samples.START, 1.0, paused=True)
     sandbox = write.create_sandbox(store, Meta(sandbox_name), [], still)
     tainted = node("n1")
@@ -187,18 +188,21 @@ def in_templates() -> dict[str, re.Pattern[str]]:
 
 def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, full: Sandbox) -> None:
     base, broken = f"/s/{full.name}/", f"/s/{full.name[:50]}-broken/"
-    questions, key = Questions(store), "default/next"
-    manifest = full.get("pods", key)
-    assert manifest
-    question = questions.ask("what-if", full.name, key, manifest["metadata"]["uid"])
-    thinker.answer(store, questions, question)
-    questions.ask("what-if", full.name, "default/waits", "")
-    half = Half("own", None, "v1.34", 0)
-    order = Orders(store).ask(Wish("sandbox", full.name, "", half, half, 60))
+    questions = JobStore(store, QUESTIONS)
+    asked = []
+    for key in ("default/next", "default/waits"):
+        manifest = full.get("pods", key)
+        assert manifest
+        question = Question(kind="what-if", sandbox=full.name, pod=key, uid=manifest["metadata"]["uid"])
+        asked.append(questions.submit(question))
+    find_answer(store, questions, asked[0])
+    side = RequestedSide("own", None, "v1.34", 0)
+    compared = ComparisonRequest("sandbox", full.name, "", side, side, 60)
+    comparison = JobStore(store, COMPARISONS).submit(ComparisonJob(request=compared))
     ideas.start_example(store, "queue", VISITOR)
     client.cookies["visitor"] = VISITOR
 
-    starts = ["/", base, broken, f"/compare/{order.id}/", "/ideas/queue/"]
+    starts = ["/", base, broken, f"/compare/{comparison.id}/", "/ideas/queue/"]
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]

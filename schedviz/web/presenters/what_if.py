@@ -8,7 +8,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
-from schedviz.questions.question import Question, State
+from schedviz.jobs.job import State
+from schedviz.jobs.question import Question
 from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 
 from . import format as fmt

@@ -7,7 +7,8 @@ import msgspec
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
-from schedviz.questions.question import Question, State
+from schedviz.jobs.job import State
+from schedviz.jobs.question import Question
 from simulator.decision import Decision
 from simulator.what_if.comparison import NodeComparison, ScoreDifference, compare_nodes, rank_nodes
 from simulator.what_if.eviction import Eviction, Prevention, explain_eviction

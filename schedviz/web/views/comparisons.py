@@ -9,9 +9,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from schedviz.comparisons.order import Order, Orders, TooManyComparisons
+from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
+from schedviz.jobs.job import TooManyJobs
+from schedviz.jobs.job_store import JobStore
 from schedviz.store.default import default_store
-from schedviz.web import comparison_form as wishes
+from schedviz.web import comparison_form as form
 from schedviz.web import scenarios
 from schedviz.web.presenters import comparison_result as view
 from schedviz.web.views.page import is_htmx
@@ -25,57 +27,64 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
         return _form(request, {})
     posted = {name: str(value) for name, value in request.POST.items()}
     try:
-        wish = wishes.parse_comparison(default_store(), posted)
-        order = Orders(default_store()).ask(wish)
-    except wishes.InvalidField as invalid:
+        comparison_request = form.parse_comparison(default_store(), posted)
+        job = _jobs().submit(ComparisonJob(request=comparison_request))
+    except form.InvalidField as invalid:
         return _form(request, {invalid.field: str(invalid)})
-    except TooManyComparisons:
+    except TooManyJobs:
         return _form(request, {"": gettext("Others are comparing just now. Try again in a minute.")})
-    return redirect("comparison", order.id)
+    return redirect("comparison", job.id)
 
 
 @require_safe
 def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
     """The result or the progress of a comparison. A request of htmx gets the progress only, and a header that
     reloads the page when the comparison is finished."""
-    order = _find(number)
+    job = _find(number)
     if is_htmx(request):
-        if order.finished:
+        if job.finished:
             return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, "compare/progress.html", _comparison_context(order))
-    context = _comparison_context(order)
-    if order.result is not None:
-        context["view"] = view.present_comparison(order.result)
+        return render(request, "compare/progress.html", _comparison_context(job))
+    context = _comparison_context(job)
+    if job.result is not None:
+        context["view"] = view.present_comparison(job.result)
     return render(request, "compare/result.html", context)
 
 
 @require_POST
 def stop_comparison(request: HttpRequest, number: str) -> HttpResponse:
-    order = _find(number)
-    if not order.finished:
-        Orders(default_store()).stop(order)
-    return redirect("comparison", order.id)
+    job = _find(number)
+    if not job.finished:
+        _jobs().request_stop(job)
+    return redirect("comparison", job.id)
 
 
-def _find(number: str) -> Order:
-    order = Orders(default_store()).read(number)
-    if order is None:
+def _jobs() -> JobStore[ComparisonJob]:
+    return JobStore(default_store(), COMPARISONS)
+
+
+def _find(number: str) -> ComparisonJob:
+    job = _jobs().read(number)
+    if job is None:
         raise Http404(gettext("This comparison is not kept any more. Make it again."))
-    return order
+    return job
 
 
-def _comparison_context(order: Order) -> dict[str, Any]:
-    wish = order.wish
-    title = wish.name or gettext("pasted manifests")
-    if wish.source == "scenario":
-        title = next((each.title for each in scenarios.offered() if each.name == wish.name), title)
+def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
+    compared = job.request
+    title = compared.name or gettext("pasted manifests")
+    if compared.source == "scenario":
+        title = next((each.title for each in scenarios.offered() if each.name == compared.name), title)
     return {
-        "order": order,
+        "job": job,
         "title": title,
-        "percent": int(order.done * 100),
-        "sides": [("A", wishes.preset_label(wish.a), wish.a), ("B", wishes.preset_label(wish.b), wish.b)],
+        "percent": int(job.done * 100),
+        "sides": [
+            ("A", form.preset_label(compared.a), compared.a),
+            ("B", form.preset_label(compared.b), compared.b),
+        ],
         "again": urlencode(
-            {"workload": f"{wish.source}:{wish.name}", "a": wish.a.preset, "b": wish.b.preset}
+            {"workload": f"{compared.source}:{compared.name}", "a": compared.a.preset, "b": compared.b.preset}
         ),
     }
 
@@ -93,15 +102,15 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
             "yaml_error": errors.get(f"{name}_yaml", ""),
             "seed_error": errors.get(f"{name}_seed", ""),
         }
-        for name, preset in (("a", wishes.OWN), ("b", "packing"))
+        for name, preset in (("a", form.OWN), ("b", "packing"))
     ]
     context = {
         "scenarios": scenarios.offered(),
         "sandboxes": sorted(meta.name for meta in default_store().sandboxes()),
-        "presets": wishes.PRESETS,
+        "presets": form.PRESETS,
         "workload": given.get("workload", f"scenario:{scenarios.FIRST}"),
         "text": given.get("text", ""),
-        "until": given.get("until", wishes.DEFAULT_DURATION),
+        "until": given.get("until", form.DEFAULT_DURATION),
         "sides": sides,
         "errors": errors,
     }

@@ -1,7 +1,7 @@
 """Explanations and what-if questions: parts of a pod's panel that are loaded separately, or pages without
 scripts.
 
-The searches run in other processes (schedviz/questions); these views start, stop and read them.
+The searches run in other processes (schedviz/jobs); these views start, stop and read them.
 """
 
 from typing import Any
@@ -15,7 +15,9 @@ from django_htmx.http import reswap, retarget
 
 from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
-from schedviz.questions.question import Kind, Question, Questions, TooManyQuestions
+from schedviz.jobs.job import TooManyJobs
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question, QuestionKind, question_key
 from schedviz.store.default import default_store
 from schedviz.web.presenters import details, receipts, what_if
 from schedviz.web.presenters import why as why_view
@@ -36,8 +38,8 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
         return redirect("pod", name, namespace, pod) if not is_htmx(request) else HttpResponse(status=204)
     uid = manifest["metadata"]["uid"]
     context: dict[str, Any] = {"key": key}
-    questions, base = Questions(default_store()), reverse("sandbox", args=[name])
-    question = questions.read("what-if", name, key, uid)
+    questions, base = JobStore(default_store(), QUESTIONS), reverse("sandbox", args=[name])
+    question = questions.read(question_key("what-if", name, key, uid=uid))
     match request.POST.get("do"):
         case None:
             pass
@@ -45,7 +47,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
             question, context["error"] = ask_question(questions, "what-if", name, key, uid=uid)
         case "stop":
             if question is not None:
-                questions.stop(question)
+                questions.request_stop(question)
         case "apply" | "branch" as act:
             suggestion = chosen_suggestion(question, request)
             if question is None or suggestion is None:
@@ -89,12 +91,19 @@ def chosen_suggestion(question: Question | None, request: HttpRequest) -> Sugges
 
 
 def ask_question(
-    questions: Questions, kind: Kind, name: str, key: str, *, uid: str = "", cycle: int = 0
+    questions: JobStore[Question],
+    kind: QuestionKind,
+    name: str,
+    key: str,
+    *,
+    uid: str = "",
+    cycle: int = 0,
 ) -> tuple[Question | None, str]:
     """Start a question; (question, "") or (None, error message)."""
     try:
-        return questions.ask(kind, name, key, uid, cycle), ""
-    except TooManyQuestions:
+        question = Question(kind=kind, sandbox=name, pod=key, uid=uid, cycle=cycle)
+        return questions.submit(question), ""
+    except TooManyJobs:
         return None, gettext("Too many questions are in line just now. Try again in a minute.")
 
 
@@ -120,10 +129,8 @@ def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     found = receipts.pod_receipts(details.events_of_pod(sandbox, key))
     decision = sandbox.decision(found.evicted) if found.evicted else None
     view = why_view.present_eviction(decision, key, base) if decision else None
-    questions = Questions(default_store())
-    question = questions.read("saved", name, key)
-    if question is not None and question.cycle != found.evicted:
-        question = None
+    questions = JobStore(default_store(), QUESTIONS)
+    question = questions.read(question_key("saved", name, key, cycle=found.evicted))
     context: dict[str, Any] = {"key": key, "view": view}
     if request.method == "POST" and view:
         question, context["error"] = ask_question(questions, "saved", name, key, cycle=found.evicted)

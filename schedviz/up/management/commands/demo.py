@@ -29,7 +29,7 @@ class Command(BaseCommand):
                 trouble = trouble_of(error)
                 if trouble is None:
                     raise
-                self.stderr.write(f"the demo waits: Redis is {trouble.value} ({error})")
+                self.stderr.write(f"waiting to create the demo: Redis is {trouble.value} ({error})")
                 time.sleep(RETRY_SECONDS)
             else:
                 return

@@ -1,4 +1,4 @@
-"""``manage.py up``: Redis, the web server and the workers, until Ctrl-C."""
+"""``manage.py up``: Redis, the web server, the workers and the job runner, until Ctrl-C."""
 
 import os
 import sys
@@ -13,16 +13,16 @@ from django.core.management.base import BaseCommand
 
 from schedviz import environment
 from schedviz.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
-from schedviz.up.family import run
 from schedviz.up.parts import DEMO, programs
 from schedviz.up.preflight import NotReady, check_port, check_redis, check_schema
+from schedviz.up.supervisor import run_programs
 
 READY_SECONDS = 60.0
-"""After this without an answer something is wrong; a start takes three."""
+"""After this a line says that the server is still not ready; a start takes three seconds."""
 
 
 class Command(BaseCommand):
-    help = "Start schedviz: an embedded Redis (unless REDIS_URL is set), the web server and the workers."
+    help = "Start schedviz: an embedded Redis (unless REDIS_URL is set), the web server, workers and more."
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,15 +45,16 @@ class Command(BaseCommand):
             held = stack.enter_context(lock(settings.DATA_DIR))
             embedded = EmbeddedRedis.start(settings.DATA_DIR, held, memory_mb=settings.REDIS_MEMORY_MB)
             stack.callback(embedded.stop)
-            redis = embedded.process.pid
+            redis = embedded.process
             os.environ["REDIS_URL"] = url = embedded.url
         check_schema(url)
         os.environ["SECRET_KEY"] = settings.SECRET_KEY
         threading.Thread(target=self._announce, daemon=True).start()
-        return run(programs(settings.HOST, settings.PORT, settings.WORKERS), self._say, redis)
+        started = programs(settings.HOST, settings.PORT, settings.WORKERS)
+        return run_programs(started, self._say, redis)
 
     def _announce(self) -> None:
-        """Print the URL when the server says that all is ready, and the demo is there."""
+        """Print the URL when the server is ready and there is the demo."""
         url = f"http://{_for_browsers(settings.HOST)}:{settings.PORT}/"
         demo = f"{url}s/{DEMO}/"
         deadline = time.monotonic() + READY_SECONDS
@@ -65,7 +66,7 @@ class Command(BaseCommand):
         self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s")
 
     def _say(self, line: str) -> None:
-        # A terminal that was closed is no reason to stop without order.
+        # After the terminal was closed, the programs still have to be stopped in order.
         with self._writing, suppress(OSError):
             self.stdout.write(line)
             self.stdout.flush()
@@ -80,7 +81,7 @@ def _answers(url: str) -> bool:
 
 
 def _for_browsers(host: str) -> str:
-    """An address to open for the address that is listened on."""
+    """The address to open in a browser for the address that the server listens on."""
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 (compared, not listened on)
         return "localhost"
     return f"[{host}]" if ":" in host else host

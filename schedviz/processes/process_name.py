@@ -6,7 +6,7 @@ import secrets
 import socket
 
 
-def process_name() -> str:
+def make_process_name() -> str:
     """A new name for this process."""
     # Random at the end: a container that starts again has the host name and the process id that it had
     # before.

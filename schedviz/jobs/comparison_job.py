@@ -1,0 +1,67 @@
+"""The job of a comparison: the same workload under two schedulers."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from schedviz.jobs.job import Job, JobKind
+from simulator.api import Manifest
+from simulator.compare.answer import Comparison
+from simulator.queueing.versions import QueueVersion
+
+WorkloadSource = Literal["scenario", "sandbox", "manifests"]
+
+
+class RequestedSide(msgspec.Struct, frozen=True):
+    """The scheduler of one side."""
+
+    preset: str
+    """The name of the preset that was chosen on the page."""
+    config: Manifest | None
+    queue: QueueVersion
+    seed: int
+
+
+class ComparisonRequest(msgspec.Struct, frozen=True):
+    """What is compared."""
+
+    source: WorkloadSource
+    name: str
+    """Of the scenario or the sandbox; "" for manifests."""
+    text: str
+    """The scenario, YAML; "" for a sandbox, whose objects are read when the comparison begins."""
+    a: RequestedSide
+    b: RequestedSide
+    seconds: int
+    """Simulated."""
+
+
+class ComparisonJob(Job, frozen=True, kw_only=True):
+    request: ComparisonRequest
+    done: float = 0.0
+    """The part of the simulated time that both sides have reached, 1.0 = all."""
+    result: Comparison | None = None
+
+    def without_result(self) -> "ComparisonJob":
+        return msgspec.structs.replace(self, result=None)
+
+
+COMPARISONS: Final = JobKind(
+    name="comparison",
+    job_type=ComparisonJob,
+    task="schedviz.jobs.run_comparison_turn",
+    # Each holds two clusters in the memory of one process.
+    counted_states={"waiting", "running"},
+    jobs_at_most=4,
+    # Three others of a minute each may run before it.
+    waiting_seconds=300,
+    # To read 50,000 pods twice takes some ten.
+    silent_seconds=60,
+    # A result has an address that people share for a day; it is computed again in seconds.
+    kept_seconds=24 * 3600,
+    # A large one is a megabyte.
+    kept_at_most=100,
+    # Two decisions on 5,000 nodes are a tenth of it.
+    bytes_at_most=4_000_000,
+    too_large="the result is too large",
+)

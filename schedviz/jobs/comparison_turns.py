@@ -1,0 +1,101 @@
+"""Runs comparisons in turns, so that questions and other comparisons of the same process run in between."""
+
+import logging
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from django.conf import settings
+from msgspec.structs import replace
+
+from schedviz.jobs.comparison_job import ComparisonJob, ComparisonRequest, RequestedSide
+from schedviz.jobs.job_store import JobStore
+from schedviz.store import Store
+from simulator.api import SECOND
+from simulator.commands.run import START
+from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.workload import ComparedWorkload, workload_of_objects, workload_of_scenario
+from simulator.scenario import load_scenario
+from simulator.scheduler.extender_http import HttpTransport
+
+log = logging.getLogger(__name__)
+
+TURN_SECONDS: Final = 0.4
+"""The length of a turn, and so the longest wait of a question for each comparison, and of a request to
+stop."""
+
+MAX_SECONDS: Final = 60.0
+"""Work for one comparison; then its result so far is shown. A bundled scenario takes a second or two."""
+
+
+class ComparisonTurns:
+    """The comparisons that run in this process. Used by one thread."""
+
+    def __init__(self, store: Store, jobs: JobStore[ComparisonJob]) -> None:
+        self._store = store
+        self._jobs = jobs
+        self._running: dict[str, _RunningComparison] = {}
+
+    def run_turn(self, key: str) -> ComparisonJob | None:
+        """Run one turn of a comparison. Returns the job if it needs another turn."""
+        job = self._jobs.read(key)
+        if job is not None and not job.finished:
+            try:
+                job = self._advance(job)
+            except Exception as error:  # a bad object of the user, or an extender that does not answer
+                log.warning("comparison of %s %s", job.request.source, job.request.name, exc_info=error)
+                job = replace(job, state="failed", trouble=f"{type(error).__name__}: {error}")
+            self._jobs.save(job)
+        if job is None or job.finished:
+            self._running.pop(key, None)
+            return None
+        return job
+
+    def _advance(self, job: ComparisonJob) -> ComparisonJob:
+        running = self._running.get(job.key)
+        if running is None:
+            if self._jobs.is_stop_requested(job):
+                return replace(job, state="stopped")
+            running = self._running[job.key] = _RunningComparison(self._store, job.request)
+        done = running.work()
+        if done == 1.0:
+            return replace(job, state="done", done=done, result=running.comparison_run.result())
+        if self._jobs.is_stop_requested(job):
+            return replace(job, state="stopped", done=done, result=running.comparison_run.result())
+        if running.seconds > MAX_SECONDS:
+            return replace(job, state="late", done=done, result=running.comparison_run.result())
+        return replace(job, state="running", done=done)
+
+
+class _RunningComparison:
+    def __init__(self, store: Store, request: ComparisonRequest) -> None:
+        transport = HttpTransport(settings.EXTENDER_HOSTS)
+        duration = request.seconds * SECOND
+        workload = _workload(store, request)
+        self.comparison_run = ComparisonRun(workload, _side(request.a), _side(request.b), duration, transport)
+        self.seconds = 0.0
+        """Of work so far."""
+        self._progress: Iterator[float] = self.comparison_run.run()
+
+    def work(self) -> float:
+        """Work for one turn. Returns how much of the comparison is done, 1.0 = all."""
+        began, done = time.monotonic(), 1.0
+        while time.monotonic() - began < TURN_SECONDS:
+            done = next(self._progress, 1.0)
+            if done == 1.0:
+                break
+        self.seconds += time.monotonic() - began
+        return done
+
+
+def _workload(store: Store, request: ComparisonRequest) -> ComparedWorkload:
+    if request.source != "sandbox":
+        return workload_of_scenario(load_scenario(request.text), START)
+    sandbox = store.sandbox(request.name)
+    objects, _ = sandbox.list_all()
+    _, _, cycle = sandbox.progress()
+    return workload_of_objects(objects, sandbox.now(), sandbox.meta().pace, cycle + 1)
+
+
+def _side(side: RequestedSide) -> Side:
+    return Side(side.config, side.queue, side.seed)

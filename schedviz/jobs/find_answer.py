@@ -1,0 +1,137 @@
+"""Finds the answer of a question: runs the simulator on a copy of the cluster, and saves its progress."""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from django.conf import settings
+from msgspec.structs import replace
+
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import Question
+from schedviz.store import Gone, NoSandbox, Sandbox, Store
+from schedviz.store.history import History, Moment
+from simulator.api import Manifest
+from simulator.apiserver.lookup import find_other_resources
+from simulator.apiserver.resources import BUILT_IN, PODS, Resource
+from simulator.plugins.registry import load, profiles
+from simulator.scheduler.extender_http import HttpTransport
+from simulator.trace import CycleStarted
+from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
+from simulator.what_if.eviction import find_preventions
+from simulator.what_if.search import search
+from simulator.what_if.situation import Situation
+
+log = logging.getLogger(__name__)
+
+SAVE_SECONDS: Final = 0.1
+"""The shortest time between two times that the progress is saved, and a request to stop is looked for."""
+
+MAX_SECONDS: Final = 30.0
+"""Work for one question; the largest cluster needs a tenth of it. Other questions wait meanwhile."""
+
+EVENTS_READ: Final = 10_000
+"""Trace events in which the beginning of a cycle is looked for: all that the store keeps outside the
+archive."""
+
+Objects = Mapping[str, Mapping[str, Manifest]]
+"""Resource -> key -> manifest."""
+
+
+def find_answer(store: Store, questions: JobStore[Question], question: Question) -> None:
+    """Search for the answer until it is found, somebody requests a stop, or it takes too long. Saves the
+    question as it goes on and when it is finished."""
+    deadline = time.monotonic() + MAX_SECONDS
+    saved_at = 0.0
+    try:
+        for step in _search_steps(store.sandbox(question.sandbox), question):
+            found = step
+            if not found.finished:
+                if time.monotonic() - saved_at < SAVE_SECONDS:
+                    continue
+                if questions.is_stop_requested(found):
+                    found = replace(found, state="stopped")
+                elif time.monotonic() > deadline:
+                    found = replace(found, state="late")
+            questions.save(found)
+            saved_at = time.monotonic()
+            if found.finished:
+                return
+    except NoSandbox:
+        return
+    except Gone:
+        questions.save(replace(question, state="failed", trouble="gone"))
+    except Exception as error:  # a bad object of the user, or an extender that does not answer
+        log.warning("%s of %s in %s", question.kind, question.pod, question.sandbox, exc_info=error)
+        questions.save(replace(question, state="failed", trouble=f"{type(error).__name__}: {error}"))
+
+
+def _search_steps(sandbox: Sandbox, question: Question) -> Iterator[Question]:
+    """The question with what is found after each step."""
+    question = replace(question, state="running")
+    yield question
+    if question.kind == "what-if":
+        yield from _find_suggestions(sandbox, question)
+    else:
+        yield from _find_preventions(sandbox, question)
+
+
+def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question]:
+    objects, version = sandbox.list_all()
+    pod = objects.get(PODS.id, {}).get(question.pod)
+    question = replace(question, version=version)
+    if pod is None or pod["metadata"]["uid"] != question.uid:
+        yield replace(question, state="failed", trouble="gone")
+        return
+    _, _, cycle = sandbox.progress()
+    for found in search(_situation(sandbox, objects, pod, cycle + 1)):
+        match found:
+            case Progress():
+                question = replace(
+                    question, doing=found.doing, done=found.done, total=found.total, tried=found.tried
+                )
+            case Suggestion():
+                question = replace(question, suggestions=[*question.suggestions, found])
+            case WhatIfAnswer():
+                question = replace(question, state="done", answer=found, suggestions=found.suggestions)
+        yield question
+
+
+def _find_preventions(sandbox: Sandbox, question: Question) -> Iterator[Question]:
+    moment = _moment_before(sandbox, question.cycle)
+    decision = sandbox.decision(question.cycle)
+    pod = moment.objects.get(PODS.id, {}).get(decision.pod) if decision else None
+    question = replace(question, version=moment.mark.version)
+    if pod is None:
+        raise Gone(moment.mark.version)
+    yield question
+    situation = _situation(sandbox, moment.objects, pod, question.cycle)
+    for prevention in find_preventions(situation, question.pod):
+        question = replace(question, savings=[*question.savings, prevention])
+        yield question
+    yield replace(question, state="done")
+
+
+def _moment_before(sandbox: Sandbox, cycle: int) -> Moment:
+    """The sandbox as it was when a cycle began. Raises Gone."""
+    history = History(sandbox)
+    for number, event in reversed(sandbox.trace_tail(EVENTS_READ)):
+        if isinstance(event, CycleStarted) and event.cycle == cycle:
+            return history.at_seq(number, tail=0)
+    raise Gone(cycle)
+
+
+def _situation(sandbox: Sandbox, objects: Objects, pod: Manifest, cycle: int) -> Situation:
+    meta = sandbox.meta()
+    frameworks = profiles(load(meta.config), transport=HttpTransport(settings.EXTENDER_HOSTS))
+    return Situation.read(_items(sandbox, objects), pod, frameworks, seed=meta.seed, cycle=cycle)
+
+
+def _items(sandbox: Sandbox, objects: Objects) -> Iterable[tuple[Resource, Manifest]]:
+    known = {resource.id: resource for resource in BUILT_IN}
+    if objects.keys() - known.keys():
+        known |= {resource.id: resource for resource in find_other_resources(sandbox)}
+    for name, collection in objects.items():
+        if name in known:
+            yield from ((known[name], manifest) for manifest in collection.values())

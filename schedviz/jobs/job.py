@@ -1,0 +1,72 @@
+"""What all kinds of jobs have in common."""
+
+import secrets
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Final, Generic, Literal, TypeVar
+
+import msgspec
+
+State = Literal["waiting", "running", "done", "stopped", "late", "failed"]
+"""``late``: it took longer than a job of its kind may take."""
+
+FINISHED: Final[Set[State]] = {"done", "stopped", "late", "failed"}
+
+
+def _new_id() -> str:
+    return secrets.token_hex(8)
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, its progress and its result, as they are stored. Each kind has a subclass."""
+
+    id: str = msgspec.field(default_factory=_new_id)
+    state: State = "waiting"
+    trouble: str = ""
+    """Why it failed."""
+
+    @property
+    def finished(self) -> bool:
+        return self.state in FINISHED
+
+    @property
+    def key(self) -> str:
+        """The name under which it is stored. Jobs with the same key ask for the same work."""
+        return self.id
+
+    def without_result(self) -> "Job":
+        """The same job without all that may be large."""
+        raise NotImplementedError
+
+
+J = TypeVar("J", bound=Job)
+
+
+@dataclass(frozen=True)
+class JobKind(Generic[J]):
+    """A kind of jobs, and its bounds."""
+
+    name: str
+    """In the keys of Redis."""
+    job_type: type[J]
+    task: str
+    """The name of the Celery task that runs such a job. Its arguments are the key and the id of the job."""
+    counted_states: Set[State]
+    """The states in which a job counts for ``jobs_at_most``."""
+    jobs_at_most: int
+    waiting_seconds: int
+    """A job that no job runner has begun after this time is forgotten."""
+    silent_seconds: int
+    """A running job that was not saved for this time is forgotten: its job runner has died."""
+    kept_seconds: int
+    """A finished job is kept for this time."""
+    kept_at_most: int
+    """Finished jobs; the oldest are deleted first."""
+    bytes_at_most: int
+    """Of one job as it is stored."""
+    too_large: str
+    """Why a job of more bytes has failed."""
+
+
+class TooManyJobs(Exception):
+    """There are ``jobs_at_most`` jobs of this kind already."""

@@ -1,0 +1,68 @@
+"""The job of a question about a pod: what would let it run, or what would have saved it from an eviction."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from schedviz.jobs.job import Job, JobKind
+from simulator.what_if.answer import Suggestion, WhatIfAnswer
+from simulator.what_if.eviction import Prevention
+
+QuestionKind = Literal["what-if", "saved"]
+
+
+def question_key(kind: QuestionKind, sandbox: str, pod: str, *, uid: str = "", cycle: int = 0) -> str:
+    """The key of a question about a pod; see :class:`Question` for the arguments."""
+    return f"{kind}:{sandbox}:{pod}:{uid}:{cycle}"
+
+
+class Question(Job, frozen=True, kw_only=True):
+    """``what-if``: what would let this pending pod run? ``saved``: what would have saved this pod from the
+    eviction of ``cycle``? All who look at the pod see the same question."""
+
+    kind: QuestionKind
+    sandbox: str
+    pod: str
+    uid: str = ""
+    """Of the pod: a later pod of the same name has a question of its own. "" for an evicted pod."""
+    cycle: int = 0
+    doing: str = ""
+    """The stage of the search, and how much of it is done."""
+    done: int = 0
+    total: int = 0
+    tried: int = 0
+    """Changes that were tried so far."""
+    version: int = 0
+    """Of the cluster that was searched: the resourceVersion of its last write."""
+    suggestions: list[Suggestion] = []
+    """In the order in which they were found; in the answer they are ranked."""
+    answer: WhatIfAnswer | None = None
+    savings: list[Prevention] = []
+
+    @property
+    def key(self) -> str:
+        return question_key(self.kind, self.sandbox, self.pod, uid=self.uid, cycle=self.cycle)
+
+    def without_result(self) -> "Question":
+        return msgspec.structs.replace(self, suggestions=[], answer=None, savings=[])
+
+
+QUESTIONS: Final = JobKind(
+    name="question",
+    job_type=Question,
+    task="schedviz.jobs.answer_question",
+    # A job runner answers one question after the other.
+    counted_states={"waiting"},
+    # At 5,000 nodes the last of them would wait for minutes.
+    jobs_at_most=50,
+    waiting_seconds=120,
+    # To read 50,000 pods takes some three.
+    silent_seconds=20,
+    # An answer is about one moment, and out of date soon.
+    kept_seconds=600,
+    # A usual one is some kilobytes.
+    kept_at_most=500,
+    # Fifty suggestions with a large pod each.
+    bytes_at_most=4_000_000,
+    too_large="the answer is too large",
+)

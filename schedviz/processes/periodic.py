@@ -1,0 +1,66 @@
+"""A thread that calls functions at intervals, while the main thread of the process runs tasks."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from schedviz.store import trouble_of
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS: Final = 0.25
+"""Between attempts while Redis does not serve."""
+
+
+class PeriodicCall:
+    def __init__(self, every_seconds: float, function: Callable[[], object]) -> None:
+        self.every_seconds = every_seconds
+        self.function = function
+        self.due_at = 0.0
+        """Monotonic seconds."""
+
+
+class PeriodicThread:
+    def __init__(self, calls: Sequence[PeriodicCall], on_failure: Callable[[], object]) -> None:
+        """Calls that are due at the same time are made in this order. When a call raises, all calls that are
+        due are made again a little later. on_failure: called then."""
+        self._calls = calls
+        self._on_failure = on_failure
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="periodic", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def request_stop(self) -> None:
+        """No call begins after those that are due now."""
+        self._stop.set()
+
+    def stop(self) -> None:
+        """The same, and wait until the last call has ended."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        failing = False
+        while not self._stop.is_set():
+            try:
+                self._make_due_calls()
+                if failing:
+                    log.warning("the periodic calls work again")
+                    failing = False
+                self._stop.wait(min(call.due_at for call in self._calls) - time.monotonic())
+            except Exception as error:  # the thread must live as long as the process
+                if not failing:
+                    log.warning("a periodic call failed: %s", error, exc_info=trouble_of(error) is None)
+                    failing = True
+                self._on_failure()
+                self._stop.wait(RETRY_SECONDS)
+
+    def _make_due_calls(self) -> None:
+        for call in self._calls:
+            if time.monotonic() >= call.due_at:
+                call.function()
+                call.due_at = time.monotonic() + call.every_seconds

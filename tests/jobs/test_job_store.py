@@ -1,0 +1,136 @@
+"""The store for jobs: one job for the same work, bounded numbers, sizes and times."""
+
+from collections.abc import Iterator
+from dataclasses import replace as replace_kind
+
+import pytest
+from msgspec.structs import replace
+
+from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
+from schedviz.jobs.job import JobKind, State, TooManyJobs
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question, question_key
+from schedviz.store import Store
+from tests.threads import THREADS, at_once
+
+SIDE = RequestedSide("own", None, "v1.34", 0)
+REQUEST = ComparisonRequest("scenario", "taints-and-affinity", "", SIDE, SIDE, 60)
+
+
+@pytest.fixture(autouse=True)
+def prefix(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Each test has jobs of its own. A job runner that takes their tasks finds no such jobs."""
+    prefix = f"test:{sandbox_name}"
+    monkeypatch.setattr("schedviz.jobs.job_store.PREFIX", prefix)
+    yield prefix
+    store.redis.delete(*store.redis.keys(f"{prefix}:*"))
+
+
+def question(pod: str, state: State = "waiting", **fields: object) -> Question:
+    named = Question(kind="what-if", sandbox="demo", pod=pod, uid="u", state=state)
+    return replace(named, **fields)
+
+
+def seconds_left(store: Store, prefix: str, key: str) -> int:
+    return store.redis.ttl(f"{prefix}:jobs:question:job:{key}")
+
+
+def test_of_many_who_submit_the_last_comparison_one_does(store: Store) -> None:
+    jobs = JobStore(store, COMPARISONS)
+    for _ in range(5):
+        submitted = [jobs.submit(ComparisonJob(request=REQUEST)) for _ in range(COMPARISONS.jobs_at_most - 1)]
+        results = at_once(lambda _: jobs.submit(ComparisonJob(request=REQUEST)))
+        last = [result for result in results if isinstance(result, ComparisonJob)]
+        assert len(last) == 1, results
+        assert sum(isinstance(result, TooManyJobs) for result in results) == THREADS - 1
+        for job in [*submitted, *last]:
+            jobs.save(replace(job, state="stopped"))
+
+
+def test_a_running_comparison_counts_and_a_running_question_does_not(store: Store) -> None:
+    comparisons = JobStore(store, replace_kind(COMPARISONS, jobs_at_most=1))
+    first = comparisons.submit(ComparisonJob(request=REQUEST))
+    comparisons.save(replace(first, state="running"))
+    with pytest.raises(TooManyJobs):
+        comparisons.submit(ComparisonJob(request=REQUEST))
+    comparisons.save(replace(first, state="done"))
+    comparisons.submit(ComparisonJob(request=REQUEST))
+
+    questions = JobStore(store, replace_kind(QUESTIONS, jobs_at_most=1))
+    waiting = questions.submit(question("default/a"))
+    with pytest.raises(TooManyJobs):
+        questions.submit(question("default/b"))
+    questions.save(replace(waiting, state="running"))
+    questions.submit(question("default/b"))
+
+
+def test_the_same_question_is_one_job_until_it_is_finished(store: Store) -> None:
+    questions = JobStore(store, QUESTIONS)
+    first = questions.submit(question("default/a"))
+    assert questions.submit(question("default/a")) == first
+    assert questions.submit(question("default/a", uid="of a later pod")).id != first.id
+    questions.save(replace(first, state="running"))
+    assert questions.submit(question("default/a")).id == first.id
+    questions.save(replace(first, state="done"))
+    assert questions.submit(question("default/a")).id != first.id
+    assert question_key("what-if", "demo", "default/a", uid="u") == first.key
+
+
+def test_a_stop_is_requested_of_one_job_only(store: Store) -> None:
+    questions = JobStore(store, QUESTIONS)
+    first = questions.submit(question("default/a"))
+    questions.request_stop(first)
+    assert questions.is_stop_requested(first)
+    questions.save(replace(first, state="stopped"))
+    assert not questions.is_stop_requested(questions.submit(question("default/a")))
+
+
+@pytest.mark.parametrize(
+    ("state", "seconds"),
+    [
+        ("waiting", QUESTIONS.waiting_seconds),
+        ("running", QUESTIONS.silent_seconds),
+        ("failed", QUESTIONS.kept_seconds),
+    ],
+)
+def test_a_job_expires_later_the_further_it_is(store: Store, prefix: str, state: State, seconds: int) -> None:
+    job = question("default/a", state)
+    JobStore(store, QUESTIONS).save(job)
+    assert 0 < seconds_left(store, prefix, job.key) <= seconds
+
+
+def test_the_oldest_finished_jobs_are_deleted(store: Store) -> None:
+    questions = JobStore(store, replace_kind(QUESTIONS, kept_at_most=2))
+    keys = []
+    for number in range(4):
+        job = question(f"default/{number}", "done")
+        questions.save(job)
+        keys.append(job.key)
+    assert [questions.read(key) is not None for key in keys] == [False, False, True, True]
+
+
+def test_a_job_that_is_too_large_fails_and_keeps_no_result(store: Store) -> None:
+    kind: JobKind[Question] = replace_kind(QUESTIONS, bytes_at_most=1000)
+    questions = JobStore(store, kind)
+    job = question("default/a", "done", tried=7)
+    questions.save(job)
+    assert questions.read(job.key) == job
+    too_large = question("default/b", "done", doing="a" * 1000)
+    questions.save(too_large)
+    stored = questions.read(too_large.key)
+    assert stored is not None
+    assert (stored.state, stored.trouble, stored.answer) == ("failed", "the answer is too large", None)
+
+
+def test_a_job_whose_task_cannot_be_sent_is_not_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = JobStore(store, replace_kind(QUESTIONS, jobs_at_most=1))
+
+    def fail(*_: object, **__: object) -> None:
+        raise ConnectionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("schedviz.jobs.job_store.app.send_task", fail)
+        with pytest.raises(ConnectionError):
+            questions.submit(question("default/a"))
+    assert questions.read(question("default/a").key) is None
+    questions.submit(question("default/b"))
