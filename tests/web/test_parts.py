@@ -5,13 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedviz.live.slot import Slot
+from schedviz.web.presenters.cycle_panel import Fit
+from schedviz.web.presenters.filter_matrix import Matrix
 from schedviz.web.presenters.parts import PartRenderer, Parts, merge
 
 from .page_model import Page
 
 
 class Sample:
-    """A page of a plain part, a list, and a list in a part that holds it and another one."""
+    """A page of a plain part, a list, a list in a part that holds it and another one, and a list whose part
+    also holds another part."""
 
     def __init__(self) -> None:
         self._drawing = PartRenderer("/s/x/")
@@ -26,6 +29,11 @@ class Sample:
         draw("timeline/start", "parts/text.html", plain, "timeline-start")
         draw("timeline/marks", "parts/marks.html", None)
         self._drawing.draw_list("timeline/marks", "marks", "parts/text.html", marks)
+        draw("cycle", "parts/cycle.html", ("matrix",))
+        draw("cycle/matrix", "parts/matrix.html", Matrix([], [], [], 0, 1, [], []), "cycle-matrix")
+        draw("cycle/matrix/fit", "parts/fit.html", Fit(plain, 3), "cycle-matrix-fit")
+        rows = {name.replace("m", "row"): text for name, text in marks.items()}
+        self._drawing.draw_list("cycle/matrix", "filter-rows", "parts/text.html", rows)
         return self._drawing.changes()
 
     def whole(self) -> str:
@@ -83,7 +91,7 @@ def test_frames_that_follow_a_whole_page_merge_into_one(states: list[State]) -> 
         frame = merge(frame, sample.draw(state))
     page.take(frame.values())
     assert str(page) == str(Page(sample.whole()))
-    assert len(frame) <= 5
+    assert len(frame) <= 8
 
 
 async def test_a_slot_hands_out_waiting_frames_as_one() -> None:
@@ -94,7 +102,7 @@ async def test_a_slot_hands_out_waiting_frames_as_one() -> None:
         slot.put(sample.draw((number, {f"l{each}": "x" for each in range(number - 2, number)}, True, {})))
     frame = await slot.take()
     assert (frame.after, frame.seq) == (0, 57)
-    assert len(frame.parts) == 3
+    assert len(frame.parts) == 4
     page.take(frame.parts.values())
     assert str(page) == str(Page(sample.whole()))
 

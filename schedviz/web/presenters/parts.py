@@ -196,16 +196,25 @@ class PartRenderer:
 
     def _list_change(self, name: str, before: Elements) -> ListChange:
         into, _, elements = self._lists[name]
-        return ListChange.between(into, self._html[name], before, elements)
+        return ListChange.between(into, self._with_parts(self._html[name]), before, elements)
 
     def whole(self, name: str) -> SafeString:
         """A part with the parts that it contains."""
         html = self._html[name]
         if name in self._lists:
             html = filled(html, self._lists[name].elements)
+        return self._with_parts(html)
+
+    def _with_parts(self, html: str) -> SafeString:
+        """HTML with the parts that it contains. The position of a list's elements stays."""
         if "<!--" not in html:
-            return html
-        return trusted(PLACE.sub(lambda place: self.whole(place[1]) if place[1] in self._html else "", html))
+            return trusted(html)
+        return trusted(PLACE.sub(self._part_at, html))
+
+    def _part_at(self, place: re.Match[str]) -> str:
+        if place[0] == ITEMS:
+            return ITEMS
+        return self.whole(place[1]) if place[1] in self._html else ""
 
     def all(self) -> Parts:
         """All parts that are in no other part."""
