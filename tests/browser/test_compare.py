@@ -44,7 +44,7 @@ def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_p
     pending = form.locator("figure", has=form.get_by_role("heading", name="Pods pending"))
     plot = pending.get_by_role("img", name="Pods pending")
     expect(plot.locator("path.line")).to_have_count(2)
-    assert plot.locator("text.end").all_text_contents() == ["A", "B"]
+    assert [text.strip() for text in plot.locator("text.end").all_text_contents()] == ["A", "B"]
     dashes = [
         line.evaluate("e => getComputedStyle(e).strokeDasharray") for line in plot.locator("path").all()
     ]

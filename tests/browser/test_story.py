@@ -121,8 +121,8 @@ def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) 
     scores = screen.locator("#cycle .scores")
     expect(scores.locator("thead .win")).to_have_text("large")
     row = scores.locator("tbody tr", has_text="NodeResourcesFit").first
-    expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^\d+\s*\d+ → \d+$"))
-    expect(scores.locator("tfoot td").first).to_have_text(re.compile(r"^\d+$"))
+    expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^\s*\d+\s*\d+ → \d+\s*$"))
+    expect(scores.locator("tfoot td").first).to_have_text(re.compile(r"^\s*\d+\s*$"))
 
     # The arithmetic of a cell, at an address of its own, and rows in the order of a column.
     row.locator("td a").first.click()

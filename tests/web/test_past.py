@@ -46,7 +46,7 @@ def text(html: bytes) -> str:
 
 def drawn(html: str) -> list[str]:
     """The addresses of the pods on nodes and in lanes."""
-    return re.findall(r'data-uid="[^"]+"(?:><a data-panel)? href="([^"]+)"', html)
+    return re.findall(r'data-uid="[^"]+"(?: ?> ?<a data-panel)? href="([^"]+)"', html)
 
 
 def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
