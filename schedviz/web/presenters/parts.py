@@ -227,8 +227,14 @@ def trusted(html: str) -> SafeString:
 
 
 def merge(older: Parts, newer: Parts) -> Parts:
-    """Merge two frames: the newer HTML of each part. An older part within a newer one is left out."""
-    kept = {name: html for name, html in older.items() if not any(path in newer for path in paths(name))}
+    """Merge two frames: the newer HTML of each part. An older part within a newer one is left out, unless
+    only the elements of the newer one changed."""
+    whole = {name for name, html in newer.items() if not isinstance(html, ListChange)}
+    kept = {
+        name: html
+        for name, html in older.items()
+        if name not in newer and not any(path in whole for path in paths(name))
+    }
     for name, html in newer.items():
         follows = name in older and isinstance(html, ListChange)
         kept[name] = html.following(older[name]) if follows else html  # type: ignore[attr-defined]  # follows checks it
