@@ -272,7 +272,8 @@ class Import:
         self.report.kinds = sorted(
             self._kinds.values(), key=lambda kind: (kind.fate != "taken", -kind.came, kind.kind)
         )
-        self.report.dropped = dict(self._dropped.most_common(MAX_NAMED))
+        dropped = sorted(self._dropped.items(), key=lambda field: (-field[1], field[0]))
+        self.report.dropped = dict(dropped[:MAX_NAMED])
 
 
 def _kind_fate(api_version: str, kind: str, resource: Resource | None) -> Fate:

@@ -63,6 +63,9 @@ def test_a_real_cluster_is_taken_over_as_it_stands_and_the_report_says_what_was_
     assert (report.orphaned, report.namespaces, report.stray) == (1, 1, 0)
     assert report.dropped["status.declaredFeatures"] == 3
     assert report.dropped["spec.containers[].env"] == 5
+    assert [*report.dropped.items()] == sorted(
+        report.dropped.items(), key=lambda field: (-field[1], field[0])
+    )
 
 
 def test_no_secret_is_in_what_is_taken_over() -> None:

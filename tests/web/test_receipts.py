@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from schedviz.store import Commit, Sandbox
+from schedviz.web.presenters.events import pod_events
 from simulator import trace
 from simulator.api import Change
 
@@ -92,3 +93,11 @@ def test_the_address_of_a_gone_pod_says_who_evicted_it_and_why(told: str) -> Non
     client = Client(headers={"host": "localhost"})
     assert client.get(f"{told}pods/default/old/").status_code == 200
     assert client.get(f"{told}pods/default/never/").status_code == 404
+
+
+def test_events_of_the_same_second_are_shown_in_the_order_in_which_they_were_written(
+    sandbox: Sandbox,
+) -> None:
+    sandbox.commit(Commit([event("web", reason, "") for reason in ("Scheduled", "Pulled", "Created")]))
+    about = {"namespace": "default", "name": "web"}
+    assert [each.reason for each in pod_events(sandbox, about, [])] == ["Scheduled", "Pulled", "Created"]

@@ -6,7 +6,7 @@ import msgspec
 
 from schedviz.store.past import Readable
 from simulator import trace
-from simulator.api import Manifest
+from simulator.api import Manifest, Micros
 from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 
 from . import format as fmt
@@ -42,7 +42,12 @@ def manifests_of(sandbox: Readable, metadata: Manifest) -> list[Manifest]:
     named = sandbox.starting_with(EVENTS, f"{metadata['namespace']}/{metadata['name']}.")
     uid = metadata.get("uid")
     events = [event for event in named if uid in (None, event["involvedObject"].get("uid"))]
-    return sorted(events, key=event_last_seen)[-EVENTS_AT_MOST:]
+    return sorted(events, key=seen_and_written)[-EVENTS_AT_MOST:]
+
+
+def seen_and_written(event: Manifest) -> tuple[Micros, int]:
+    """The order of Events: by their last occurrence, and at the same time as they were written."""
+    return event_last_seen(event), int(event["metadata"]["resourceVersion"])
 
 
 def pod_event(event: Manifest, cycle: int) -> PodEvent:
