@@ -7,7 +7,8 @@ const on = document.getElementById("keys-on");
 
 function nameOf(element) {
   const words = [...element.childNodes].filter((each) => each.ariaHidden !== "true").map((each) => each.textContent);
-  return element.ariaLabel || words.join("").trim() || element.placeholder;
+  const label = element.labels?.[0]?.textContent.trim();
+  return element.ariaLabel || words.join("").trim() || label;
 }
 
 // A control in a closed menu counts as visible if the menu is.

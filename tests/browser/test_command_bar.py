@@ -119,6 +119,8 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_receipts_are_a_click_aw
     sandbox = live(URGENT, node("node-1", "2"), pod("batch", "2", nodeName="node-1"))
     expect(screen.locator(".node .pod.running")).to_have_count(1)
 
+    expect(screen.locator("#acted")).to_be_hidden()
+
     # A form, ready to copy for kubectl; and the line above the log when it is done.
     screen.keyboard.press("p")
     screen.get_by_label("Name", exact=True).fill("web")
