@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import Question
 from schedviz.store import Gone, NoSandbox, Sandbox, Store
-from schedviz.store.history import History, Moment
+from schedviz.store.history import Moment
 from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources
 from simulator.apiserver.resources import BUILT_IN, PODS, Resource
@@ -115,7 +115,7 @@ def _find_preventions(sandbox: Sandbox, question: Question) -> Iterator[Question
 
 def _moment_before(sandbox: Sandbox, cycle: int) -> Moment:
     """The sandbox as it was when a cycle began. Raises Gone."""
-    history = History(sandbox)
+    history = sandbox.history()
     for number, event in reversed(sandbox.trace_tail(EVENTS_READ)):
         if isinstance(event, CycleStarted) and event.cycle == cycle:
             return history.at_seq(number, tail=0)

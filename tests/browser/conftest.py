@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Manifest
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually
 
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -29,6 +29,12 @@ def pod(name: str, cpu: str = "1", **spec: object) -> Manifest:
     container = {"name": "main", "image": "app:1", "resources": {"requests": {"cpu": cpu}}}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 3, **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def eventually_in(page: Page, look: Callable[[], object], what: str) -> None:
+    """Wait for what the page's event handlers in this process collect: they are called only while a call to
+    the page waits."""
+    eventually(lambda: page.evaluate("true") and look(), what)
 
 
 @pytest.fixture

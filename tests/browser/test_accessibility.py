@@ -46,7 +46,7 @@ def story() -> list[dict[str, Any]]:
     ]
 
 
-def at_rest(screen: Page) -> None:
+def wait_for_story(screen: Page) -> None:
     """Wait until the page shows what the story comes to."""
     expect(screen.locator(".node .pod.victim")).to_have_count(1)
     expect(screen.locator(".node .pod.running", has_text="small")).to_be_visible()
@@ -112,7 +112,7 @@ CUT = """
 def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, grid: Sandbox) -> None:
     complaints = Complaints(screen)
     sandbox = live(*story())
-    at_rest(screen)
+    wait_for_story(screen)
     complaints.look("live")
     for state, opener, shown in (
         ("play", ".mark.preempting", "#play"),
@@ -166,7 +166,7 @@ def test_axe_finds_nothing_in_any_state_of_the_page(screen: Page, live: Open, gr
 
 def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: Open) -> None:
     sandbox = live(*story())
-    at_rest(screen)
+    wait_for_story(screen)
     rooms: list[str] = []
     for _ in range(400):
         screen.keyboard.press("Tab")

@@ -13,7 +13,7 @@ from schedviz.web.presenters.grid import run_lengths
 from tests import smooth
 from tests.waiting import eventually
 
-from .conftest import node, pod
+from .conftest import eventually_in, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, clust
     screen.locator("#grid").evaluate("element => { element.kept = true }")
     write.create(cluster, [pod(f"new-{number}", "100m") for number in range(60)])
     print(f"\nof the grid: {smooth.scroll_and_zoom(screen)}")
-    eventually(lambda: screen.evaluate("true") and sizes, "frames arrive")
+    eventually_in(screen, lambda: sizes, "frames arrive")
     assert max(sizes) < BYTES_AT_MOST
     assert screen.locator("#grid").evaluate("element => element.kept")
 

@@ -9,9 +9,8 @@ from playwright.sync_api import Page, Route, expect
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
-from tests.waiting import eventually
 
-from .conftest import node, pod
+from .conftest import eventually_in, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +36,7 @@ def load_scripts(page: Page, sandbox: Sandbox) -> LoadScripts:
             waiting.append(route)
 
     def load() -> None:
-        eventually(lambda: page.evaluate("true") and waiting, "the browser asks for the script")
+        eventually_in(page, lambda: waiting, "the browser asks for the script")
         allowed.set()
         for route in waiting:
             route.continue_()

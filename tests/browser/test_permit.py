@@ -10,9 +10,8 @@ from schedviz.loop.clock import MIN_SPEED, set_speed
 from schedviz.store import Meta, Store
 from simulator.api import Manifest
 from simulator.plugins.gang import GROUP, SIZE
-from tests.waiting import eventually
 
-from .conftest import node, pod
+from .conftest import eventually_in, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +42,7 @@ def test_waiting_pods_are_approved_and_rejected(screen: Page, store: Store, sand
     screen.get_by_role("button", name="Approve default/a").click()
     expect(screen.locator(".node .pod", has_text="a")).to_have_count(1)
     expect(lane.locator(".chip")).to_have_count(1)
-    eventually(lambda: screen.evaluate("true") and answers, "the answer comes")
+    eventually_in(screen, lambda: answers, "the answer comes")
     [(route, answer)] = answers
     route.fulfill(response=answer)
     expect(screen.locator("#acted-line")).to_contain_text("kubectl annotate pod a")

@@ -16,7 +16,7 @@ from tests.conftest import answers
 from tests.processes import Process
 from tests.waiting import eventually
 
-from .conftest import node, pod
+from .conftest import eventually_in, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -152,7 +152,7 @@ def test_a_lost_frame_is_noticed_and_made_up_for(
     page.goto(f"/s/{sandbox_name}/")
     expect(page.locator("#connection")).to_have_text("live")
     write.create(sandbox, [pod("first", "3")])
-    eventually(lambda: page.evaluate("1") and lost, "a frame is lost")
+    eventually_in(page, lambda: lost, "a frame is lost")
     write.create(sandbox, [pod("second", "3")])
     expect(page.locator("[data-uid]", has_text="second").first).to_be_visible()
     expect(page.locator(".node .pod", has_text="first")).to_be_visible()
