@@ -42,9 +42,6 @@ class ComparisonJob(Job, frozen=True, kw_only=True):
     """The part of the simulated time that both sides have reached, 1.0 = all."""
     result: Comparison | None = None
 
-    def without_result(self) -> "ComparisonJob":
-        return msgspec.structs.replace(self, result=None)
-
 
 COMPARISONS: Final = JobKind(
     name="comparison",
@@ -63,5 +60,6 @@ COMPARISONS: Final = JobKind(
     kept_at_most=100,
     # Two decisions on 5,000 nodes are a tenth of it.
     bytes_at_most=4_000_000,
+    without_result=lambda job: msgspec.structs.replace(job, result=None),
     too_large="the result is too large",
 )

@@ -1,7 +1,7 @@
 """What all kinds of jobs have in common."""
 
 import secrets
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar
 
@@ -34,10 +34,6 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         """The name under which it is stored. Jobs with the same key ask for the same work."""
         return self.id
 
-    def without_result(self) -> "Job":
-        """The same job without all that may be large."""
-        raise NotImplementedError
-
 
 J = TypeVar("J", bound=Job)
 
@@ -64,6 +60,8 @@ class JobKind(Generic[J]):
     """Finished jobs; the oldest are deleted first."""
     bytes_at_most: int
     """Of one job as it is stored."""
+    without_result: Callable[[J], J]
+    """Returns the same job without all that may be large."""
     too_large: str
     """Why a job of more bytes has failed."""
 

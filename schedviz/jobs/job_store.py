@@ -62,7 +62,7 @@ class JobStore(Generic[J]):
         """Store the state, the progress and the result of a job. A job that is too large fails."""
         data = stored_encoder.encode(job)
         if len(data) > self._kind.bytes_at_most:
-            job = replace(cast("J", job.without_result()), state="failed", trouble=self._kind.too_large)
+            job = replace(self._kind.without_result(job), state="failed", trouble=self._kind.too_large)
             data = stored_encoder.encode(job)
         seconds = {"waiting": self._kind.waiting_seconds, "running": self._kind.silent_seconds}.get(
             job.state, self._kind.kept_seconds

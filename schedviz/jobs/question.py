@@ -43,9 +43,6 @@ class Question(Job, frozen=True, kw_only=True):
     def key(self) -> str:
         return question_key(self.kind, self.sandbox, self.pod, uid=self.uid, cycle=self.cycle)
 
-    def without_result(self) -> "Question":
-        return msgspec.structs.replace(self, suggestions=[], answer=None, savings=[])
-
 
 QUESTIONS: Final = JobKind(
     name="question",
@@ -64,5 +61,6 @@ QUESTIONS: Final = JobKind(
     kept_at_most=500,
     # Fifty suggestions with a large pod each.
     bytes_at_most=4_000_000,
+    without_result=lambda job: msgspec.structs.replace(job, suggestions=[], answer=None, savings=[]),
     too_large="the answer is too large",
 )
