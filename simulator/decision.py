@@ -1,4 +1,4 @@
-"""The record of one scheduling attempt, for display: the cycle panel, receipts, ``explain`` and ``decide``.
+"""The record of one scheduling attempt, for display: the cycle panel, permalinks, ``explain`` and ``decide``.
 The scheduler does not read it (see :mod:`simulator.scheduler.schedule_result`).
 
 What there is of every node is a column in the order of ``nodes``, what there is of every feasible node a

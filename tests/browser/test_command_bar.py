@@ -1,4 +1,4 @@
-"""The command bar from the keyboard, kubectl's lines to copy, and the way to receipts."""
+"""The command bar from the keyboard, kubectl's lines to copy, and the way to permalinks."""
 
 import re
 
@@ -112,7 +112,7 @@ def test_a_dialog_closed_while_its_next_form_settles_stays_closed(screen: Page, 
     expect(field).to_be_focused()
 
 
-def test_acts_and_pods_are_shown_as_kubectl_has_them_and_receipts_are_a_click_away(
+def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_away(
     screen: Page, live: Open
 ) -> None:
     screen.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -139,10 +139,10 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_receipts_are_a_click_aw
     assert copied.startswith("kubectl apply -f - <<'EOF'\napiVersion: v1\nkind: Pod\nmetadata:\n")
     assert copied.endswith("\nEOF")
 
-    # From the log to the receipt, from the gone victim's address to who evicted it.
+    # From the log to the permalink, from the gone victim's address to who evicted it.
     eviction = screen.locator("#log li", has_text="batch evicted from node-1 for web")
     expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
-    eviction.locator(".receipt").click()
+    eviction.locator(".cycle-link").click()
     expect(screen.locator("#detail .headline")).to_contain_text(
         "web fits no node. Preemption makes room on node-1."
     )

@@ -80,7 +80,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(screen.locator(".mark.preempting")).to_have_count(1)
     expect(screen.locator(".mark.bound")).to_have_count(1)
 
-    # The receipt of the preemption stays.
+    # The permalink of the preemption stays.
     screen.locator("#cycle .earlier a").click()
     expect(screen.locator("#detail .ladder .win")).to_contain_text("batch-")
     expect(screen.locator("#cycle")).not_to_be_visible()

@@ -151,7 +151,7 @@ def busy(world: World, rounds: range) -> None:
         world.slice()
 
 
-def test_what_the_streams_lost_is_in_the_archive_and_a_receipt_keeps_its_address(
+def test_what_the_streams_lost_is_in_the_archive_and_a_permalink_keeps_its_address(
     store: Store, short: pytest.MonkeyPatch
 ) -> None:
     witness = Witness(short)

@@ -268,7 +268,7 @@ def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandb
     assert client.get(f"{cluster}pods/default/web/").status_code == 404
 
 
-def test_a_cycle_has_a_receipt(client: Client, cluster: str, sandbox: Sandbox) -> None:
+def test_a_cycle_has_a_permalink(client: Client, cluster: str, sandbox: Sandbox) -> None:
     sandbox.commit(Commit(decisions=[SCHEDULED]))
     page = text(client.get(f"{cluster}cycles/7/").content)
     assert "n3 wins with 361, 321 ahead of n1." in page

@@ -91,7 +91,7 @@ COMMANDS: Final = (
     Command("until", _("run, and pause when something happens"), page.until,
             (Argument("CONDITION", proposals.fixed("nothing-pending", "preemption", "bound")),
              Argument("POD", names.pods, optional=True)), also=("run until",)),
-    Command("goto", _("a cycle's receipt"), page.goto,
+    Command("goto", _("a cycle's permalink"), page.goto,
             (Argument("CYCLE", proposals.cycles),), also=("goto cycle", "cycle")),
     Command("filter", _("fade what does not match"), page.filter_,
             (Argument("TERM", proposals.states, optional=True, repeated=True),), also=("find", "search")),

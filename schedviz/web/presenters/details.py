@@ -19,14 +19,14 @@ from simulator.objects.node_conditions import is_broken, pressures
 from simulator.objects.status import status_of
 from simulator.trace import LaneEntry
 
-from . import events, load, meanings, nodes, queue, reasons, receipts
+from . import events, load, meanings, nodes, permalinks, queue, reasons
 from . import format as fmt
 from .events import PodEvent
 from .nodes import Card
+from .permalinks import Permalinks
 from .picture import NODES, PODS, Picture
 from .pod_history import PodHistory, pod_history
 from .queue import Chip
-from .receipts import Receipts
 from .records import pod_record
 from .sentences import EventSentences, LogLine, linked_names
 from .yaml import to_yaml
@@ -64,7 +64,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     conditions: list[ConditionView]
     events: list[PodEvent]
     course: PodHistory
-    receipts: Receipts
+    permalinks: Permalinks
     history: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
@@ -79,7 +79,7 @@ class GonePod(msgspec.Struct, frozen=True):
     name: str
     fate: LogLine | None
     """Why the pod was removed."""
-    receipts: Receipts
+    permalinks: Permalinks
     events: list[PodEvent]
     course: PodHistory
     history: list[LogLine]
@@ -126,7 +126,7 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         conditions=conditions(manifest),
         events=events.pod_events(sandbox, manifest["metadata"], about),
         course=pod_history(key, about),
-        receipts=receipts.pod_receipts(about),
+        permalinks=permalinks.pod_permalinks(about),
         history=lines_linking_to_pod(base, key, named),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
@@ -168,7 +168,7 @@ def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
         key=key,
         name=fmt.pod_name(key),
         fate=removal_line(EventSentences(base), about),
-        receipts=receipts.pod_receipts(about),
+        permalinks=permalinks.pod_permalinks(about),
         events=events.pod_events(sandbox, {"namespace": namespace, "name": name}, about),
         course=pod_history(key, about),
         history=lines_linking_to_pod(base, key, named),

@@ -10,7 +10,7 @@ from simulator.api import Manifest, Micros
 from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 
 from . import format as fmt
-from . import meanings, reasons, receipts
+from . import meanings, permalinks, reasons
 
 EVENTS_AT_MOST = 20
 
@@ -26,13 +26,14 @@ class PodEvent(msgspec.Struct, frozen=True):
     message: str
     meaning: str
     cycle: int
-    """The cycle with the receipt; 0 if there is none."""
+    """The cycle with the permalink; 0 if there is none."""
 
 
 def pod_events(sandbox: Readable, metadata: Manifest, about: Sequence[trace.Event]) -> list[PodEvent]:
     """The newest Events of a pod. about: the trace events that are about it."""
     return [
-        pod_event(event, receipts.receipt_of_event(event, about)) for event in manifests_of(sandbox, metadata)
+        pod_event(event, permalinks.permalink_of_event(event, about))
+        for event in manifests_of(sandbox, metadata)
     ]
 
 

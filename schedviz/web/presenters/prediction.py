@@ -49,7 +49,7 @@ class AnswerView(msgspec.Struct, frozen=True):
     right: bool
     slip: str
     cycle: int
-    """The cycle with the receipt; 0 while it is not finished."""
+    """The cycle with the permalink; 0 while it is not finished."""
     bars: list[TallyBar]
     total: int
 

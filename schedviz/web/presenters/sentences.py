@@ -13,7 +13,7 @@ from simulator import trace
 from simulator.trace import Event
 
 from . import format as fmt
-from . import meanings, queue, reasons, receipts
+from . import meanings, permalinks, queue, reasons
 
 NAMES_AT_MOST: Final = 3
 """Objects that one sentence names."""
@@ -29,7 +29,7 @@ class LogLine(msgspec.Struct, frozen=True):
     verbatim: str = ""
     """The scheduler's message; empty where the sentence says all of it."""
     cycle: int = 0
-    """The cycle whose receipt has the details; 0 for none."""
+    """The cycle whose permalink has the details; 0 for none."""
 
 
 class EventSentences:
@@ -57,7 +57,7 @@ class EventSentences:
             return None
         tone, html = sentence
         return LogLine(
-            seq, fmt.clock(event.t), tone, html, scheduler_message(event), receipts.cycle_of(event)
+            seq, fmt.clock(event.t), tone, html, scheduler_message(event), permalinks.cycle_of(event)
         )
 
     def sentence(self, event: Event) -> tuple[Tone, SafeString] | None:

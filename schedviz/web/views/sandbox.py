@@ -89,4 +89,4 @@ def cycle_panel(
         "scenes": play.play_steps(decision),
         "open": "play" in request.GET,
     }
-    return panel(request, sandbox, "panels/receipt.html", context)
+    return panel(request, sandbox, "panels/cycle_page.html", context)

@@ -19,7 +19,7 @@ from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question, QuestionKind, question_key
 from schedviz.store.default import default_store
-from schedviz.web.presenters import details, receipts, what_if
+from schedviz.web.presenters import details, permalinks, what_if
 from schedviz.web.presenters import why as why_view
 from schedviz.web.presenters.picture import PODS
 from schedviz.web.views.page import Source, find_present, is_htmx, panel
@@ -111,7 +111,7 @@ def ask_question(
 def why_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Why the pod was bound to its node, and not to ``other``."""
     sandbox, key = find_present(name), f"{namespace}/{pod}"
-    found = receipts.pod_receipts(details.events_of_pod(sandbox, key))
+    found = permalinks.pod_permalinks(details.events_of_pod(sandbox, key))
     decision = sandbox.decision(found.bound) if found.bound else None
     view = (
         why_view.present_why(decision, request.GET.get("other", ""))
@@ -126,7 +126,7 @@ def evicted_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     """Which pod preempted this one, by which rule, and (``do`` = ask) what would have prevented it."""
     sandbox, key = find_present(name), f"{namespace}/{pod}"
     base = reverse("sandbox", args=[name])
-    found = receipts.pod_receipts(details.events_of_pod(sandbox, key))
+    found = permalinks.pod_permalinks(details.events_of_pod(sandbox, key))
     decision = sandbox.decision(found.evicted) if found.evicted else None
     view = why_view.present_eviction(decision, key, base) if decision else None
     questions = JobStore(default_store(), QUESTIONS)

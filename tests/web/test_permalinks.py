@@ -1,4 +1,4 @@
-"""Receipts: what each bind, rejection, nomination and eviction links to; and pods that are gone."""
+"""Permalinks: what each bind, rejection, nomination and eviction links to; and pods that are gone."""
 
 import pytest
 from django.test import Client
@@ -64,22 +64,22 @@ def panel(path: str) -> str:
     return answer.content.decode()
 
 
-def test_what_a_cycle_decided_links_to_its_receipt_from_pod_node_log_and_events(told: str) -> None:
-    def receipts(html: str) -> list[str]:
+def test_what_a_cycle_decided_links_to_its_permalink_from_pod_node_log_and_events(told: str) -> None:
+    def permalinks(html: str) -> list[str]:
         return [
             part.partition("/")[0]
-            for part in html.split(f'class="receipt" data-panel href="{told}cycles/')[1:]
+            for part in html.split(f'class="cycle-link" data-panel href="{told}cycles/')[1:]
         ]
 
     of_pod = panel(f"{told}pods/default/web/")
     headline = of_pod.partition("headline scheduled")[2].partition("</p>")[0]
-    assert receipts(headline) == ["5"]
+    assert permalinks(headline) == ["5"]
     kubernetes_events = of_pod.partition('id="pod-events"')[2].partition("</section>")[0]
-    assert sorted(receipts(kubernetes_events)) == ["4", "5"]
-    assert {"3", "4", "5"} == set(receipts(panel(f"{told}nodes/n1/")))
+    assert sorted(permalinks(kubernetes_events)) == ["4", "5"]
+    assert {"3", "4", "5"} == set(permalinks(panel(f"{told}nodes/n1/")))
     page = Client(headers={"host": "localhost"}).get(told).content.decode()
     log = page.partition('<ol id="log"')[2].partition("</ol>")[0]
-    assert receipts(log) == ["5", "4", "4", "4", "3"]
+    assert permalinks(log) == ["5", "4", "4", "4", "3"]
 
 
 def test_the_address_of_a_gone_pod_says_who_evicted_it_and_why(told: str) -> None:

@@ -1,4 +1,4 @@
-"""Finds the receipt of a binding, a rejection, a nomination or an eviction."""
+"""Finds the permalink of a binding, a rejection, a nomination or an eviction."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,8 +18,8 @@ DECIDED = (
 )
 
 
-class Receipts(msgspec.Struct, frozen=True):
-    """The receipts of one pod: numbers of cycles; 0 = none."""
+class Permalinks(msgspec.Struct, frozen=True):
+    """The permalinks of one pod: numbers of cycles; 0 = none."""
 
     bound: int
     nominated: int
@@ -33,8 +33,8 @@ def cycle_of(event: trace.Event) -> int:
     return event.cycle if isinstance(event, DECIDED) else 0
 
 
-def pod_receipts(about: Iterable[trace.Event]) -> Receipts:
-    """The receipts of a pod from its trace events, oldest first."""
+def pod_permalinks(about: Iterable[trace.Event]) -> Permalinks:
+    """The permalinks of a pod from its trace events, oldest first."""
     bound = nominated = evicted = 0
     preemptor = ""
     for event in about:
@@ -47,10 +47,10 @@ def pod_receipts(about: Iterable[trace.Event]) -> Receipts:
                 evicted, preemptor = event.cycle, event.preemptor
             case _:
                 pass
-    return Receipts(bound, nominated, evicted, preemptor)
+    return Permalinks(bound, nominated, evicted, preemptor)
 
 
-def receipt_of_event(event: Manifest, about: Sequence[trace.Event]) -> int:
+def permalink_of_event(event: Manifest, about: Sequence[trace.Event]) -> int:
     """The cycle of an Event of a pod, found by the trace, as an Event does not contain it; 0 = none."""
     for happened in reversed(about):
         match event.get("reason"), happened:
