@@ -8,24 +8,15 @@ from typing import Final
 from celery import Celery
 from celery.exceptions import SecurityWarning
 from click import Choice, Option
-from kombu import Queue
 
-from schedviz.processes.role import QUEUES, ROLES
+from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE
+from schedviz.processes.role import ROLES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 # A worker serves no URL, so it need not import the views, as Django's system checks would.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 from django.conf import settings
-
-KEY_PREFIX = "schedviz:celery:"
-"""Prefix of every key of the broker."""
-
-SLICES_QUEUE: Final = QUEUES["worker"]
-"""Queue for the slices of sandboxes without a leader. All workers consume it."""
-
-JOBS_QUEUE: Final = QUEUES["job-runner"]
-"""Queue for questions and comparisons, which take seconds each. All job runners consume it."""
 
 CELERY_ARGUMENTS: Final = [
     "worker",
@@ -71,9 +62,3 @@ app.autodiscover_tasks(["schedviz.loop", "schedviz.jobs"])
 app.user_options["worker"].add(
     Option(["--role"], type=Choice(ROLES), default=ROLES[0], show_default=True, help="What the process runs.")
 )
-
-
-def own_queue(common: str, process: str) -> Queue:
-    """The queue that only this process consumes, beside the common queue of its role. It is bound to no
-    exchange: messages are routed by its name."""
-    return Queue(f"{common}.{process}", exchange="", routing_key=f"{common}.{process}")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests import chromium
 from tests.processes import Process, answers
 from tests.waiting import PATIENCE, eventually
@@ -30,7 +30,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS  # noqa: E402 (as above)
 from schedviz.loop.leadership import living_workers  # noqa: E402
 from schedviz.store import Meta, Sandbox, Store  # noqa: E402
-from schedviz.up.parts import SERVER  # noqa: E402
+from schedviz.up.programs import SERVER  # noqa: E402
 
 PHASE = pytest.StashKey[int]()
 

@@ -23,13 +23,13 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.api.branch import branch_of_moment
-from schedviz.embedded_redis import EmbeddedRedis, lock
 from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.past import Past
+from schedviz.up.embedded_redis import EmbeddedRedis, lock
 from simulator.api import SECOND, Change, Micros
 from simulator.simulation import Simulation
 from tests.loop.conftest import node, pod

@@ -20,12 +20,12 @@ from tests.conftest import PASSWORD, PORT, answers  # first: it says where Redis
 
 from schedviz.api import write
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Commit, Meta, Sandbox, Store
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from simulator.api import Change, Manifest
 from tests import chromium
 from tests.loop.conftest import node, pod

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from schedviz.embedded_redis import free_port
+from schedviz.up.embedded_redis import free_port
 from tests import chromium
 from tests.conftest import answers
 from tests.processes import ROOT, Process

@@ -17,9 +17,9 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from schedviz.api import write
 from schedviz.celery import WORKER_ARGUMENTS
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Commit, Meta, Sandbox, Store
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from simulator.api import Change, Manifest
 from tests import chromium
 from tests.browser.conftest import node, pod

@@ -8,10 +8,10 @@ from pathlib import Path
 import psutil
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Store
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from tests.processes import Process, answers
 from tests.waiting import eventually
 

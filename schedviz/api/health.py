@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from schedviz.celery import KEY_PREFIX, app
+from schedviz.celery import app
 from schedviz.loop.leadership import living_workers
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.processes.role import QUEUES
+from schedviz.processes.message_queues import KEY_PREFIX, QUEUES
 from schedviz.store import Store, Trouble, trouble_of
 from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store

@@ -8,8 +8,9 @@ import msgspec
 from msgspec.structs import replace
 from redis.exceptions import RedisError
 
-from schedviz.celery import JOBS_QUEUE, app
+from schedviz.celery import app
 from schedviz.jobs.job import J, JobKind, TooManyJobs
+from schedviz.processes.message_queues import JOBS_QUEUE
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 from schedviz.store.places import Places

@@ -8,9 +8,10 @@ from typing import Any, cast
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from schedviz.celery import SLICES_QUEUE, app, own_queue
+from schedviz.celery import app
 from schedviz.loop.due import WAITING_SECONDS, Due, waiting_key
 from schedviz.processes.heartbeats import Heartbeats
+from schedviz.processes.message_queues import SLICES_QUEUE, own_queue
 from schedviz.store import Store
 from schedviz.store.default import default_store
 

@@ -13,11 +13,11 @@ from celery.signals import task_postrun, task_prerun
 from redis import Redis
 from redis.exceptions import RedisError
 
-from schedviz.celery import KEY_PREFIX, own_queue
 from schedviz.processes.heartbeats import BEAT_SECONDS, Heartbeats
 from schedviz.processes.message_check import MessageCheck
+from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
 from schedviz.processes.periodic import PeriodicCall, PeriodicThread
-from schedviz.processes.role import QUEUES, Role
+from schedviz.processes.role import Role
 from schedviz.store import Store
 
 log = logging.getLogger(__name__)

@@ -11,10 +11,11 @@ from django.test import RequestFactory
 from redis import Redis
 
 from schedviz.api import health
-from schedviz.celery import JOB_RUNNER_ARGUMENTS, JOBS_QUEUE, KEY_PREFIX, WORKER_ARGUMENTS, app
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS, app
+from schedviz.processes.message_queues import JOBS_QUEUE, KEY_PREFIX
 from schedviz.store import Store
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from tests.processes import Process, answers
 from tests.waiting import PATIENCE, eventually
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schedviz.web.presenters.yaml import Plain, to_yaml
+from schedviz.web.manifests.yaml import Plain, to_yaml
 from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver.bounds import ManifestError
 from simulator.commands.clean import clean

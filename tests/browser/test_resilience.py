@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
 from schedviz.api import write
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.loop.clock import pause, resume
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from simulator.api import Manifest
 from tests.conftest import answers
 from tests.processes import Process

@@ -9,10 +9,10 @@ import pytest
 from schedviz.cache import Caches, SandboxCache
 from schedviz.cache import follower as follower_module
 from schedviz.cache.caches import caches_of
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Commit, Gone, Meta, Sandbox, Store
 from schedviz.store.changes import Changes, Position
 from schedviz.store.commit_script import LIMITS
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from simulator.trace import Bound
 from tests.round_trips import round_trips
 from tests.store.test_commit import create

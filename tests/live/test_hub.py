@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from schedviz.cache import follower
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.live import hub as module
 from schedviz.live import lifecycle
 from schedviz.live.hub import Hub, Hubs, Viewer
 from schedviz.live.slot import Frame
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Meta, Sandbox, Store
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.web.presenters.screen import look
 from schedviz.web.screens import screens_of
 from simulator.api import Change

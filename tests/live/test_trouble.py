@@ -16,12 +16,12 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, question_key
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from tests.conftest import answers
 from tests.loop.conftest import bound, node, pod, until_bound
 from tests.processes import Process

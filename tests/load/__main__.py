@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-from schedviz.embedded_redis import free_port
+from schedviz.up.embedded_redis import free_port
 
 # The settings are read once, so the address must be known before the server behind it is started.
 REDIS_PORT, PASSWORD = free_port(), secrets.token_hex(8)

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from schedviz.api.write import create_sandbox
 from schedviz.celery import WORKER_ARGUMENTS
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.loop.due import Due
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Meta, Sandbox, Store
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests.processes import Process
 from tests.waiting import eventually
 

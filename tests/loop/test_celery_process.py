@@ -11,20 +11,15 @@ import msgspec
 import pytest
 from kombu import Connection
 
-from schedviz.celery import (
-    JOB_RUNNER_ARGUMENTS,
-    KEY_PREFIX,
-    WORKER_ARGUMENTS,
-    app,
-    own_queue,
-)
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS, app
 from schedviz.jobs.question import QUESTIONS
 from schedviz.loop.wakes import TASK as SLICE
 from schedviz.processes.celery_process import UNACKED
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.processes.role import QUEUES, ROLES, Role
+from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
+from schedviz.processes.role import ROLES, Role
 from schedviz.store import Store
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests.processes import Process
 from tests.stalling import Proxy
 from tests.waiting import eventually

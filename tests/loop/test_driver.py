@@ -9,12 +9,12 @@ from typing import cast
 import pytest
 
 from schedviz.api import write
-from schedviz.celery import KEY_PREFIX, SLICES_QUEUE, own_queue
 from schedviz.loop import driver as module
 from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
 from schedviz.loop.due import KEY, RETRY_SECONDS, SliceTime
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
+from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys

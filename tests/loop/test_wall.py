@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from schedviz.api.write import create
-from schedviz.embedded_redis import lock
+from schedviz.up.embedded_redis import lock
 from tests.loop.conftest import Arena, node, pod, until_bound
 from tests.waiting import eventually
 

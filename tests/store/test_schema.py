@@ -7,12 +7,12 @@ import pytest
 from redis import Redis
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Meta, Store
 from schedviz.store.keys import REGISTRY, SCHEMA, SCHEMA_LOCK
 from schedviz.store.migrations import remove_old_jobs
 from schedviz.store.schema import VERSION, WrongSchema, prepare
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
 from tests.processes import Process
 from tests.waiting import eventually
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from kombu.exceptions import OperationalError
 
-from schedviz.embedded_redis import EmbeddedRedis, lock
 from schedviz.store import Commit, Meta, Sandbox, Store, Trouble, trouble_of
+from schedviz.up.embedded_redis import EmbeddedRedis, lock
 from simulator.api import Change
 from simulator.trace import LaneEntry
 from tests.store.test_commit import create

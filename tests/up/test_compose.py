@@ -15,8 +15,8 @@ from django.conf import global_settings
 
 from schedviz import environment, settings
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.embedded_redis import redis_conf
-from schedviz.up.parts import SERVER
+from schedviz.up.embedded_redis import redis_conf
+from schedviz.up.programs import SERVER
 from tests.processes import ROOT
 
 WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]

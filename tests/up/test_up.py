@@ -14,8 +14,8 @@ import psutil
 import pytest
 from redis import Redis
 
-from schedviz.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.store import Store
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests.processes import ROOT, Process, answers
 from tests.waiting import PATIENCE, eventually
 

@@ -27,7 +27,7 @@ from schedviz.web.forms.notation import (
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.kubectl import lines
-from schedviz.web.presenters.yaml import to_yaml
+from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.views.stored import ChangedMeanwhile, editable, save_unless_changed
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS

@@ -14,7 +14,7 @@ from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
 from schedviz.web.kubectl.tables import get_table
-from schedviz.web.presenters.yaml import to_yaml
+from schedviz.web.manifests.yaml import to_yaml
 from simulator.apiserver.resources import NODES, PODS, Resource
 from simulator.apiserver.status import StatusError
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
-from schedviz.web.forms.manifest_paths import Path, get, leaves, mapping, put, written
 from schedviz.web.forms.notation import TEXT, Notation, shown
+from schedviz.web.manifests.paths import Path, get, leaves, mapping, put, written
 from simulator.api import Manifest
 from simulator.apiserver.status import Cause
 

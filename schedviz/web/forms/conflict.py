@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from schedviz.web.forms.manifest_paths import Path, written
+from schedviz.web.manifests.paths import Path, written
 
 GONE: Final = object()
 SHOWN_AT_MOST: Final = 160

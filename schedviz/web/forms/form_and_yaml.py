@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
 from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
-from schedviz.web.presenters.yaml import to_yaml
+from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import Cause

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
-from schedviz.web.forms.manifest_paths import get, mapping
+from schedviz.web.manifests.paths import get, mapping
 from schedviz.web.presenters.picture import NODES
 from simulator.api import Manifest
 

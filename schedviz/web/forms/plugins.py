@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import Place
-from schedviz.web.forms.manifest_paths import Path, get, mapping, put
+from schedviz.web.manifests.paths import Path, get, mapping, put
 from simulator.api import Manifest
 from simulator.config.configuration import DEFAULT_PLUGINS
 from simulator.framework.interface import EXTENSION_POINTS

@@ -10,7 +10,7 @@ from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms import workload as workloads
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
-from schedviz.web.forms.manifest_paths import Path, get
+from schedviz.web.manifests.paths import Path, get
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import PRIORITY_CLASSES
 from schedviz.web.presenters.priority import SYSTEM_PRIORITY

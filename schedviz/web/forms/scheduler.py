@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
-from schedviz.web.forms.manifest_paths import Path, get, mapping
 from schedviz.web.forms.plugins import DEFAULTS, Argument, Switch, Weight
+from schedviz.web.manifests.paths import Path, get, mapping
 from simulator.api import Manifest
 from simulator.config.configuration import API_VERSION, DEFAULT_SCHEDULER_NAME, MAX_PROFILES
 from simulator.framework.interface import EXTENSION_POINTS

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from schedviz.web.forms.manifest_paths import get, mapping, put
+from schedviz.web.manifests.paths import get, mapping, put
 from simulator.api import Manifest
 
 WORKLOADS: Final = {"Deployment": "apps/v1", "Job": "batch/v1"}

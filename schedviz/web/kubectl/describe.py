@@ -11,7 +11,7 @@ from typing import Final
 
 from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import columns, tabbed
-from schedviz.web.presenters import events as pod_events
+from schedviz.web.manifests.events import events_of_pod
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.table import human_duration
 from simulator.objects.events import event_count, event_first_seen, event_last_seen
@@ -153,7 +153,7 @@ def listed(title: str, found: Sequence[str]) -> Iterator[str]:
 
 
 def event_table(sandbox: Readable, manifest: Manifest, now: Micros) -> Iterator[str]:
-    found = pod_events.manifests_of(sandbox, manifest["metadata"])
+    found = events_of_pod(sandbox, manifest["metadata"])
     if not found:
         yield f"Events:\t{NONE}"
         return
@@ -168,7 +168,7 @@ def event_table(sandbox: Readable, manifest: Manifest, now: Micros) -> Iterator[
 def events(sandbox: Readable, manifest: Manifest, now: Micros) -> str:
     """The output of ``kubectl get events`` for one pod."""
     metadata = manifest["metadata"]
-    found = pod_events.manifests_of(sandbox, metadata)
+    found = events_of_pod(sandbox, metadata)
     if not found:
         return f"No resources found in {metadata['namespace']} namespace."
     rows = [["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]]

@@ -6,8 +6,8 @@ from shlex import quote
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.forms.manifest_paths import mapping
-from schedviz.web.presenters.yaml import to_yaml
+from schedviz.web.manifests.paths import mapping
+from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.past import Readable
 from schedviz.web.kubectl import describe, lines
+from schedviz.web.manifests.yaml import to_yaml
 from simulator import trace
 from simulator.api import Manifest
 from simulator.apiserver import resources as kinds
@@ -29,7 +30,6 @@ from .pod_history import PodHistory, pod_history
 from .queue import Chip
 from .records import pod_record
 from .sentences import EventSentences, LogLine, linked_names
-from .yaml import to_yaml
 
 LINES_AT_MOST: Final = 20
 """Lines of the log that a panel shows."""

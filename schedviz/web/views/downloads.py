@@ -9,12 +9,12 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.presenters import nodes_svg
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.nodes import summary
 from schedviz.web.presenters.picture import WATCHED
 from schedviz.web.presenters.priority import SYSTEM_RANK
-from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import followed_screens
 from schedviz.web.views.page import Current, find_present, panel

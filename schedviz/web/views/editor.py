@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
-from schedviz.web.presenters.yaml import to_yaml
+from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.views.page import Current, form_page
 from simulator.api import Manifest
 

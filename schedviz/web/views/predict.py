@@ -14,12 +14,12 @@ from schedviz.store import Clock
 from schedviz.store.default import default_store
 from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
+from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.predict.question import GuessQuestion, Kind, answer, next_question
 from schedviz.web.predict.room import Room
 from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.prediction import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.screens import address
 from schedviz.web.views.page import Current, find_present, is_htmx, is_large, panel
 from simulator.decision import Decision

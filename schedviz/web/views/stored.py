@@ -12,10 +12,10 @@ from schedviz.api import write
 from schedviz.store import Sandbox
 from schedviz.web.forms import form_for
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
-from schedviz.web.forms.manifest_paths import mapping
 from schedviz.web.kubectl import lines
+from schedviz.web.manifests.paths import mapping
+from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.presenters import stored as view
-from schedviz.web.presenters.yaml import to_yaml
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
 from schedviz.web.views.page import Current, done, find_present, is_htmx, panel
 from simulator.api import Manifest

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from schedviz.store import NoSandbox, trouble_of
 from schedviz.store.default import default_store, prepare_default_store
-from schedviz.up.parts import DEMO
+from schedviz.up.programs import DEMO
 from schedviz.web import scenarios
 
 RETRY_SECONDS: Final = 2.0

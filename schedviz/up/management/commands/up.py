@@ -12,9 +12,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from schedviz import environment
-from schedviz.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
-from schedviz.up.parts import DEMO, programs
+from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
 from schedviz.up.preflight import NotReady, check_port, check_redis, check_schema
+from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
 
 READY_SECONDS = 60.0

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 import msgspec
 from django.utils.translation import gettext
 
-from schedviz.web.predict import words
-from schedviz.web.predict.grade import Grade
-from schedviz.web.predict.question import GuessQuestion, Kind
-from schedviz.web.predict.viewer import Score
+from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.queue import title
 from simulator.decision import Decision
 
-from . import format as fmt
-from .picture import Picture
-from .queue import title
+from . import words
+from .grade import Grade
+from .question import GuessQuestion, Kind
+from .viewer import Score
 
 
 class ChoiceView(msgspec.Struct, frozen=True):
