@@ -56,7 +56,7 @@ def read_dump(dump: Path) -> Iterator[Cluster]:
     """Context manager: start to read a dump, and yield the cluster. Raises ImportFailed, also while its
     changes are iterated."""
     if not _turns.acquire(blocking=False):
-        raise ImportFailed(gettext("Others bring their clusters just now. Try again in a minute."))
+        raise ImportFailed(gettext("Other clusters are being imported. Try again in a minute."))
     try:
         command = [sys.executable, "-m", "simulator", "clean", "--lines", f"--memory-mib={MEMORY_MIB}"]
         with subprocess.Popen(  # noqa: S603 (our own program, no shell)

@@ -24,7 +24,7 @@ def test_a_first_visitor_causes_a_preemption_with_six_clicks_at_most(screen: Pag
     assert screen.locator(".btn.primary").count() == 1, "one obvious thing to begin with"
     screen.get_by_role("button", name="Cause a preemption").click()
     expect(screen.locator("#connection")).to_have_text("live")
-    screen.get_by_role("link", name="Add an urgent pod").click()
+    screen.get_by_role("link", name="Add a pod of high priority").click()
     expect(screen.get_by_label("Name", exact=True)).to_have_value("urgent-")
     screen.get_by_role("button", name="Create").click()
     expect(screen.locator("#log")).to_contain_text(re.compile(r"evicted from node-\d for urgent-"))

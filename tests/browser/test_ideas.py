@@ -41,7 +41,7 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     for width in (320, 640):
         screen.set_viewport_size({"width": width, "height": 640})
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
-    screen.get_by_role("link", name="Open it whole").click()
+    screen.get_by_role("link", name="Open the whole page").click()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator("#nodes")).to_be_visible()
     expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)

@@ -24,12 +24,12 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
     screen.goto("/")
     # Without the page's scripts, which come after it, the form would be sent as a page.
     with screen.expect_navigation():
-        screen.get_by_role("link", name="Bring your cluster").click()
-    screen.get_by_role("button", name="Make a sandbox of it").click()
-    expect(screen.get_by_role("alert")).to_have_text("Choose a file, or paste a text.")
-    screen.get_by_label("The file").set_input_files(dump)
+        screen.get_by_role("link", name="Import a cluster").click()
+    screen.get_by_role("button", name="Create sandbox").click()
+    expect(screen.get_by_role("alert")).to_have_text("Choose a file, or paste the text.")
+    screen.get_by_label("File").set_input_files(dump)
     screen.get_by_label("Name of the sandbox").fill(sandbox_name)
-    screen.get_by_role("button", name="Only look").click()
+    screen.get_by_role("button", name="Preview").click()
     expect(screen.locator("#outcome")).to_contain_text("13 of 19 objects, of 6 kinds")
     expect(screen.locator("#outcome")).to_contain_text("nothing is stored yet")
     complaints.look("looked at")
@@ -38,7 +38,7 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
     screen.set_viewport_size({"width": 1280, "height": 720})
 
-    screen.get_by_role("button", name="Make a sandbox of it").click()
+    screen.get_by_role("button", name="Create sandbox").click()
     expect(screen.locator("#imported-panel")).to_contain_text("paused")
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator(".node")).to_have_count(3)
@@ -72,9 +72,9 @@ def test_somebody_sees_the_own_cluster_starts_it_and_takes_it_away(
     recording = tmp_path / "recording.jsonl.gz"
     waited.value.save_as(recording)
     screen.goto("/bring/")
-    screen.get_by_label("The file").set_input_files(recording)
+    screen.get_by_label("File").set_input_files(recording)
     screen.get_by_label("Name of the sandbox").fill(f"{sandbox_name[:50]}-2")
-    screen.get_by_role("button", name="Make a sandbox of it").click()
+    screen.get_by_role("button", name="Create sandbox").click()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator(".node")).to_have_count(3)
     for name in (sandbox_name, f"{sandbox_name[:50]}-2"):

@@ -30,7 +30,7 @@ NAMES: Final = frozenset(
     globalDefault preemptionPolicy maxSkew whenUnsatisfiable topologyKey minAvailable in example com quota
     NodeResourcesFit RequestedToCapacityRatio default scheduler
     train render web shop workers scratch checkout my cluster
-    create drain until preemption pod kind node ctrl scheduling k8s io Namespace
+    Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )

@@ -15,7 +15,7 @@ def test_the_hint_leads_from_nothing_to_a_preemption_of_ones_own() -> None:
     picture.object(PODS, samples.pod("small", node="n1", cpu="500m"))
     assert hint(picture).path == "new/priorityclass/"
     picture.object(PRIORITY_CLASSES, {"metadata": {"name": "high", "resourceVersion": "1"}, "value": 1000})
-    assert "Fill the nodes" in hint(picture).text
+    assert "until the nodes are full" in hint(picture).text
     picture.object(PODS, samples.pod("large", node="n1", cpu="3"))
     assert hint(picture).path == "urgent/"
     theirs = trace.Nominated(1, 7, "default/web", "n1", ["default/large"], 0, 1)

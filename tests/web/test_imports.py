@@ -52,7 +52,7 @@ def test_a_dump_becomes_a_paused_sandbox_that_says_what_was_taken_over(
     page = text(client.get(f"/s/{brought}/imported/").content)
     assert "17 of 19 objects" not in page
     assert "13 of 19 objects, of 6 kinds" in page
-    assert "1 object has lost its owner" in page
+    assert "The owner of 1 object was not in the file" in page
     assert "Pod broken: spec.containers: Required value" in page
     assert page.count("<article") == 3
     again = client.post("/bring/", {"do": "create", "name": brought, "text": as_list([node("n")])})
@@ -87,7 +87,7 @@ def test_to_look_stores_nothing(client: Client, store: Store) -> None:
     answer = client.post("/bring/", asked, headers=HTMX)
     said = text(answer.content)
     assert "nothing is stored yet" in said
-    assert "may hold secrets" in said
+    assert "may contain secret values" in said
     assert "<html" not in said
     assert "<html" in text(client.post("/bring/", asked).content)
     assert {meta.name for meta in store.sandboxes()} == before
@@ -96,7 +96,7 @@ def test_to_look_stores_nothing(client: Client, store: Store) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"text": ""}, "Choose a file, or paste a text."),
+        ({"text": ""}, "Choose a file, or paste the text."),
         ({"text": "a: [1"}, "line 2: not YAML"),
         (
             {"text": "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},

@@ -41,9 +41,9 @@ class Hints:
 
     def hint(self, picture: Picture) -> Hint:
         if not picture.nodes:
-            return Hint(gettext("A cluster begins with nodes."), gettext("Add nodes"), "new/node/?copies=3")
+            return Hint(gettext("There are no nodes yet."), gettext("Add nodes"), "new/node/?copies=3")
         if not picture.pods:
-            text = gettext("The nodes stand idle: give the scheduler something to place.")
+            text = gettext("The nodes are empty. Add pods for the scheduler to place.")
             return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
         if found := self._own_preemption(picture):
             text = gettext("%(pod)s has evicted others on %(node)s: your preemption.")
@@ -52,13 +52,15 @@ class Hints:
                 text % values, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
             )
         if not any(value > 0 for value in picture.user_classes().values()):
-            text = gettext("All pods matter alike. A PriorityClass lets some matter more.")
+            text = gettext("All pods have the same priority. Create a PriorityClass with a higher one.")
             return Hint(text, gettext("Add a PriorityClass"), "new/priorityclass/")
         if picture.load.requests["cpu"] * 100 < FULL * picture.room["cpu"]:
-            text = gettext("There is room for everybody. Fill the nodes, and it gets interesting.")
+            text = gettext("Every pod still fits. Add pods until the nodes are full.")
             return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
-        text = gettext("Your turn: a pod that matters more than others, too large for what is free.")
-        return Hint(text, gettext("Add an urgent pod"), "urgent/")
+        text = gettext(
+            "Add a pod of high priority that fits on no node: the scheduler evicts other pods for it."
+        )
+        return Hint(text, gettext("Add a pod of high priority"), "urgent/")
 
     def _own_preemption(self, picture: Picture) -> trace.Nominated | None:
         new = takewhile(lambda each: each[0] > self._seq, reversed(picture.trace))

@@ -10,11 +10,11 @@ from django.utils.translation import ngettext
 from simulator.dumps.imported import Fate, ImportReport
 
 FATES: Final[dict[Fate, str | Promise]] = {
-    "private": _("may hold secrets"),
-    "unread": _("nothing here reads it"),
+    "private": _("may contain secret values"),
+    "unread": _("not used in a sandbox"),
     "unsimulated": _("not simulated"),
     "custom": _("custom resource"),
-    "version": _("version not known"),
+    "version": _("unknown API version"),
     "untyped": _("no apiVersion and kind"),
 }
 
@@ -63,24 +63,24 @@ def notes(report: ImportReport) -> list[str]:
         (
             report.orphaned,
             ngettext(
-                "%(n)s object has lost its owner, which was not in the text: nobody makes it anew.",
-                "%(n)s objects have lost their owners, which were not in the text: nobody makes them anew.",
+                "The owner of %(n)s object was not in the file: no controller will recreate it.",
+                "The owners of %(n)s objects were not in the file: no controller will recreate them.",
                 report.orphaned,
             ),
         ),
         (
             report.stray,
             ngettext(
-                "%(n)s pod is bound to a node that was not in the text, and is not drawn.",
-                "%(n)s pods are bound to nodes that were not in the text, and are not drawn.",
+                "%(n)s pod is bound to a node that was not in the file, and is not shown.",
+                "%(n)s pods are bound to nodes that were not in the file, and are not shown.",
                 report.stray,
             ),
         ),
         (
             report.namespaces,
             ngettext(
-                "%(n)s namespace was not in the text and is made, without labels.",
-                "%(n)s namespaces were not in the text and are made, without labels.",
+                "%(n)s namespace was not in the file, and was created without labels.",
+                "%(n)s namespaces were not in the file, and were created without labels.",
                 report.namespaces,
             ),
         ),
@@ -95,8 +95,8 @@ def notes(report: ImportReport) -> list[str]:
         (
             report.repeated,
             ngettext(
-                "%(n)s object came twice; the first counts.",
-                "%(n)s objects came twice; the first counts.",
+                "%(n)s object was in the file twice; the first one was imported.",
+                "%(n)s objects were in the file twice; the first ones were imported.",
                 report.repeated,
             ),
         ),
@@ -104,8 +104,8 @@ def notes(report: ImportReport) -> list[str]:
     found = [text % {"n": count} for count, text in counted if count]
     for name, count in report.schedulers.items():
         text = ngettext(
-            "%(n)s pending pod waits for the scheduler “%(name)s”, which is not here.",
-            "%(n)s pending pods wait for the scheduler “%(name)s”, which is not here.",
+            "%(n)s pending pod waits for the scheduler “%(name)s”, which this sandbox does not have.",
+            "%(n)s pending pods wait for the scheduler “%(name)s”, which this sandbox does not have.",
             count,
         )
         found.append(text % {"n": count, "name": name})

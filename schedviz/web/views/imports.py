@@ -49,7 +49,7 @@ def import_report(request: HttpRequest, name: str) -> HttpResponse:
     sandbox = find_sandbox(name)
     imported = sandbox.meta().imported
     if imported is None:
-        raise Http404(gettext("“%(name)s” was not made of a cluster that somebody brought.") % {"name": name})
+        raise Http404(gettext("“%(name)s” was not created by an import.") % {"name": name})
     context = {"report": view.present_import(imported), "subject": gettext("Import report")}
     return panel(request, sandbox, "panels/imported.html", context)
 
@@ -59,7 +59,7 @@ def _uploaded_dump(request: HttpRequest) -> Iterator[Path]:
     """Context manager: write the posted dump to a temporary file. Raises ImportFailed."""
     uploaded, text = request.FILES.get("dump"), request.POST.get("text", "")
     if not isinstance(uploaded, UploadedFile) and not text.strip():
-        raise imports.ImportFailed(gettext("Choose a file, or paste a text."))
+        raise imports.ImportFailed(gettext("Choose a file, or paste the text."))
     if isinstance(uploaded, UploadedFile) and (uploaded.size or 0) > MAX_DUMP_BYTES:
         mib = MAX_DUMP_BYTES >> 20
         raise imports.ImportFailed(gettext("The file has more than %(mib)s MiB.") % {"mib": mib})
