@@ -8,6 +8,7 @@ from platformdirs import user_data_path
 
 from schedviz import environment
 from schedviz.logs import is_fault, without_traceback
+from schedviz.static_version import static_directory, static_version
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -116,11 +117,13 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_URL = f"static/{static_version([*STATICFILES_DIRS, static_directory('django_htmx')])}/"
 # WhiteNoise serves the files from the apps' directories, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
+# Their URLs contain their version.
+WHITENOISE_IMMUTABLE_FILE_TEST = ".*"
 
 # Errors are logged to the terminal. A response of 404, or of 503 while Redis starts, is not an error.
 LOGGING = {

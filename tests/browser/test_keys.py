@@ -17,7 +17,8 @@ pytestmark = pytest.mark.browser
 # The keys of controls that exist, by the registry and by the attribute that assistive technology reads.
 KEYS = """
 async () => {
-  const { listShortcuts } = await import("/static/js/registry.js");
+  const registry = document.querySelector("[rel=modulepreload][href$='/registry.js']");
+  const { listShortcuts } = await import(registry.href);
   const labelled = [...document.querySelectorAll("[aria-keyshortcuts]")];
   return {
     registered: listShortcuts().map(({ key, control }) => `${labelled.indexOf(control)} ${key}`).sort(),

@@ -26,8 +26,9 @@ def test_every_import_is_a_module_and_none_goes_in_a_circle() -> None:
 
 def test_the_page_loads_all_modules_at_once(sandbox: Sandbox) -> None:
     page = Client(headers={"host": "localhost"}).get(f"/s/{sandbox.name}/").content.decode()
-    assert re.findall(r'<link rel="modulepreload" href="/static/js/([^"]+)">', page) == sorted(MODULES)
-    assert re.findall(r'<script type="module" src="/static/js/([^"]+)"></script>', page) == [ENTRY]
+    js = f"{settings.STATIC_URL}js/"
+    assert re.findall(rf'<link rel="modulepreload" href="{js}([^"]+)">', page) == sorted(MODULES)
+    assert re.findall(rf'<script type="module" src="{js}([^"]+)"></script>', page) == [ENTRY]
     assert page.index("modulepreload") < page.index('type="module"')
 
 
