@@ -299,6 +299,11 @@ class LaneEntry(msgspec.Struct, frozen=True):
     place: int = 0
     """The position in a queue without priorities, where the smallest is popped next; 0 in all other
     queues."""
+    sequence: int = 0
+    """Orders pods whose sort keys are equal, the smallest first: as the scheduler received them."""
+    sort_key: list[int | float | str] = []
+    """The key of a QueueSort plugin other than PrioritySort, by which activeQ is sorted. Empty for
+    PrioritySort, for queues without plugins, and for a key that has other types."""
     backoff_until: int | None = None
     message: str = ""
     plugins: list[str] = []

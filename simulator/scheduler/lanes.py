@@ -8,7 +8,7 @@ from simulator.framework.cluster_event import ASSIGNED_POD_ADD, UNSCHEDULED_POD_
 from simulator.framework.waiting_pods import WaitingPod
 from simulator.objects.conditions import condition
 from simulator.queueing.queued_pod import QueuedPod
-from simulator.queueing.scheduling_queue import Move
+from simulator.queueing.scheduling_queue import Move, SortKey
 from simulator.trace import Lane, LaneEntry, QueueMoved
 
 
@@ -17,7 +17,8 @@ class Lanes:
     or until the watch shows that it is bound or deleted.
 
     ``expiration`` returns the end of a pod's backoff; ``nominated_node`` its nominated node, by uid;
-    ``waiting_pod`` its wait on Permit, by uid."""
+    ``waiting_pod`` its wait on Permit, by uid; ``sort_key`` is that of a QueueSort plugin other than
+    PrioritySort, None if PrioritySort or no plugin sorts activeQ."""
 
     def __init__(
         self,
@@ -25,11 +26,13 @@ class Lanes:
         expiration: Callable[[QueuedPod], Micros],
         nominated_node: Callable[[str], str],
         waiting_pod: Callable[[str], WaitingPod | None],
+        sort_key: SortKey | None = None,
     ) -> None:
         self._world = world
         self._expiration = expiration
         self._nominated_node = nominated_node
         self._waiting_pod = waiting_pod
+        self._sort_key = sort_key
         self._places: dict[str, tuple[QueuedPod, Lane, Micros]] = {}
         self._changed: dict[str, None] = {}  # a set in the order of insertion
 
@@ -103,6 +106,8 @@ class Lanes:
             queued=info.timestamp,
             attempts=info.attempts,
             place=info.place,
+            sequence=info.sequence,
+            sort_key=self._plain_sort_key(info),
             backoff_until=self._expiration(info) if lane == "backoffQ" else None,
             message=scheduled.get("message", ""),
             plugins=sorted(plugins),
@@ -110,3 +115,9 @@ class Lanes:
             nominated_node=self._nominated_node(info.pod.uid),
             wait_until=waiting.next_timeout()[1] if waiting else None,
         )
+
+    def _plain_sort_key(self, info: QueuedPod) -> list[int | float | str]:
+        if self._sort_key is None:
+            return []
+        key = self._sort_key(info.pod, info.timestamp)
+        return [*key] if all(isinstance(part, int | float | str) for part in key) else []

@@ -11,6 +11,7 @@ from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.waiting_pods import WaitingPod
 from simulator.objects.pod import Pod
+from simulator.plugins.priority_sort import PrioritySort
 from simulator.plugins.registry import profiles
 from simulator.queueing.hint_map import queue_profile
 from simulator.queueing.scheduling_queue import Move
@@ -44,17 +45,22 @@ class Scheduler:
         for framework in self.frameworks.values():
             framework.pods = self.cache.pods
             framework.client = world
+        queue_sort = next(iter(self.frameworks.values())).queue_sort_plugins[0]
         self.queue = QUEUES[queue](
             world.clock,
             {name: queue_profile(framework) for name, framework in self.frameworks.items()},
             self.cache.pods.get,
-            sort_key=next(iter(self.frameworks.values())).queue_sort_plugins[0].sort_key,
+            sort_key=queue_sort.sort_key,
             moved=self._moved,
             initial_backoff=configuration.pod_initial_backoff_seconds * SECOND,
             max_backoff=configuration.pod_max_backoff_seconds * SECOND,
         )
         self.lanes = Lanes(
-            world, self.queue.backoff_q.expiration, self.queue.nominator.node_of, self.waiting_pod
+            world,
+            self.queue.backoff_q.expiration,
+            self.queue.nominator.node_of,
+            self.waiting_pod,
+            None if queue == "fifo" or isinstance(queue_sort, PrioritySort) else queue_sort.sort_key,
         )
         self.handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._reject_waiting_pod)
         self.decisions = DecisionLog(world)

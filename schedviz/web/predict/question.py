@@ -8,7 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from schedviz.web.presenters.picture import Picture
-from schedviz.web.presenters.queue import sort_key
+from schedviz.web.presenters.queue_order import sort_key
 from simulator.decision import Decision, UnderWay, Victim
 from simulator.trace import LaneEntry
 

@@ -1,10 +1,12 @@
 """The scheduling queue: a chip for each pod, in a lane for each part of the queue."""
 
+from collections.abc import Sequence
 from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
 from django.utils.translation import gettext
+from msgspec.structs import replace
 
 from simulator.api import Micros
 from simulator.trace import Lane, LaneEntry
@@ -13,6 +15,7 @@ from . import format as fmt
 from . import reasons
 from .picture import Picture
 from .priority import Ranks
+from .queue_order import Tie, sort_key, ties
 from .records import PodRecord
 
 CHIPS_AT_MOST: Final = 30
@@ -45,6 +48,8 @@ class Chip(msgspec.Struct, frozen=True):
     waits: list[str]
     """The plugins that it waits for."""
     nominated: str
+    tied: bool = False
+    """Whether a rule below the priority orders it: it stands under the heading of a tie."""
 
 
 class LaneView(msgspec.Struct, frozen=True):
@@ -56,6 +61,7 @@ class LaneView(msgspec.Struct, frozen=True):
     more: int
     always: bool
     """Whether it is shown when it is empty."""
+    ties: list[Tie] = []
 
 
 class Lanes:
@@ -85,9 +91,8 @@ class Lanes:
                 self._chips[entry.pod] = known if known and same else (entry, chip(ranks, entry))
             chips = [self._chips[entry.pod][1] for entry in found]
             lane_title, hint = self._words[name]
-            if name == "activeQ" and found and found[0].place:
-                hint = gettext("by arrival")
-            views.append(present_lane(name, lane_title, hint, chips, len(entries[name])))
+            view = present_lane(name, lane_title, hint, chips, len(entries[name]))
+            views.append(with_ties(view, found) if name == "activeQ" and found else view)
         unseen = arriving(picture)
         chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
         return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
@@ -111,12 +116,27 @@ def present_lane(name: LaneName, title: str, hint: str, chips: list[Chip], count
     return LaneView(name, title, hint, chips, count, max(0, count - CHIPS_AT_MOST), name in ALWAYS)
 
 
+def order_hint(first: LaneEntry) -> str:
+    """The hint of activeQ where not PrioritySort orders it; "" where it does."""
+    if first.place:
+        return gettext("by arrival")
+    return gettext("by the QueueSort plugin") if first.sort_key else ""
+
+
+def with_ties(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
+    """activeQ with its ties, with its chips marked that are in one, and with the hint of its order."""
+    found = ties(entries)
+    pods = {pod for tie in found for pod in tie.pods}
+    chips = [replace(each, tied=True) if each.key in pods else each for each in lane.chips]
+    return replace(lane, hint=order_hint(entries[0]) or lane.hint, chips=chips, ties=found)
+
+
 def hints() -> dict[LaneName, str]:
     """The hint of each lane, in the active language."""
     return {
         "inFlight": gettext("being scheduled"),
         "waiting": gettext("held by Permit"),
-        "activeQ": gettext("by priority, then age"),
+        "activeQ": gettext("by priority"),
         "backoffQ": gettext("retry after"),
         "unschedulable": gettext("wait for an event"),
         "gated": gettext("held by a scheduling gate"),
@@ -133,14 +153,6 @@ def title(name: LaneName | Literal[""]) -> str:
         "gated": gettext("gated"),
         "arriving": gettext("created"),
     }.get(name, name)
-
-
-def sort_key(entry: LaneEntry) -> tuple[int, int, int, str]:
-    """The order of a lane. activeQ: as pods are popped (PrioritySort: higher priority, then earlier; before
-    1.9 the place in the queue). backoffQ: by the end of the backoff."""
-    if entry.lane == "backoffQ":
-        return entry.backoff_until or 0, 0, 0, entry.pod
-    return entry.place, -entry.priority, entry.queued, entry.pod
 
 
 def chip(ranks: Ranks, entry: LaneEntry) -> Chip:

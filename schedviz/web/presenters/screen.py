@@ -21,6 +21,7 @@ from .parts import PartRenderer, Parts
 from .picture import Picture
 from .priority import Ranks
 from .queue import Lanes, LaneView
+from .queue_order import TieView
 from .records import BudgetRecord
 from .sentences import LogLine
 from .timeline import MarkView, Timeline
@@ -158,10 +159,15 @@ class Screen:
             return
         self._drawn_lanes[lane.name] = lane
         name, place = f"lane-{lane.name}", f"pods-{lane.name}"
-        self._drawing.draw(name, "parts/lane.html", replace(lane, chips=[], count=0, more=0))
+        self._drawing.draw(name, "parts/lane.html", replace(lane, chips=[], ties=[], count=0, more=0))
         self._drawing.draw(f"{name}/count", "parts/count.html", lane.count, f"count-{lane.name}")
         self._drawing.draw(f"{name}/pods", "parts/chips.html", lane.name)
-        chips: dict[str, Any] = {nodes.block_id(lane.name, chip.key): chip for chip in lane.chips}
+        ties = {tie.first: tie for tie in lane.ties}
+        chips: dict[str, Any] = {}
+        for chip in lane.chips:
+            if tie := ties.get(chip.key):
+                chips[nodes.block_id("tie", tie.value)] = TieView(tie.rule, tie.explanation)
+            chips[nodes.block_id(lane.name, chip.key)] = chip
         if lane.more:
             chips[f"more-{lane.name}"] = nodes.More(lane.more)
         self._drawing.draw_list(f"{name}/pods", place, "parts/chip.html", chips)
