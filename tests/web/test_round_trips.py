@@ -18,9 +18,9 @@ from tests.web.samples import node, pod
 def filled(sandbox: Sandbox) -> Sandbox:
     changes = [Change("nodes", f"n{number}", node(f"n{number}"), 0) for number in range(5)]
     changes += [Change("pods", f"default/p{number}", pod(f"p{number}"), 0) for number in range(20)]
-    sandbox.commit(
-        Commit(changes, trace=[Bound(number, number, f"default/p{number}", "n1") for number in range(20)])
-    )
+    bound = [Bound(number, number, f"default/p{number}", "n1") for number in range(20)]
+    gone = ObjectsDeleted(20, "ReplicaSet default/web", "pods", ["default/gone"], "scaled down")
+    sandbox.commit(Commit(changes, trace=[*bound, gone]))
     return sandbox
 
 
@@ -29,6 +29,7 @@ def filled(sandbox: Sandbox) -> Sandbox:
     [
         ("", 3),  # the chapters of the archive, for the slider through the past
         ("pods/default/p1/", 1),
+        ("pods/default/gone/", 1),
         ("nodes/n1/", 1),
         ("nodes/", 1),
         ("new/pod/", 1),

@@ -159,7 +159,8 @@ def is_about_pod(event: trace.Event, pod: str) -> bool:
 
 def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
     """The panel of a deleted pod; None if the trace has no event of it."""
-    named = sandbox.about_pod(key, TRACE_LENGTH)
+    # A pod that was deleted long ago is not in the cache.
+    named = sandbox.about_pod(key) or sandbox.about_pod(key, TRACE_LENGTH)
     about = events_about(named, key)
     if not about:
         return None
