@@ -4,7 +4,7 @@ import msgspec
 
 from schedviz.store import Store
 from schedviz.store.model import Summary
-from schedviz.web.ideas import is_example
+from schedviz.web.examples import is_example
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.scenarios import translated_meta
 

@@ -1,5 +1,7 @@
 """The bundled scenarios, and the creation of sandboxes from them."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -9,7 +11,8 @@ from msgspec.structs import replace
 
 from schedviz.api.new_sandbox import numbered
 from schedviz.api.write import create_sandbox
-from schedviz.store import Meta, Sandbox, Store
+from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
+from simulator.api import SECOND
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
 
@@ -50,24 +53,58 @@ def translated_meta(meta: Meta) -> Meta:
 
 
 def create_from_scenario(
-    store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None
+    store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None, *, paused: bool = False
 ) -> Sandbox:
-    """Create a sandbox from a scenario.
+    """Create a sandbox from a bundled scenario.
 
     scenario: its name; "" = an empty sandbox. name: "" = the scenario's name, with a number if that is taken.
-    queue: None = the scenario's. Raises KeyError for an unknown scenario, StatusError, ValueError for a name
-    that is not a DNS label.
+    Raises KeyError for an unknown scenario; further as :func:`create`.
     """
     made = scenarios()[scenario] if scenario else EMPTY
+    names = [name] if name else numbered(store, made.name)
+    return create(store, made, scenario, names, queue=queue, paused=paused)
+
+
+def create(
+    store: Store,
+    made: Scenario,
+    scenario: str,
+    names: Iterable[str],
+    *,
+    queue: QueueVersion | None = None,
+    paused: bool = False,
+) -> Sandbox:
+    """Create a sandbox from a scenario, with the first free one of the names.
+
+    scenario: ``Meta.scenario``. queue: None = the scenario's. paused: whether simulated time stands still at
+    the beginning. Raises StatusError, ValueError for a name that is not a DNS label.
+    """
+    now = store.wall()
     meta = Meta(
-        name=name,
+        name="",
         title=made.title,
         summary=made.summary,
         scenario=scenario,
-        created=store.wall(),
+        created=now,
         seed=made.seed,
         pace=made.pace,
         config=made.config,
         queue=queue or made.queue,
     )
-    return create_sandbox(store, meta, made.manifests, names=[name] if name else numbered(store, made.name))
+    clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
+    return create_sandbox(store, meta, made.manifests, clock, names=names)
+
+
+def can_start_over(meta: Meta) -> bool:
+    """Whether the sandbox was made from a bundled scenario, and not branched from a sandbox that was."""
+    return meta.scenario in scenarios() and meta.origin is None
+
+
+def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
+    """Delete a sandbox and create it again from its scenario, with its name and its queue. Raises as
+    :func:`create` does."""
+    with suppress(NoSandbox):  # another user has deleted it
+        store.delete(meta.name)
+    return create(
+        store, scenarios()[meta.scenario], meta.scenario, [meta.name], queue=meta.queue, paused=paused
+    )

@@ -34,6 +34,7 @@ urlpatterns = [
     path("ideas/<slug:name>/", ideas.idea_page, name="idea"),
     path("ideas/<slug:name>/example/", ideas.start_idea, name="start-idea"),
     path("s/<slug:name>/", sandbox.sandbox_page, name="sandbox"),
+    path("s/<slug:name>/start-over/", home.start_over, name="start-over"),
     path("s/<slug:name>/at/", past.jump_to_moment, name="jump"),
     path("s/<slug:name>/at/<int:seq>/", past.moment_page, name="moment"),
     path("s/<slug:name>/at/<int:seq>/branch/", past.new_branch, name="branch"),

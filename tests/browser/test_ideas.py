@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from schedviz.store import Store
-from schedviz.web import ideas
+from schedviz.web import examples, ideas
 
 from .conftest import Open, node, pod
 from .test_accessibility import Complaints
@@ -47,5 +47,5 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
     assert complaints.found == []
     for meta in store.sandboxes():
-        if ideas.is_example(meta):
+        if examples.is_example(meta):
             store.delete(meta.name)

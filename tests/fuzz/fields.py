@@ -139,7 +139,9 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
         "scenario": lambda rng: rng.choice((*scenarios.scenarios(), "", "a")),
         "name": of(*MADE, "", "A b", "-", "a" * 64, "fuzz-0"),
         "queue": of("", "v1.10", "fifo", "a"),
+        "clock": of("", "paused", "a"),
     },
+    "start-over": {"clock": of("", "paused", "a")},
     "compare": {
         "workload": of("scenario:gang", "sandbox:fuzz-0", "manifests:", "a", "sandbox:", "scenario:a"),
         "text": manifest,

@@ -105,7 +105,7 @@ class Page:
         """The name of a sandbox, or of an idea."""
         if self.route.startswith("ideas/"):
             return rng.choice(fields.ideas())
-        if self.name == "delete-sandbox":
+        if self.name in ("delete-sandbox", "start-over"):
             return rng.choice(fields.MADE)
         return base.rpartition("/")[2] if rng.random() < 0.98 else rng.choice(fields.MADE)
 

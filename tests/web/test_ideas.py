@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from schedviz.store import Meta, Store
-from schedviz.web import ideas
+from schedviz.web import examples, ideas
 from tests.messages import ROOT
 from tests.threads import at_once
 
@@ -17,7 +17,7 @@ def client(store: Store) -> Iterator[Client]:
     client = Client(headers={"host": "localhost"})
     yield client
     for meta in store.sandboxes():
-        if ideas.is_example(meta):
+        if examples.is_example(meta):
             store.delete(meta.name)
 
 
@@ -32,7 +32,7 @@ def test_each_idea_is_reached_from_an_element_that_shows_it() -> None:
 
 @pytest.mark.parametrize("name", ideas.ideas())
 def test_each_idea_has_a_page_and_an_example_that_ends(client: Client, name: str) -> None:
-    idea, made = ideas.ideas()[name], ideas.example(name)
+    idea, made = ideas.ideas()[name], ideas.example_of(name).scenario
     assert made.name == name
     assert idea.shows
     assert idea.shows == ideas.chosen_parts(",".join(idea.shows)), "parts that there are, in their order"
@@ -68,27 +68,27 @@ def test_a_visitor_s_example_is_paused_framed_and_made_anew(client: Client, stor
     other = Client(headers={"host": "localhost"})
     other.cookies["visitor"] = "../../demo"
     other.post("/ideas/queue/example/")
-    assert len([meta for meta in store.sandboxes() if ideas.is_example(meta)]) == 2
+    assert len([meta for meta in store.sandboxes() if examples.is_example(meta)]) == 2
 
 
 def test_examples_make_room_the_oldest_first_and_a_branch_is_nobody_s_example() -> None:
     now = 1_800_000_000.0
-    many = [Meta(f"e{n}", created=now - n) for n in range(ideas.EXAMPLES_AT_MOST, 0, -1)]
-    assert ideas.examples_to_delete(many[1:], now, 1) == []
-    assert ideas.examples_to_delete(many, now, 1) == [many[0].name]
-    old = Meta("old", created=now - ideas.KEPT_SECONDS)
-    assert ideas.examples_to_delete([old], now, 1) == ["old"]
-    name = ideas.sandbox_of("queue", "0123456789ab")
-    assert ideas.is_example(Meta(name, scenario="ideas/queue"))
-    assert not ideas.is_example(Meta(f"{name}-2", scenario="ideas/queue"))
-    assert not ideas.is_example(Meta(name))
+    many = [Meta(f"e{n}", created=now - n) for n in range(examples.EXAMPLES_AT_MOST, 0, -1)]
+    assert examples.examples_to_delete(many[1:], now, 1) == []
+    assert examples.examples_to_delete(many, now, 1) == [many[0].name]
+    old = Meta("old", created=now - examples.KEPT_SECONDS)
+    assert examples.examples_to_delete([old], now, 1) == ["old"]
+    name = ideas.example_of("queue").sandbox("0123456789ab")
+    assert examples.is_example(Meta(name, scenario="ideas/queue"))
+    assert not examples.is_example(Meta(f"{name}-2", scenario="ideas/queue"))
+    assert not examples.is_example(Meta(name))
 
 
 def test_of_many_visitors_who_begin_at_the_same_time_no_more_examples_are_left_than_may_be(
     client: Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ideas, "EXAMPLES_AT_MOST", 3)
+    monkeypatch.setattr(examples, "EXAMPLES_AT_MOST", 3)
     for number in range(2):
-        ideas.start_example(store, "queue", f"{number:012x}")
-    at_once(lambda number: ideas.start_example(store, "queue", f"{number + 16:012x}"))
-    assert len([meta for meta in store.sandboxes() if ideas.is_example(meta)]) == 3
+        examples.start_example(store, ideas.example_of("queue"), f"{number:012x}")
+    at_once(lambda number: examples.start_example(store, ideas.example_of("queue"), f"{number + 16:012x}"))
+    assert len([meta for meta in store.sandboxes() if examples.is_example(meta)]) == 3

@@ -21,7 +21,8 @@ from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop import clock
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
-from schedviz.web import ideas
+from schedviz.web import ideas, scenarios
+from schedviz.web.examples import start_example
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
 from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
@@ -127,7 +128,8 @@ def client() -> Client:
 @pytest.fixture
 def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
     """A paused sandbox whose pages have every form: a pod that waits on Permit, one at the head of the queue,
-    one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read."""
+    one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read, and one that
+    can start over."""
     # Nobody runs the jobs of this test; in a store of their own they do not count for other tests.
     monkeypatch.setattr("schedviz.jobs.job_store.PREFIX", f"test:{sandbox_name}")
     still = Clock(samples.START, 1.0, paused=True)
@@ -149,9 +151,10 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
     sandbox.take_lease("somebody", None)
     broken = store.create(Meta(f"{sandbox_name[:50]}-broken"))
     store.redis.hset(Keys.of(broken.name).state, "clock", "{nonsense")
+    anew = scenarios.create_from_scenario(store, "gang", f"{sandbox_name[:50]}-anew", paused=True)
     before = store.names()
     yield sandbox
-    for name in store.names() - (before - {sandbox.name, broken.name}):
+    for name in store.names() - (before - {sandbox.name, broken.name, anew.name}):
         store.delete(name)
 
 
@@ -187,7 +190,7 @@ def in_templates() -> dict[str, re.Pattern[str]]:
 
 
 def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, full: Sandbox) -> None:
-    base, broken = f"/s/{full.name}/", f"/s/{full.name[:50]}-broken/"
+    base, broken, anew = f"/s/{full.name}/", *(f"/s/{full.name[:50]}-{each}/" for each in ("broken", "anew"))
     questions = JobStore(store, QUESTIONS)
     asked = []
     for key in ("default/next", "default/waits"):
@@ -199,10 +202,10 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     side = RequestedSide("own", None, "v1.34", 0)
     compared = ComparisonRequest("sandbox", full.name, "", side, side, 60)
     comparison = JobStore(store, COMPARISONS).submit(ComparisonJob(request=compared))
-    ideas.start_example(store, "queue", VISITOR)
+    start_example(store, ideas.example_of("queue"), VISITOR)
     client.cookies["visitor"] = VISITOR
 
-    starts = ["/", base, broken, f"/compare/{comparison.id}/", "/ideas/queue/"]
+    starts = ["/", base, broken, f"{anew}start-over/", f"/compare/{comparison.id}/", "/ideas/queue/"]
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
@@ -219,7 +222,7 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     forms = {
         each.kind: each
         for each in found
-        if each.action.startswith((base, broken)) or each.action[:3] != "/s/"
+        if each.action.startswith((base, broken, anew)) or each.action[:3] != "/s/"
     }
     refused = []
     # What is deleted last has been asked for everything else before.

@@ -1,19 +1,26 @@
-"""The home page: the list of sandboxes, and the creation and deletion of sandboxes."""
+"""The home page: the list of sandboxes. It creates, deletes and starts over sandboxes."""
 
 from contextlib import suppress
 from http import HTTPStatus
+from typing import Final
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import scenarios
 from schedviz.web.cards import cards
 from schedviz.web.queues import QUEUES
+from schedviz.web.views.page import find_present, form_page
+from schedviz.web.views.predict import is_locked_by_presenter
 from simulator.apiserver.status import StatusError
 from simulator.queueing.versions import TODAY
+
+PAUSED: Final = "paused"
+"""The value of the field ``clock`` of the buttons that start a sandbox without its time."""
 
 
 @require_safe
@@ -24,12 +31,15 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 def post_sandbox(request: HttpRequest) -> HttpResponse:
     """Create a sandbox. Fields: ``scenario``, "" = an empty sandbox; ``name``, "" = a generated one;
-    ``queue``: the version of the scheduling queue, the scenario's if it is unknown."""
+    ``queue``: the version of the scheduling queue, the scenario's if it is unknown; ``clock`` = "paused": its
+    simulated time stands still until somebody steps or resumes."""
     scenario, name = request.POST.get("scenario", ""), request.POST.get("name", "").strip()
     chosen = request.POST.get("queue", "")
     queue = next((each.version for each in QUEUES if each.version == chosen), None)
     try:
-        sandbox = scenarios.create_from_scenario(default_store(), scenario, name, queue)
+        sandbox = scenarios.create_from_scenario(
+            default_store(), scenario, name, queue, paused=request.POST.get("clock") == PAUSED
+        )
     except KeyError:
         raise Http404 from None
     except StatusError as refused:
@@ -39,6 +49,29 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
     else:
         return redirect("sandbox", sandbox.name)
     return render_home(request, error, name, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def start_over(request: HttpRequest, name: str) -> HttpResponse:
+    """Create a sandbox again from its scenario; GET asks whether to. Field ``clock``: see
+    :func:`post_sandbox`."""
+    source = find_present(name)
+    meta = source.meta()
+    if not scenarios.can_start_over(meta):
+        raise Http404(gettext("“%(name)s” was not made from a scenario.") % {"name": name})
+    context = {"name": name, "title": scenarios.translated_meta(meta).title, "error": ""}
+    if request.method != "POST":
+        return form_page(request, source, "forms/start_over.html", context)
+    if is_locked_by_presenter(request, source):
+        context["error"] = gettext("A presenter hides the answers here, and moves time.")
+    else:
+        try:
+            scenarios.start_over(default_store(), meta, paused=request.POST.get("clock") == PAUSED)
+        except StatusError as refused:
+            context["error"] = refused.message
+        else:
+            return redirect("sandbox", name)
+    return form_page(request, source, "forms/start_over.html", context, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @require_POST

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import ideas
+from schedviz.web.examples import VISITOR, start_example
 from simulator.apiserver.status import StatusError
 
 COOKIE: Final = "visitor"
@@ -36,7 +37,7 @@ def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     idea = find_idea(name)
     visitor_id = visitor(request) or secrets.token_hex(6)
     try:
-        ideas.start_example(default_store(), name, visitor_id)
+        start_example(default_store(), ideas.example_of(name), visitor_id)
     except StatusError as refused:
         return render_idea(request, idea, refused.message, refused.code)
     response = redirect("idea", name)
@@ -69,12 +70,12 @@ def find_idea(name: str) -> ideas.Idea:
 def visitor(request: HttpRequest) -> str:
     """The visitor's identifier; "" if the visitor has had no example."""
     given = request.COOKIES.get(COOKIE, "")
-    return given if ideas.VISITOR.fullmatch(given) else ""
+    return given if VISITOR.fullmatch(given) else ""
 
 
 def running(idea: str, visitor_id: str) -> str:
     """The name of the sandbox of the visitor's example; "" if there is none."""
     try:
-        return default_store().sandbox(ideas.sandbox_of(idea, visitor_id)).name if visitor_id else ""
+        return default_store().sandbox(ideas.example_of(idea).sandbox(visitor_id)).name if visitor_id else ""
     except NoSandbox:
         return ""

@@ -23,7 +23,7 @@ from schedviz.web.presenters.picture import NODES, PODS, WATCHED
 from schedviz.web.presenters.screen import Look
 from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
-from schedviz.web.scenarios import translated_meta
+from schedviz.web.scenarios import can_start_over, translated_meta
 from schedviz.web.screens import SandboxScreens, address, screens_of
 
 Current = Present | Sandbox
@@ -94,6 +94,7 @@ def live_page(
     context = {
         "meta": meta,
         "older": older_queue(meta.queue),
+        "can_start_over": can_start_over(meta),
         "embed": embed,
         "base": address(source.sandbox),
         "here": address(source),

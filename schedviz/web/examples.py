@@ -1,0 +1,92 @@
+"""Examples: small sandboxes of one visitor, which begin paused, so that they take no work of a worker after
+the visitor has left. They are not among the sandboxes of the home page.
+"""
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from typing import Final, Literal, NamedTuple, get_args
+
+from schedviz.store import Meta, NoSandbox, Sandbox, Store
+from schedviz.web.scenarios import FOLDER, create
+from simulator.scenario import Scenario, load_scenario
+
+Kind = Literal["idea", "guide"]
+"""Whose example: of the page of an idea, or of a guide, which leads a newcomer."""
+VISITOR: Final = re.compile(r"[0-9a-f]{12}")
+"""A visitor's identifier: a random number, drawn for the first example and kept in a cookie."""
+EXAMPLES_AT_MOST: Final = 60
+"""Examples of all visitors: about a tenth of MAX_SANDBOXES. Above this the oldest is deleted."""
+KEPT_SECONDS: Final = 3600
+"""Older examples are deleted when another one starts: this is longer than a lesson."""
+
+
+class Example(NamedTuple):
+    """An example, of which each visitor may have a sandbox."""
+
+    kind: Kind
+    name: str
+
+    @property
+    def path(self) -> str:
+        """``Meta.scenario`` of its sandboxes, and its file below the folder of the scenarios."""
+        return f"{self.kind}s/{self.name}"
+
+    @property
+    def scenario(self) -> Scenario:
+        return _load(self.path)
+
+    def sandbox(self, visitor: str) -> str:
+        """The name of a visitor's sandbox."""
+        return f"{self.kind}-{self.name}-{visitor}"
+
+
+@cache
+def _load(path: str) -> Scenario:
+    return load_scenario((FOLDER / f"{path}.yaml").read_text())
+
+
+@cache
+def examples() -> dict[str, Example]:
+    """All examples by their paths."""
+    found = [Example(kind, file.stem) for kind in get_args(Kind) for file in FOLDER.glob(f"{kind}s/*.yaml")]
+    return {example.path: example for example in found}
+
+
+def example_in(meta: Meta) -> Example | None:
+    """The example of which the sandbox is a visitor's; None for other sandboxes, and for a branch of one."""
+    example = examples().get(meta.scenario)
+    stem = example.sandbox("") if example else ""
+    return example if VISITOR.fullmatch(meta.name.removeprefix(stem)) else None
+
+
+def is_example(meta: Meta) -> bool:
+    return example_in(meta) is not None
+
+
+def start_example(store: Store, example: Example, visitor: str) -> Sandbox:
+    """Create the visitor's example, paused at its beginning; an existing one is deleted. Raises StatusError
+    if there are too many sandboxes."""
+    name, now = example.sandbox(visitor), store.wall()
+    with suppress(NoSandbox):
+        store.delete(name)
+    delete_old(store, now, room=1)
+    sandbox = create(store, example.scenario, example.path, [name], paused=True)
+    # Several requests at the same time may each have created one.
+    delete_old(store, now, room=0)
+    return sandbox
+
+
+def delete_old(store: Store, now: float, room: int) -> None:
+    for name in examples_to_delete([meta for meta in store.sandboxes() if is_example(meta)], now, room):
+        with suppress(NoSandbox):  # another visitor's request deleted it
+            store.delete(name)
+
+
+def examples_to_delete(examples: Iterable[Meta], now: float, room: int) -> list[str]:
+    """The names of the examples (oldest first) to delete, so that ``room`` more can be created."""
+    seen = list(examples)
+    fresh = [meta.name for meta in seen if now - meta.created < KEPT_SECONDS]
+    old = [meta.name for meta in seen if now - meta.created >= KEPT_SECONDS]
+    return old + fresh[: max(0, len(fresh) + room - EXAMPLES_AT_MOST)]
