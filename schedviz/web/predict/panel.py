@@ -6,6 +6,7 @@ import msgspec
 from django.utils.translation import gettext
 
 from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.node_names import node_name
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.queue import title
 from simulator.decision import Decision
@@ -87,12 +88,12 @@ def question_view(question: GuessQuestion, picture: Picture) -> QuestionView:
 
 def choice(kind: Kind, value: str, picture: Picture) -> ChoiceView:
     if kind in ("nodes", "winner"):
-        return ChoiceView(value, value, "")
+        return ChoiceView(value, node_name(value), "")
     note = ""
     if kind == "next" and (entry := picture.lanes.get(value)):
         note = priority_note(entry.priority, title(entry.lane))
     elif kind == "victims" and (pod := picture.pods.get(value)):
-        note = priority_note(pod.priority, pod.node)
+        note = priority_note(pod.priority, node_name(pod.node))
     return ChoiceView(value, fmt.pod_name(value), note)
 
 
@@ -133,4 +134,4 @@ def picked(guess: Iterable[str]) -> str:
 
 
 def pick_label(value: str) -> str:
-    return fmt.pod_name(value) if "/" in value else value
+    return fmt.pod_name(value) if "/" in value else node_name(value)

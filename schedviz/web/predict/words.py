@@ -4,6 +4,7 @@ from django.utils.translation import gettext, ngettext
 
 from schedviz.web.presenters import cycle, preemption, reasons, score_table
 from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.node_names import node_name
 from schedviz.web.presenters.queue import title
 from simulator.decision import Decision
 
@@ -35,9 +36,9 @@ def solution(kind: Kind, decision: Decision, point: str) -> str:
     """The right answer, as a short text."""
     found = sorted(answer(kind, decision, point) or ())
     if kind == "nodes":
-        return fmt.listed(found) or gettext("no node")
+        return fmt.listed(map(node_name, found)) or gettext("no node")
     if kind == "winner":
-        return decision.selected or gettext("no node")
+        return node_name(decision.selected) or gettext("no node")
     return fmt.listed([fmt.pod_name(pod) for pod in found]) or gettext("nobody")
 
 
@@ -71,13 +72,15 @@ def slip(grade: Grade, decision: Decision) -> str:
     """The explanation of a mistake; "" if it was not recognized."""
     is_pod = "/" in grade.subject
     values = {
-        "subject": fmt.pod_name(grade.subject) if is_pod else grade.subject,
+        "subject": fmt.pod_name(grade.subject) if is_pod else node_name(grade.subject),
         "detail": grade.detail,
         "pod": fmt.pod_name(decision.pod),
         "priority": fmt.number(decision.priority),
     }
     if grade.slip == "not-active":
         values["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
+    if grade.slip == "several-nodes":
+        values["detail"] = fmt.listed(map(node_name, grade.detail.split(", ")))
     if grade.slip == "other-node":
         values["detail"] = preemption.preemption_sentence(decision)
     if not grade.slip:

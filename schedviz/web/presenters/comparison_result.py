@@ -14,6 +14,7 @@ from simulator.objects import durations
 
 from . import cycle
 from . import format as fmt
+from .node_names import node_name
 from .plot import Plot, plot
 from .priority import Ranks
 
@@ -217,7 +218,9 @@ def _side_of_difference(side: str, decision: Decision | None) -> SideOfDifferenc
         return SideOfDifference(side, None, gettext("no such cycle"), "")
     view = cycle.present_cycle(decision, Ranks([decision.priority]))
     node = chosen_node(decision)
-    brief = f"{view.label} → {node}" if node else gettext("%(pod)s fits nowhere") % {"pod": view.label}
+    brief = (
+        f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits nowhere") % {"pod": view.label}
+    )
     return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)))
 
 

@@ -12,6 +12,7 @@ from simulator.trace import LaneEntry
 from . import format as fmt
 from . import preemption, reasons
 from .filter_matrix import Matrix, matrix
+from .node_names import node_name
 from .picture import Picture
 from .priority import Ranks
 from .score_table import Scores, scores
@@ -72,7 +73,7 @@ def earlier(picture: Picture) -> EarlierPreemption | None:
     decision = picture.preemption
     if decision is None or decision.preemption is None or decision is picture.decision:
         return None
-    pod, node = fmt.pod_name(decision.pod), decision.preemption.chosen
+    pod, node = fmt.pod_name(decision.pod), node_name(decision.preemption.chosen)
     text = gettext("%(pod)s preempts on %(node)s") % {"pod": pod, "node": node}
     return EarlierPreemption(decision.cycle, text)
 
@@ -87,7 +88,7 @@ def present_cycle(
     view = view_of_decision(decision, ranks, point)
     if entry is None or entry.lane != "waiting" or entry.attempts != decision.attempt:
         return view
-    values = {"node": decision.selected, "pod": view.label, "plugins": fmt.listed(entry.plugins)}
+    values = {"node": node_name(decision.selected), "pod": view.label, "plugins": fmt.listed(entry.plugins)}
     return replace(
         view,
         outcome="waiting",
@@ -122,7 +123,7 @@ def headline(decision: Decision, point: str = "") -> str:
     pod = fmt.pod_name(decision.pod)
     if point and decision.selected:
         text = gettext("%(node)s is chosen for %(pod)s. Next: %(point)s.")
-        return text % {"pod": pod, "node": decision.selected, "point": point}
+        return text % {"pod": pod, "node": node_name(decision.selected), "point": point}
     if point:
         return gettext("%(pod)s is under way. Next: %(point)s.") % {"pod": pod, "point": point}
     if decision.outcome == "scheduled":
@@ -134,7 +135,7 @@ def headline(decision: Decision, point: str = "") -> str:
             text = gettext("%(pod)s goes to %(node)s, drawn among the nodes with the best score.")
         else:
             text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
-        return text % {"pod": pod, "node": decision.selected}
+        return text % {"pod": pod, "node": node_name(decision.selected)}
     if decision.outcome == "preempting" and decision.preemption is not None:
         return gettext("%(pod)s fits no node. Preemption makes room on %(node)s.") % {
             "pod": pod,
@@ -163,14 +164,14 @@ def steps(decision: Decision) -> list[CycleStep]:
         CycleStep(
             "PostFilter",
             "skipped" if post is None else "done" if post.chosen else "failed",
-            (post.chosen or gettext("none")) if post is not None else "",
+            (node_name(post.chosen) or gettext("none")) if post is not None else "",
         ),
         CycleStep(
             "Score", "done" if fits and scored else "skipped", str(max(decision.totals)) if scored else ""
         ),
         CycleStep("Reserve", after, ""),
         CycleStep("Permit", after, ""),
-        CycleStep("Bind", after, decision.selected),
+        CycleStep("Bind", after, node_name(decision.selected)),
     ]
 
 

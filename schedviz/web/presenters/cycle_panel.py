@@ -79,7 +79,7 @@ class CyclePanel:
         """Render the parts that changed."""
         decision = picture.decision
         entry = picture.lanes.get(decision.pod) if decision else None
-        known = (decision, picture.under_way, picture.preemption, entry, ranks)
+        known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names())
         if len(known) == len(self._known) and all(map(_is, known, self._known)):
             return
         self._known = known
@@ -141,7 +141,7 @@ class CyclePanel:
         self._piece("scores", "parts/scores.html", table)
         self._piece("scores/sentence", "parts/sentence_of_scores.html", scores.sentence)
         for place, node in enumerate(scores.nodes):
-            self._piece(f"scores/h{place}", "parts/text.html", node)
+            self._piece(f"scores/h{place}", "parts/node_name.html", node)
             self._piece(f"scores/t{place}", "parts/total.html", scores.totals[place])
         for number, row in enumerate(scores.rows):
             for place, cell in enumerate(row.cells):

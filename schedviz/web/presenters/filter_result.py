@@ -12,6 +12,7 @@ from simulator import trace
 from . import filter_query, grid, nodes
 from . import format as fmt
 from .groups import Overview
+from .node_names import node_name
 from .picture import Picture
 from .queue import LaneView
 from .records import FINISHED, NodeRecord, PodRecord
@@ -116,7 +117,7 @@ def pod_item(picture: Picture, pod: PodRecord) -> Item:
     elif pod.node:
         words = gettext("%(state)s on %(node)s") % {
             "state": nodes.state_words(picture, pod, nodes.pod_state(picture, pod)),
-            "node": pod.node,
+            "node": node_name(pod.node),
         }
     else:
         entry = picture.lanes.get(pod.key)
@@ -125,4 +126,4 @@ def pod_item(picture: Picture, pod: PodRecord) -> Item:
 
 
 def node_item(node: NodeRecord) -> Item:
-    return Item(f"nodes/{node.name}/", node.name, gettext("node"))
+    return Item(f"nodes/{node.name}/", node_name(node.name), gettext("node"))

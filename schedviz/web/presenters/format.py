@@ -1,14 +1,20 @@
 """Formats amounts, times and names as Kubernetes does, in a short form."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from django.utils.translation import gettext, pgettext
 
 from simulator.api import SECOND, Micros
 
+SAFE: Final = "[bcdfghjklmnpqrstvwxz2456789]"
+"""The letters of generated names (SafeEncodeString, k8s.io/apimachinery, pkg/util/rand)."""
+GENERATED: Final = re.compile(rf"(-(?:{SAFE}{{7,10}}|\d{{6,10}}))?(-{SAFE}{{5}})$")
+"""The end of a generated name: the hash of a ReplicaSet or the number of a CronJob's run, and letters."""
 GROUP: Final = "\u202f"
 """Narrow no-break space between groups of digits. It is a decimal sign in no language."""
 
@@ -19,6 +25,11 @@ DECIMAL: Final = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 def number(value: int) -> str:
     """1000000 -> "1 000 000"."""
     return f"{value:,}".replace(",", GROUP).replace("-", "\u2212")
+
+
+def short_number(value: int) -> str:
+    """A priority beside a name: exact up to 9999, above that compact."""
+    return number(value) if abs(value) < 10_000 else compact(value)
 
 
 def compact(value: int) -> str:
@@ -77,12 +88,37 @@ def pod_name(key: str) -> str:
     return key.removeprefix("default/")
 
 
+class PodName(NamedTuple):
+    """The parts of a pod's name. ``namespace`` ends with a slash. ``revision``: the hash of a ReplicaSet, or
+    the number of a CronJob's run. ``end``: the generated letters. Both begin with a hyphen; empty if there is
+    none."""
+
+    namespace: str
+    owner: str
+    revision: str
+    end: str
+
+
+@lru_cache(maxsize=20_000)
+def split_pod_name(label: str) -> PodName:
+    """Split a pod's name as controllers generate it: checkout-7d9f8b6c5-x2x7q. The whole name is the owner if
+    it does not look so; the number of a StatefulSet's pod belongs to its name."""
+    namespace, slash, name = label.rpartition("/")
+    found = GENERATED.search(name)
+    if not found or not found.start():
+        return PodName(namespace + slash, name, "", "")
+    return PodName(namespace + slash, name[: found.start()], found[1] or "", found[2])
+
+
 def stem(label: str) -> str:
-    """The name up to its last hyphen, which pods of one controller share; the whole name without a hyphen."""
-    head, hyphen, _ = label.rpartition("-")
-    return head + hyphen or label
+    """The part of a pod's name that pods of one controller share, for the first of two lines: the owner's
+    name, or the name before its last hyphen; the whole name without a hyphen. Without the namespace."""
+    name = split_pod_name(label)
+    return name.owner if name.end else name.owner.rpartition("-")[0] or name.owner
 
 
 def tail(label: str) -> str:
-    """The name after its last hyphen, in which pods of one controller differ; empty without a hyphen."""
-    return label[len(stem(label)) :]
+    """The part of a pod's name in which pods of one controller differ, with the hyphen before it; empty
+    without one."""
+    name = split_pod_name(label)
+    return name.end or name.owner[len(stem(label)) :]

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from simulator import trace
 
 from . import format as fmt
+from .node_names import node_name
 from .picture import Picture
 
 FULL: Final = 50
@@ -47,7 +48,7 @@ class Hints:
             return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
         if found := self._own_preemption(picture):
             text = gettext("%(pod)s has evicted others on %(node)s: your preemption.")
-            values = {"pod": fmt.pod_name(found.pod), "node": found.node}
+            values = {"pod": fmt.pod_name(found.pod), "node": node_name(found.node)}
             return Hint(
                 text % values, gettext("See why, step by step"), f"cycles/{found.cycle}/?play=1", panel=True
             )

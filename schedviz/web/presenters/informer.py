@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from simulator.client.informer import Pipeline, Stage
 
 from . import format as fmt
+from .node_names import node_name
 
 KEYS_AT_MOST: Final = 3
 
@@ -38,5 +39,7 @@ def present_stages(pipeline: Pipeline | None) -> list[StageView]:
 
 
 def present_stage(name: str, stage: Stage, words: str) -> StageView:
-    latest = [f"{each.what} {fmt.pod_name(each.key)}" for each in reversed(stage.latest[-KEYS_AT_MOST:])]
+    latest = [
+        f"{each.what} {node_name(fmt.pod_name(each.key))}" for each in reversed(stage.latest[-KEYS_AT_MOST:])
+    ]
     return StageView(name, fmt.number(stage.count), words, latest)

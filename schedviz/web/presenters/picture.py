@@ -16,6 +16,7 @@ from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.trace import LaneEntry
 
+from .node_names import NO_NAMES, NodeNames, names_of
 from .priority import SYSTEM_PRIORITY
 from .records import (
     FINISHED,
@@ -84,8 +85,24 @@ class Picture:
         self.seq = 0
         self.layout = 0
         """The number of changes of the set of nodes or of their labels."""
+        self._named = -1
+        """The layout for which ``_names`` was made."""
+        self._names = NO_NAMES
+        self._patterns: list[str] = []
         self.dirty_nodes: set[str] = set()
         """Nodes whose card may have changed. The caller that draws them clears the set."""
+
+    def node_names(self) -> NodeNames:
+        """The short names of its nodes."""
+        if self._named != self.layout:
+            self._named, self._names = self.layout, names_of(tuple(self.nodes))
+            self._patterns = self._names.patterns(self.nodes)
+        return self._names
+
+    def name_patterns(self) -> list[str]:
+        """What the short names leave out: :meth:`NodeNames.patterns`."""
+        self.node_names()
+        return self._patterns
 
     def user_classes(self) -> dict[str, int]:
         """The PriorityClasses without those of Kubernetes itself."""

@@ -13,6 +13,7 @@ from simulator.decision import Candidate, Decision, Preemption
 
 from . import format as fmt
 from . import preemption
+from .node_names import node_name
 
 CANDIDATES_AT_MOST: Final = 4
 PODS_AT_MOST: Final = 12
@@ -81,7 +82,7 @@ def victim_steps(pod: str, candidate: Candidate) -> Iterator[PlayStep]:
 
     def scene(text: str) -> PlayStep:
         return PlayStep(
-            title=gettext("%(node)s: who would have to go?") % {"node": node},
+            title=gettext("%(node)s: who would have to go?") % {"node": node_name(node)},
             text=text,
             node=node,
             actors=[
@@ -135,7 +136,7 @@ def rule_steps(decision: Decision, found: Preemption) -> Iterator[PlayStep]:
     """How the rules choose one of the candidates."""
     title = gettext("Which node?")
     if len(found.candidates) < 2:
-        text = gettext("%(node)s is the only candidate.") % {"node": found.chosen}
+        text = gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
         yield PlayStep(title, text, ladder=[PlayedCandidate(found.chosen, "", False, False, True)])
         return
     out = preemption.eliminating_rules(found.candidates)

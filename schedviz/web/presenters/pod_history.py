@@ -11,6 +11,7 @@ from simulator import trace
 
 from . import format as fmt
 from . import queue, reasons
+from .node_names import node_name
 from .sentences import Tone
 
 LINES_AT_MOST: Final = 200
@@ -69,9 +70,9 @@ def attempt_outcome(event: trace.Event) -> tuple[Tone, str] | None:
     """The tone and the words for the outcome of an attempt; None for an event that ends none."""
     match event:
         case trace.Bound():
-            return "good", gettext("bound to %(node)s") % {"node": event.node}
+            return "good", gettext("bound to %(node)s") % {"node": node_name(event.node)}
         case trace.Nominated():
-            return "warn", gettext("preempts on %(node)s") % {"node": event.node}
+            return "warn", gettext("preempts on %(node)s") % {"node": node_name(event.node)}
         case trace.Unschedulable():
             return "bad", reasons.short(event.message)
         case trace.BindFailed() | trace.SchedulerError():

@@ -14,6 +14,7 @@ from simulator.decision import Candidate, Decision
 
 from . import format as fmt
 from . import meanings
+from .node_names import node_name
 
 CANDIDATES_AT_MOST: Final = 20
 """Candidates that are shown. Preemption itself examines a tenth of the nodes, and at least 100."""
@@ -28,6 +29,7 @@ RULES: Final[Sequence[tuple[Figure, bool]]] = (
     (lambda candidate: len(candidate.victims), False),
     (lambda candidate: candidate.earliest_start, True),
 )
+
 """For each rule: the number that it compares, and whether the largest wins instead of the smallest."""
 
 SENTENCES: Final = {
@@ -165,16 +167,16 @@ def preemption_sentence(decision: Decision) -> str:
         return gettext("No node can be freed by removing pods of lower priority.")
     chosen = next((each for each in found.candidates if each.node == found.chosen), None)
     if chosen is None or found.rule == 0:
-        return gettext("%(node)s is the only candidate.") % {"node": found.chosen}
+        return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
     figure = texts(chosen)[found.rule - 1] if found.rule <= len(RULES) else ""
-    return gettext(SENTENCES[found.rule]) % {"node": found.chosen, "figure": figure}
+    return gettext(SENTENCES[found.rule]) % {"node": node_name(found.chosen), "figure": figure}
 
 
 def earlier_rules(candidates: Sequence[Candidate], out: dict[str, int], decided: int) -> str:
     """Which nodes the rules before the deciding one removed, in sentences."""
     parts = []
     for rule in range(1, decided):
-        nodes = [each.node for each in candidates if out.get(each.node) == rule]
+        nodes = [node_name(each.node) for each in candidates if out.get(each.node) == rule]
         if nodes:
             parts.append(
                 ngettext(

@@ -8,6 +8,8 @@ from django.utils.translation import gettext
 
 from simulator.decision import Decision
 
+from .node_names import node_name
+
 SCORED_AT_MOST: Final = 8
 """Columns of the score table: nodes, best first."""
 
@@ -92,14 +94,14 @@ def score_sentence(decision: Decision, best: list[int]) -> str:
         return gettext("%(n)s nodes share the best total, %(total)s: the seed draws %(node)s.") % {
             "n": len(decision.tied),
             "total": top,
-            "node": decision.selected,
+            "node": node_name(decision.selected),
         }
     if len(best) == 1:
-        return gettext("%(node)s is the only node to score.") % {"node": decision.selected}
+        return gettext("%(node)s is the only node to score.") % {"node": node_name(decision.selected)}
     second = decision.nodes[decision.feasible[best[1]]]
     return gettext("%(node)s wins with %(total)s, %(lead)s ahead of %(second)s.") % {
-        "node": decision.selected,
+        "node": node_name(decision.selected),
         "total": top,
         "lead": top - decision.totals[best[1]],
-        "second": second,
+        "second": node_name(second),
     }

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from schedviz.store.model import Clock, Failure
 from simulator.client.informer import Pipeline
 
-from . import filter_result, informer, nodes, timeline, transport
+from . import filter_result, informer, node_names, nodes, timeline, transport
 from . import format as fmt
 from .cycle_panel import CyclePanel
 from .filter_query import QUERY_AT_MOST
@@ -81,13 +81,29 @@ class Screen:
         self._known = (-1, -1, -1)
         self._find_again = 0.0
         self._ranks = Ranks(())
+        self._names = node_names.NO_NAMES
+        """The names in use at the last drawing."""
+
+    def _forget(self) -> None:
+        """Render every part anew at the next call of ``draw``."""
+        self._drawing.forget_all()
+        self._cycle, self._log, self._lanes = CyclePanel(self._drawing), Log(self.base), Lanes()
+        self._drawn_lanes, self._drawn_marks, self._drawn_lines = {}, None, None
+        self._boards, self._finds = {}, {}
 
     def draw(
         self, picture: Picture, clock: Clock, dirty: set[str], looks: Iterable[Look] = ()
     ) -> dict[Look, Parts]:
         """Render and return the parts that changed since the last call, by look; all parts for a new look.
         The default look is always included. dirty: the nodes that changed, or whose pods did."""
-        wanted = {DEFAULT, *looks}
+        names = picture.node_names()
+        if names != self._names:
+            self._names, dirty = names, set(picture.nodes)
+            self._forget()
+        with node_names.using(names):
+            return self._draw(picture, clock, dirty, {DEFAULT, *looks})
+
+    def _draw(self, picture: Picture, clock: Clock, dirty: set[str], wanted: set[Look]) -> dict[Look, Parts]:
         ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
         if ranks.known == self._ranks.known:
             ranks = self._ranks
@@ -140,7 +156,7 @@ class Screen:
         draw("pending", "parts/pending.html", sum(lane.count for lane in lanes))
         for lane in lanes:
             self._draw_lane(lane)
-        draw("summary", "parts/summary.html", nodes.summary(picture))
+        draw("summary", "parts/summary.html", (nodes.summary(picture), picture.name_patterns()))
         self._cycle.draw(picture, self._ranks)
         self._draw_timeline(self._timeline.marks(picture))
         self._draw_log(self._log.lines(picture))

@@ -14,6 +14,7 @@ from simulator.trace import Event
 
 from . import format as fmt
 from . import meanings, permalinks, queue, reasons
+from .node_names import node_name
 
 NAMES_AT_MOST: Final = 3
 """Objects that one sentence names."""
@@ -40,10 +41,10 @@ class EventSentences:
         self.base = base
 
     def pod(self, key: str) -> SafeString:
-        return format_html('<a data-panel href="{}pods/{}/">{}</a>', self.base, key, fmt.pod_name(key))
+        return pod_link(self.base, key)
 
     def node(self, name: str) -> SafeString:
-        return format_html('<a data-panel href="{}nodes/{}/">{}</a>', self.base, name, name)
+        return node_link(self.base, name)
 
     def cycle(self, number: int) -> SafeString:
         return format_html('<a data-panel href="{}cycles/{}/">{}</a>', self.base, number, number)
@@ -247,6 +248,23 @@ class EventSentences:
         )
         pod, node, victims = self.pod(event.pod), self.node(event.node), self.pods(event.victims)
         return "warn", format_html(text, pod, node, event.candidates, victims)
+
+
+def pod_link(base: str, key: str) -> SafeString:
+    """The name of a pod with a link; what was generated of it is marked (templates/parts/pod_name.html)."""
+    name = fmt.split_pod_name(fmt.pod_name(key))
+    if not name.end:
+        return format_html('<a data-panel href="{}pods/{}/">{}{}</a>', base, key, name.namespace, name.owner)
+    html = '<a data-panel href="{}pods/{}/">{}{}<span class="gen">{}{}</span></a>'
+    return format_html(html, base, key, *name)
+
+
+def node_link(base: str, name: str) -> SafeString:
+    """The short name of a node with a link, and the whole name as its title."""
+    short = node_name(name)
+    if short == name:
+        return format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, name, name)
+    return format_html('<a data-panel href="{}nodes/{}/" title="{}">{}</a>', base, name, name, short)
 
 
 def in_english(text: str) -> SafeString:

@@ -14,6 +14,7 @@ from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 
 from . import format as fmt
 from . import meanings
+from .sentences import node_link, pod_link
 
 VICTIMS_AT_MOST: Final = 6
 
@@ -137,7 +138,7 @@ def suggestion_sentence(suggestion: Suggestion) -> str:
 
 def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
     """The outcome of the attempt with the change, with links."""
-    node = format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, outcome.node, outcome.node)
+    node = node_link(base, outcome.node)
     if outcome.kind == "bound":
         text = ngettext(
             "Then it is bound to {node}, the only node that fits.",
@@ -154,11 +155,8 @@ def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
 
 
 def pod_links(keys: Sequence[str], base: str) -> SafeString:
-    links = format_html_join(
-        pgettext("between the parts of a list", ", "),
-        '<a data-panel href="{}pods/{}/">{}</a>',
-        ((base, key, fmt.pod_name(key)) for key in keys[:VICTIMS_AT_MOST]),
-    )
+    separator = pgettext("between the parts of a list", ", ")
+    links = format_html_join(separator, "{}", ((pod_link(base, key),) for key in keys[:VICTIMS_AT_MOST]))
     return format_html("{}{}", links, ", …" if len(keys) > VICTIMS_AT_MOST else "")
 
 

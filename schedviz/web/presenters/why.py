@@ -15,6 +15,7 @@ from simulator.what_if.eviction import Eviction, Prevention, explain_eviction
 
 from . import format as fmt
 from . import meanings, preemption
+from .node_names import node_name
 from .what_if import outcome_sentence, pod_links
 
 OTHERS_AT_MOST: Final = 500
@@ -94,7 +95,7 @@ def side(found: ScoreDifference) -> ScoreRowView:
 
 
 def comparison_sentence(found: NodeComparison) -> str:
-    values = {"node": found.node, "other": found.other}
+    values = {"node": node_name(found.node), "other": node_name(found.other)}
     if found.how == "refused" and found.failure:
         return gettext("%(other)s was filtered out by %(plugin)s.") % {
             **values,
@@ -153,7 +154,7 @@ def eviction_reasons(found: Eviction) -> Sequence[str]:
         "mine": fmt.number(found.priority),
         "theirs": fmt.number(found.preemptor_priority),
         "pod": fmt.pod_name(found.preemptor),
-        "node": found.node,
+        "node": node_name(found.node),
     }
     texts = [
         gettext("Its priority, %(mine)s, is lower than that of %(pod)s, %(theirs)s: so it could be evicted.")

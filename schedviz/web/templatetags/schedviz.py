@@ -10,11 +10,14 @@ from django.utils.safestring import SafeString
 
 from schedviz.web import ideas
 from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.node_names import node_name
 
 register = template.Library()
 register.filter("clock", fmt.clock)
 register.filter("stem", fmt.stem)
 register.filter("tail", fmt.tail)
+register.filter("node_name", node_name)
+register.filter("split_pod_name", fmt.split_pod_name)
 
 
 @register.filter

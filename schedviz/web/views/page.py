@@ -16,7 +16,7 @@ from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
-from schedviz.web.presenters import travel
+from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.picture import NODES, PODS, WATCHED
@@ -54,7 +54,9 @@ def find_past(name: str, seq: int) -> Past:
     sandbox = find_sandbox(name)
     if seq < 1:
         raise Gone(seq)
-    return Past(sandbox, seq)
+    past = Past(sandbox, seq)
+    node_names.activate(lambda: node_names.names_of(tuple(past.names(NODES))))
+    return past
 
 
 def find_present(name: str) -> Current:
@@ -63,12 +65,14 @@ def find_present(name: str) -> Current:
     shows what there is now. Raises Http404."""
     caches = default_caches()
     try:
-        if present := caches.held(name):
-            return present
-        sandbox = default_store().sandbox(name)
-        return sandbox if sandbox.size() > DRAWN_AT_ONCE else caches.read(name)
+        found: Current | None = caches.held(name)
+        if found is None:
+            sandbox = default_store().sandbox(name)
+            found = sandbox if sandbox.size() > DRAWN_AT_ONCE else caches.read(name)
     except NoSandbox:
         raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
+    node_names.activate(lambda: node_names.names_of(tuple(found.names(NODES))))
+    return found
 
 
 def find_at(name: str, seq: int | None) -> Source:
