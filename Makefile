@@ -34,6 +34,7 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djangofmt --check templates
+	$(BIN)/oxfmt --check static
 	$(BIN)/lint-imports
 
 types: .venv/dev

@@ -20,7 +20,8 @@ function announce() {
 }
 
 document.body.addEventListener("frame", () => {
-  if (!timer && readSentence() !== announced) timer = setTimeout(announce, Math.max(0, last + EVERY_MS - Date.now()));
+  if (!timer && readSentence() !== announced)
+    timer = setTimeout(announce, Math.max(0, last + EVERY_MS - Date.now()));
 });
 
 export function showError(text) {

@@ -10,7 +10,9 @@ const SHADES = "abcdefghi";
 const TOKENS = ["panel", "sunk", "ink", "quiet", "line", "accent", "good", "bad", "warn"];
 
 export function readCells(text) {
-  return JSON.parse(text).map((values) => Object.fromEntries(FIELDS.map((field, index) => [field, values[index]])));
+  return JSON.parse(text).map((values) =>
+    Object.fromEntries(FIELDS.map((field, index) => [field, values[index]])),
+  );
 }
 
 // "2.3A" -> "..AAA"
@@ -21,7 +23,9 @@ export function expandRuns(codes) {
 // The current colours of tokens.css, and the patterns made from them.
 export function makePalette(context) {
   const style = getComputedStyle(document.documentElement);
-  const colours = Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  const colours = Object.fromEntries(
+    TOKENS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
+  );
   colours.mono = style.getPropertyValue("--mono");
   colours.fills = [];
   colours.inks = [];
@@ -87,8 +91,17 @@ function bar(context, cell, { x, y, width, height }, colours) {
   const filled = Math.round((height * cell.full) / 100);
   context.fillStyle = cell.marks.includes("x") ? colours.victim : colours.fills[cell.rank];
   context.fillRect(x, y + height - filled, width, filled);
-  if (width >= 16) ticks(context, cell.rank, x + 2, y + height - 2, Math.min(cell.marks.includes("x") ? 0 : filled - 2, height), colours);
-  if (cell.marks.includes("g")) dashed(context, { x: x + 1.5, y: y + 1.5, width: width - 3, height: height - 3 }, colours.accent, 1.5);
+  if (width >= 16)
+    ticks(
+      context,
+      cell.rank,
+      x + 2,
+      y + height - 2,
+      Math.min(cell.marks.includes("x") ? 0 : filled - 2, height),
+      colours,
+    );
+  if (cell.marks.includes("g"))
+    dashed(context, { x: x + 1.5, y: y + 1.5, width: width - 3, height: height - 3 }, colours.accent, 1.5);
 }
 
 // Draws as many ticks as the rank. Those within the fill, which is `filled` pixels high, have the colour for text on it.
@@ -145,15 +158,33 @@ function blocks(context, codes, shelf, colours) {
     const width = Math.max(3, share * shelf.width);
     if (state === "ghost") {
       const x = Math.max(shelf.x, Math.min(at, shelf.x + shelf.width - width));
-      dashed(context, { x: x + 1, y: shelf.y + 1, width: width - 2, height: shelf.height - 2 }, colours.accent, 2);
+      dashed(
+        context,
+        { x: x + 1, y: shelf.y + 1, width: width - 2, height: shelf.height - 2 },
+        colours.accent,
+        2,
+      );
       at += width;
       continue;
     }
     const room = Math.min(width, shelf.x + shelf.width - at);
     if (room <= 0) continue;
-    context.fillStyle = state === "running" ? colours.fills[rank] : state === "starting" ? colours.starting[rank] : colours[state];
+    context.fillStyle =
+      state === "running"
+        ? colours.fills[rank]
+        : state === "starting"
+          ? colours.starting[rank]
+          : colours[state];
     context.fillRect(at, shelf.y, room - 1, shelf.height);
-    if (room >= 8) ticks(context, rank, at + 1.5, shelf.y + shelf.height - 1, state === "running" || state === "starting" ? shelf.height : 0, colours);
+    if (room >= 8)
+      ticks(
+        context,
+        rank,
+        at + 1.5,
+        shelf.y + shelf.height - 1,
+        state === "running" || state === "starting" ? shelf.height : 0,
+        colours,
+      );
     at += width;
   }
 }
@@ -188,7 +219,8 @@ function faults(context, cell, { x, y, width, height }, colours) {
 function verdict(context, { x, y, width, height }, colours, code) {
   const score = SHADES.indexOf(code);
   if (code === "!") frame(context, x - 1, y - 1, width + 2, height + 2, 3, colours.accent);
-  else if (code === "?") dashed(context, { x: x + 1, y: y + 1, width: width - 2, height: height - 2 }, colours.warn, 2);
+  else if (code === "?")
+    dashed(context, { x: x + 1, y: y + 1, width: width - 2, height: height - 2 }, colours.warn, 2);
   else if (score >= 0) {
     if (width >= FRAMED) frame(context, x, y, width, height, 1.5, colours.good);
     const bars = (height * (score + 1)) / SHADES.length;

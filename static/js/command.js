@@ -33,7 +33,9 @@ function setLine(line) {
 
 async function loadOptions() {
   const text = commandField().value;
-  const answer = await fetch(`${commandField().dataset.options}?${new URLSearchParams({ text })}`).catch(() => null);
+  const answer = await fetch(`${commandField().dataset.options}?${new URLSearchParams({ text })}`).catch(
+    () => null,
+  );
   const html = answer?.ok && (await answer.text());
   if (!html || commandField()?.value !== text) return; // the line has changed, or the bar was closed
   document.getElementById("command-options").outerHTML = html;
@@ -61,7 +63,9 @@ function recallLine(steps) {
 }
 
 addElementKeys("#command-text", ["ArrowUp", "ArrowDown"], (element, event) => moveInOptions(event));
-addElementKeys("#command-text", ["Enter", "Tab"], () => setLine(activeOption().dataset.line), { when: activeOption });
+addElementKeys("#command-text", ["Enter", "Tab"], () => setLine(activeOption().dataset.line), {
+  when: activeOption,
+});
 // The first Escape leaves the list, the second closes the dialog.
 addElementKeys("#command-text", ["Escape"], () => markOption(null), { when: activeOption });
 
@@ -80,13 +84,17 @@ document.addEventListener("mousedown", (event) => {
   setLine(option.dataset.line);
 });
 
-document.addEventListener("submit", (event) => {
-  if (!event.target.matches("[data-command]")) return;
-  clearTimeout(waiting);
-  const ran = commandField().value.trim();
-  const lines = storedLines().filter((each) => each !== ran);
-  if (ran) localStorage.setItem(STORED, JSON.stringify([...lines, ran].slice(-KEPT)));
-  back = 0;
-}, true);
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (!event.target.matches("[data-command]")) return;
+    clearTimeout(waiting);
+    const ran = commandField().value.trim();
+    const lines = storedLines().filter((each) => each !== ran);
+    if (ran) localStorage.setItem(STORED, JSON.stringify([...lines, ran].slice(-KEPT)));
+    back = 0;
+  },
+  true,
+);
 
 document.addEventListener("htmx:afterSettle", updateExpanded);

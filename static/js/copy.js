@@ -25,7 +25,9 @@ async function copyText(text, button) {
     try {
       await navigator.clipboard.writeText(text);
       return true;
-    } catch { /* not allowed: use execCommand */ }
+    } catch {
+      /* not allowed: use execCommand */
+    }
   }
   const area = document.createElement("textarea");
   area.value = text;

@@ -50,7 +50,8 @@ body.addEventListener("htmx:afterSettle", () => {
 
 // The response to a step is ignored if its form was submitted or closed meanwhile, as another form may be open.
 document.addEventListener("htmx:beforeRequest", ({ target }) => {
-  if (target.matches("[data-step]")) target.addEventListener("htmx:beforeOnLoad", ignoreIfRemoved, { once: true });
+  if (target.matches("[data-step]"))
+    target.addEventListener("htmx:beforeOnLoad", ignoreIfRemoved, { once: true });
 });
 
 function ignoreIfRemoved(event) {

@@ -52,7 +52,8 @@ export function remember() {
   for (const element of pods()) {
     const rect = visibleRect(element);
     // A nominated pod is in a lane and also on its node, as a ghost. The lane comes first on the page and counts.
-    if (rect && !before.has(element.dataset.uid)) before.set(element.dataset.uid, { rect, part: partOf(element) });
+    if (rect && !before.has(element.dataset.uid))
+      before.set(element.dataset.uid, { rect, part: partOf(element) });
   }
 }
 
@@ -71,7 +72,8 @@ export function animate() {
     if (!rect) continue;
     const old = before.get(uid);
     if (!old) {
-      if (before.size) element.animate([{ opacity: 0, scale: 0.9 }, {}], { duration: DURATION_MS / 2, easing: "ease-out" });
+      if (before.size)
+        element.animate([{ opacity: 0, scale: 0.9 }, {}], { duration: DURATION_MS / 2, easing: "ease-out" });
       continue;
     }
     const part = partOf(element);
@@ -86,7 +88,13 @@ export function animate() {
 
 function slide({ element, dx, dy }) {
   const by = `translate(${dx}px, ${dy}px)`;
-  slides.set(element, element.animate([{ transform: by }, { transform: "none" }], { duration: DURATION_MS, easing: "ease-in-out" }));
+  slides.set(
+    element,
+    element.animate([{ transform: by }, { transform: "none" }], {
+      duration: DURATION_MS,
+      easing: "ease-in-out",
+    }),
+  );
 }
 
 // Between two parts a copy moves above the page, because each part hides what is outside it.
@@ -95,16 +103,26 @@ function moveCopy({ element, rect, old, dx, dy }) {
   copy.dataset.copyOf = element.dataset.uid;
   copy.removeAttribute("data-uid");
   for (const each of [copy, ...copy.querySelectorAll("[id]")]) each.removeAttribute("id");
-  Object.assign(copy.style, { left: `${rect.left}px`, top: `${rect.top}px`, width: `${rect.width}px`, height: `${rect.height}px` });
+  Object.assign(copy.style, {
+    left: `${rect.left}px`,
+    top: `${rect.top}px`,
+    width: `${rect.width}px`,
+    height: `${rect.height}px`,
+  });
   copiesLayer().append(copy);
   const from = `translate(${dx}px, ${dy}px) scale(${Math.min(1.4, Math.max(0.6, old.rect.width / rect.width))})`;
   const animation = copy.animate(
-    [{ transform: from, transformOrigin: "0 0" }, { transform: "none", transformOrigin: "0 0" }],
+    [
+      { transform: from, transformOrigin: "0 0" },
+      { transform: "none", transformOrigin: "0 0" },
+    ],
     { duration: DURATION_MS, easing: "cubic-bezier(.3, .1, .2, 1)" },
   );
   const hidden = element.animate([{ opacity: 0 }, { opacity: 0 }], { duration: DURATION_MS });
-  animation.finished.catch(() => {}).then(() => {
-    copy.remove();
-    hidden.cancel();
-  });
+  animation.finished
+    .catch(() => {})
+    .then(() => {
+      copy.remove();
+      hidden.cancel();
+    });
 }

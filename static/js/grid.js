@@ -195,7 +195,14 @@ export class Grid {
     for (const group of this.#layout.groups) {
       for (const index of this.#layout.indicesBetween(group, from, from + height)) {
         const bright = this.#bright === "" || this.#bright[index] === "+";
-        paintCell(context, this.#cells[index], this.#areaOf(index, from), this.#palette, this.#codes[index] ?? ".", bright);
+        paintCell(
+          context,
+          this.#cells[index],
+          this.#areaOf(index, from),
+          this.#palette,
+          this.#codes[index] ?? ".",
+          bright,
+        );
       }
     }
     if (this.#at >= 0) this.#placeCursor();
@@ -215,7 +222,12 @@ export class Grid {
     const { x, y } = this.#layout.cornerOf(index);
     const left = Math.round(x);
     const top = Math.round(y - from);
-    return { x: left, y: top, width: Math.round(x + size) - left - gap, height: Math.round(y - from + rowHeight) - top - gap };
+    return {
+      x: left,
+      y: top,
+      width: Math.round(x + size) - left - gap,
+      height: Math.round(y - from + rowHeight) - top - gap,
+    };
   }
 
   #indexUnder(event) {
@@ -236,14 +248,19 @@ export class Grid {
     const { size, rowHeight, gap } = this.#layout;
     const { x, y } = this.#layout.cornerOf(this.#at);
     const transform = `translate(${x}px, ${y}px)`;
-    Object.assign(this.#cursor.style, { transform, width: `${size - gap}px`, height: `${rowHeight - gap}px` });
+    Object.assign(this.#cursor.style, {
+      transform,
+      width: `${size - gap}px`,
+      height: `${rowHeight - gap}px`,
+    });
   }
 
   #scrollToCursor() {
     if (this.#at < 0) return;
     const { scrollTop, clientHeight } = this.#pane;
     const { y } = this.#layout.cornerOf(this.#at);
-    if (y < scrollTop || y + this.#layout.rowHeight > scrollTop + clientHeight) this.#pane.scrollTop = y - clientHeight / 2;
+    if (y < scrollTop || y + this.#layout.rowHeight > scrollTop + clientHeight)
+      this.#pane.scrollTop = y - clientHeight / 2;
   }
 
   // Sets the tooltip and the label of the link to the text for the cell with the cursor.
@@ -278,7 +295,9 @@ export class Grid {
 
   // Zooms so that the cell with the cursor, or the first visible one, is then at this height of the pane.
   #zoom(factor, offset = this.#pane.clientHeight / 2) {
-    const firstVisible = Math.floor((this.#cells.length * this.#pane.scrollTop) / (this.#space.clientHeight || 1));
+    const firstVisible = Math.floor(
+      (this.#cells.length * this.#pane.scrollTop) / (this.#space.clientHeight || 1),
+    );
     const anchor = this.#at >= 0 ? this.#at : firstVisible;
     this.#layout.scale(factor);
     this.#arrange();

@@ -117,7 +117,10 @@ export class GridLayout {
 
   #heightFor(size) {
     const columns = this.#columnsFor(size);
-    return this.groups.reduce((sum, { count }) => sum + HEADING + Math.ceil(count / columns) * rowHeightOf(size) + PAD, 0);
+    return this.groups.reduce(
+      (sum, { count }) => sum + HEADING + Math.ceil(count / columns) * rowHeightOf(size) + PAD,
+      0,
+    );
   }
 
   #fittingSize() {

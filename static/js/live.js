@@ -93,7 +93,9 @@ document.addEventListener("htmx:wsOpen", (event) => {
   if (document.hidden) sendHidden();
 });
 
-document.addEventListener("htmx:wsClose", (event) => showState(event.detail.event.code === 4404 ? "gone" : "lost"));
+document.addEventListener("htmx:wsClose", (event) =>
+  showState(event.detail.event.code === 4404 ? "gone" : "lost"),
+);
 
 // A hidden tab gets no frames; when it is visible again it gets the whole page.
 document.addEventListener("visibilitychange", sendHidden);

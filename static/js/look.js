@@ -11,7 +11,12 @@ const AFTER_MS = 150; // without a key press
 const FADED = "faded";
 
 // The query with which the page and its socket were opened. A new connection has it in its address again.
-const opened = toQuery(new Map([["q", filter.defaultValue], ["group", servedGroup()]]));
+const opened = toQuery(
+  new Map([
+    ["q", filter.defaultValue],
+    ["group", servedGroup()],
+  ]),
+);
 
 let waiting = 0;
 let sent = opened;
@@ -22,7 +27,10 @@ function servedGroup() {
 }
 
 function toQuery(fields) {
-  const entries = [["q", fields.get("q")?.trim()], ["group", fields.get("group")]];
+  const entries = [
+    ["q", fields.get("q")?.trim()],
+    ["group", fields.get("group")],
+  ];
   return new URLSearchParams(entries.filter(([, value]) => value)).toString();
 }
 
@@ -82,9 +90,12 @@ function fadeOthers() {
   const pods = new Set(found.pods);
   const nodes = new Set(found.nodes);
   const lines = new Set(found.lines);
-  for (const pod of document.querySelectorAll("[data-uid]")) pod.classList.toggle(FADED, !pods.has(pod.dataset.uid));
-  for (const node of document.querySelectorAll(".node")) node.classList.toggle(FADED, !nodes.has(node.dataset.node));
-  for (const line of document.querySelectorAll("#log > [data-seq]")) line.classList.toggle(FADED, !lines.has(Number(line.dataset.seq)));
+  for (const pod of document.querySelectorAll("[data-uid]"))
+    pod.classList.toggle(FADED, !pods.has(pod.dataset.uid));
+  for (const node of document.querySelectorAll(".node"))
+    node.classList.toggle(FADED, !nodes.has(node.dataset.node));
+  for (const line of document.querySelectorAll("#log > [data-seq]"))
+    line.classList.toggle(FADED, !lines.has(Number(line.dataset.seq)));
 }
 
 document.body.addEventListener("frame", fadeOthers);

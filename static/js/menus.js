@@ -7,6 +7,9 @@ export function closeMenuOf(element) {
 }
 
 addEveryClick(({ target }) => {
-  for (const menu of document.querySelectorAll(".about[open], .menu[open]")) if (!menu.contains(target)) menu.open = false;
+  for (const menu of document.querySelectorAll(".about[open], .menu[open]"))
+    if (!menu.contains(target)) menu.open = false;
 });
-document.body.addEventListener("schedviz:clock", () => document.getElementById("t-until").removeAttribute("open"));
+document.body.addEventListener("schedviz:clock", () =>
+  document.getElementById("t-until").removeAttribute("open"),
+);

@@ -68,7 +68,9 @@ function swapForRemoved(event) {
   if (after) document.body.dispatchEvent(new CustomEvent(after));
 }
 
-addClick("a[data-panel]", (link) => openPanel(panelAddress(link)), { when: (link) => !link.closest("dialog") });
+addClick("a[data-panel]", (link) => openPanel(panelAddress(link)), {
+  when: (link) => !link.closest("dialog"),
+});
 addClick("[data-close-panel]", closePanel);
 addShortcut("Escape", { when: isOpen, run: closePanel });
 document.body.addEventListener("frame", markCycle);

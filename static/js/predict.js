@@ -12,7 +12,10 @@ function valueOf(target, kind) {
 }
 
 function choiceOf(value) {
-  return value && [...(questionPanel()?.querySelectorAll("input[name=pick]") ?? [])].find((each) => each.value === value);
+  return (
+    value &&
+    [...(questionPanel()?.querySelectorAll("input[name=pick]") ?? [])].find((each) => each.value === value)
+  );
 }
 
 function choiceAt(target) {
@@ -30,9 +33,12 @@ function markChosen() {
   const question = questionPanel();
   if (!question) return;
   const kind = question.dataset.kind;
-  const chosen = new Set([...question.querySelectorAll("input[name=pick]:checked")].map((each) => each.value));
+  const chosen = new Set(
+    [...question.querySelectorAll("input[name=pick]:checked")].map((each) => each.value),
+  );
   const choices = { next: ".chip", victims: ".node .pod" }[kind] ?? "[data-node]";
-  for (const each of document.querySelectorAll(choices)) each.classList.toggle(PICKED, chosen.has(valueOf(each, kind)));
+  for (const each of document.querySelectorAll(choices))
+    each.classList.toggle(PICKED, chosen.has(valueOf(each, kind)));
 }
 
 // The order of activeQ shows which pod is next, so it is sorted by name while that is the question. Frames say where a new pod
@@ -47,7 +53,11 @@ function placeChips(list, chips) {
 
 export function restoreOrder() {
   const list = document.getElementById("pods-activeQ");
-  if (order) placeChips(list, order.filter((chip) => chip.parentElement === list));
+  if (order)
+    placeChips(
+      list,
+      order.filter((chip) => chip.parentElement === list),
+    );
   order = null;
 }
 
@@ -57,7 +67,10 @@ function hideOrder() {
   const list = document.getElementById("pods-activeQ");
   const name = (chip) => chip.querySelector("a")?.getAttribute("href") ?? "\uffff";
   order = [...list.children];
-  placeChips(list, [...order].sort((a, b) => name(a).localeCompare(name(b))));
+  placeChips(
+    list,
+    [...order].sort((a, b) => name(a).localeCompare(name(b))),
+  );
 }
 
 function updateQuestion() {
@@ -91,6 +104,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   updateQuestion();
   // The button that had the focus was removed with the question.
   const title = document.getElementById("predict-title");
-  if (event.detail.target.id === "detail" && document.activeElement === document.body) title?.focus({ preventScroll: true });
+  if (event.detail.target.id === "detail" && document.activeElement === document.body)
+    title?.focus({ preventScroll: true });
 });
 updateQuestion();

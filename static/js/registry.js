@@ -47,7 +47,11 @@ export function setSingleKeys(on) {
 // The keys of the whole page whose controls exist.
 export function listShortcuts() {
   return shortcuts
-    .map(({ keys, control, when }) => ({ key: keys[0], control: control && document.querySelector(control), acts: when() }))
+    .map(({ keys, control, when }) => ({
+      key: keys[0],
+      control: control && document.querySelector(control),
+      acts: when(),
+    }))
     .filter(({ control }) => control);
 }
 
@@ -60,7 +64,8 @@ function findInnermost(handlers, event) {
   for (const handler of handlers) {
     const element = event.target.closest(handler.selector);
     if (!element || !handler.when(element, event)) continue;
-    if (!found || (found.element !== element && found.element.contains(element))) found = { handler, element };
+    if (!found || (found.element !== element && found.element.contains(element)))
+      found = { handler, element };
   }
   return found;
 }
@@ -89,7 +94,11 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   for (const run of everyClick) run(event);
   if (event.button !== 0 || event.shiftKey || isModified(event)) return;
-  const found = findInnermost(clicks.filter(({ capture }) => capture), event) ?? findInnermost(clicks, event);
+  const found =
+    findInnermost(
+      clicks.filter(({ capture }) => capture),
+      event,
+    ) ?? findInnermost(clicks, event);
   if (!found) return;
   event.preventDefault();
   found.handler.run(found.element, event);

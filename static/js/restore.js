@@ -12,7 +12,10 @@ export function keepPage() {
 export function restorePage() {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   if (document.activeElement && document.activeElement !== document.body) return;
-  focus.map((each) => document.querySelector(each)).find(Boolean)?.focus({ preventScroll: true });
+  focus
+    .map((each) => document.querySelector(each))
+    .find(Boolean)
+    ?.focus({ preventScroll: true });
 }
 
 function openIn(element) {
@@ -24,7 +27,9 @@ function selectorsOf(element) {
   if (element.id) return [`#${CSS.escape(element.id)}`];
   const part = element.closest("[id]");
   const href = element.getAttribute("href");
-  return part && href ? [`#${CSS.escape(part.id)}`, "main"].map((each) => `${each} [href="${CSS.escape(href)}"]`) : [];
+  return part && href
+    ? [`#${CSS.escape(part.id)}`, "main"].map((each) => `${each} [href="${CSS.escape(href)}"]`)
+    : [];
 }
 
 document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {

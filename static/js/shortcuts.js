@@ -6,7 +6,9 @@ const menu = document.getElementById("keys");
 const on = document.getElementById("keys-on");
 
 function nameOf(element) {
-  const words = [...element.childNodes].filter((each) => each.ariaHidden !== "true").map((each) => each.textContent);
+  const words = [...element.childNodes]
+    .filter((each) => each.ariaHidden !== "true")
+    .map((each) => each.textContent);
   const label = element.labels?.[0]?.textContent.trim();
   return element.ariaLabel || words.join("").trim() || label;
 }
@@ -19,7 +21,9 @@ function isVisible(control) {
 // The keys that act now, in the order of their controls on the page.
 function fillList() {
   const shown = listShortcuts().filter(({ control, acts }) => acts && isVisible(control));
-  shown.sort((one, other) => (one.control.compareDocumentPosition(other.control) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+  shown.sort((one, other) =>
+    one.control.compareDocumentPosition(other.control) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1,
+  );
   const lines = shown.flatMap(({ key, control }) => {
     const [term, name] = [document.createElement("dt"), document.createElement("dd")];
     term.append(Object.assign(document.createElement("kbd"), { textContent: key }));

@@ -12,12 +12,16 @@ function sortValue(row, column) {
 }
 
 function compare(a, b) {
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
+  return typeof a === "number" && typeof b === "number"
+    ? a - b
+    : String(a).localeCompare(String(b), undefined, { numeric: true });
 }
 
 function sortRows(table, { column, down }) {
   const body = table.tBodies[0];
-  const rows = [...body.rows].sort((one, other) => compare(sortValue(one, column), sortValue(other, column)) * (down ? -1 : 1));
+  const rows = [...body.rows].sort(
+    (one, other) => compare(sortValue(one, column), sortValue(other, column)) * (down ? -1 : 1),
+  );
   if (rows.some((row, place) => row !== body.rows[place])) {
     const focused = document.activeElement;
     body.append(...rows);

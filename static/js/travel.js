@@ -55,7 +55,8 @@ function setSliderText(text) {
 
 // Sets the slider and the buttons to the moment that is shown.
 function updateControls() {
-  for (const button of form.querySelectorAll("[data-travel^=later]")) button.setAttribute("aria-disabled", String(!isPast()));
+  for (const button of form.querySelectorAll("[data-travel^=later]"))
+    button.setAttribute("aria-disabled", String(!isPast()));
   if (isPast()) {
     const { seq, first, last, said } = shownMoment();
     Object.assign(slider, { min: first, max: last, value: at || seq });
@@ -89,7 +90,9 @@ async function goTo(seq, { push = true } = {}) {
 }
 
 async function loadMoment(seq) {
-  const answer = await fetch(momentAddress(seq) + location.search, { headers: { "HX-Request": "true" } }).catch(() => null);
+  const answer = await fetch(momentAddress(seq) + location.search, {
+    headers: { "HX-Request": "true" },
+  }).catch(() => null);
   if (!answer?.ok) {
     stopPlayer();
     if (document.getElementById("past").hidden) goLive(); // no past moment is shown
