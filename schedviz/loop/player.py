@@ -6,7 +6,7 @@ from collections.abc import Callable
 from schedviz.store import Clock
 from simulator.api import Micros
 from simulator.decision import Decision
-from simulator.scheduler.stepping import Seen, Stride, Until
+from simulator.scheduler.stepping import Idle, Seen, Stride, Until
 
 
 class Player:
@@ -23,6 +23,8 @@ class Player:
         self._stride: Stride | None = None
         self._until: Until | None = None
         self._taken = 0
+        self._idle: Idle | None = None
+        """Why the last step that was taken did nothing."""
         self._stopped = False
 
     def begin(self, clock: Clock, wall: float) -> None:
@@ -72,7 +74,7 @@ class Player:
             self._stride = Stride(self._simulation, steps.unit, self.now)
         at = self._stride.next()
         if at is None:
-            self._stride = None
+            self._idle, self._stride = self._stride.idle, None
             self._taken += 1
         else:
             self.now = max(self.now, at)
@@ -84,5 +86,6 @@ class Player:
         if self._stopped and self._until and current.until == self._until.condition:
             return current.stopped(self.now, wall)
         if self._taken or current.now(wall) < self.now:
-            return current.advanced(self.now, wall, self._taken)
+            idle = self._idle if self._taken else current.idle or None
+            return current.advanced(self.now, wall, self._taken, idle)
         return current

@@ -9,7 +9,7 @@ from schedviz.store.wall import Wall
 from simulator.api import SECOND, Manifest, Micros
 from simulator.dumps.imported import ImportReport
 from simulator.queueing.versions import TODAY, QueueVersion
-from simulator.scheduler.stepping import Unit
+from simulator.scheduler.stepping import Idle, Unit
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -80,6 +80,8 @@ class Clock(msgspec.Struct, frozen=True):
     unpaced: Literal[True] | UnsetType = UNSET
     """Whether the loop moves the clock to the end of each scheduling cycle, instead of waiting until the pace
     of the sandbox is over."""
+    idle: Idle | UnsetType = UNSET
+    """Only while paused: why the last step did nothing."""
 
     def __post_init__(self) -> None:
         # Clocks are compared by their JSON, in which 1 and 1.0 differ.
@@ -123,12 +125,13 @@ class Clock(msgspec.Struct, frozen=True):
         """Paused at ``sim``, where the condition of its run came true."""
         return Clock(sim=sim, wall=wall, speed=self.speed, paused=True, unpaced=self.unpaced)
 
-    def advanced(self, sim: Micros, wall: float, taken: int) -> "Clock":
-        """Moved forward to ``sim``, unless it is later already, with ``taken`` fewer pending steps."""
+    def advanced(self, sim: Micros, wall: float, taken: int, idle: Idle | None = None) -> "Clock":
+        """Moved forward to ``sim``, unless it is later already, with ``taken`` fewer pending steps, of which
+        the last one did nothing for the reason ``idle``."""
         left = self.steps.left - taken if self.steps else 0
         steps = msgspec.structs.replace(self.steps, left=left) if self.steps and left > 0 else UNSET
         there = max(self.now(wall), sim)
-        return msgspec.structs.replace(self, sim=there, wall=wall, steps=steps)
+        return msgspec.structs.replace(self, sim=there, wall=wall, steps=steps, idle=idle or UNSET)
 
     def starting(self, wall: float) -> "Clock":
         """The clock that has its ``sim`` at ``wall``: as if it had been paused until then."""

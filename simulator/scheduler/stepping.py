@@ -7,7 +7,10 @@ from typing import Literal, Protocol
 from simulator.api import SECOND, Micros
 from simulator.decision import Decision, UnderWay
 
-Unit = Literal["point", "cycle", "decision"]
+Unit = Literal["event", "point", "cycle", "decision"]
+
+Idle = Literal["nothing-due", "no-pod"]
+"""Why a step did nothing: nothing is due, or no cycle begins within :data:`FAR`."""
 
 BEFORE_A_DECISION = ("PreScore", "PostFilter", "Reserve")
 """The points that follow a decision: which nodes pass, or which one is chosen."""
@@ -38,22 +41,27 @@ class Seen(Protocol):
 
 
 class Stride:
-    """One step of a user: an extension point, a whole cycle, or until the next decision.
+    """One step of a user: the next event, an extension point, a whole cycle, or until the next decision.
 
-    The simulation does what is due, and time moves on to it, until a cycle begins; then it runs the cycle's
-    next point, or all of them, and then whatever else is due at that time, up to the next cycle. If the unit
-    is a point, the beginning of a cycle is a step of its own, which shows the pod before its first point. If
-    it is a cycle, the binding that follows at once belongs to it. A decision is one of: which pod is next,
-    which nodes pass, which node is chosen, which pods are evicted; when the node is chosen, the rest of the
-    cycle is one step."""
+    The next event is all that is due at the next time at which anything is due, such as the start of a
+    container; a pod is popped by a step of its own. A cycle that stands at a point is finished by it.
+
+    The other units look for a cycle. The simulation does what is due, and time moves on to it, until a cycle
+    begins; then it runs the cycle's next point, or all of them, and then whatever else is due at that time,
+    up to the next cycle. If the unit is a point, the beginning of a cycle is a step of its own, which shows
+    the pod before its first point. If it is a cycle, the binding that follows at once belongs to it. A
+    decision is one of: which pod is next, which nodes pass, which node is chosen, which pods are evicted;
+    when the node is chosen, the rest of the cycle is one step."""
 
     def __init__(self, simulation: Seen, unit: Unit, now: Micros) -> None:
         self._simulation = simulation
-        self.by_point = unit != "cycle"
+        self.by_point = unit not in ("event", "cycle")
         self._unit = unit
         self._until = now + FAR
         self._cycles = simulation.cycles
         self._ran = False
+        self.idle: Idle | None = None
+        """Why the step did nothing, when it is complete."""
 
     def next(self) -> Micros | None:
         """The time for the next call of ``simulation.step``, with this object's ``by_point``; None = the step
@@ -64,8 +72,14 @@ class Stride:
                 self._ran = True
                 return simulation.now
             due = simulation.next_due()
-            return None if due is None or due > self._until else due
+            if due is None or (due > self._until and self._unit != "event"):
+                self.idle = "nothing-due" if due is None else "no-pod"
+                return None
+            self._ran = self._unit == "event"
+            return due
         began, self._ran = not self._ran, True
+        if self._unit == "event":
+            return None if simulation.rests else simulation.now
         if simulation.in_cycle:
             return None if began or self._stands() else simulation.now
         return None if simulation.rests else simulation.now

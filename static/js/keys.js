@@ -5,6 +5,7 @@ import { isLive } from "./travel.js";
 
 const CONTROLS = {
   Space: "#t-run",
+  ";": "#t-event",
   ".": "#t-next",
   ",": "#t-cycle",
   u: "#t-until > summary",

@@ -34,8 +34,8 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     expect(frame.locator("#lane-gated .chip")).to_have_count(1)
     expect(frame.locator(".nodes")).to_be_hidden()
     for _ in range(2):
-        frame.get_by_role("button", name="Cycle").click()
-        expect(frame.get_by_role("button", name="Cycle")).to_be_enabled()
+        frame.get_by_role("button", name="Finish cycle").click()
+        expect(frame.get_by_role("button", name="Finish cycle")).to_be_enabled()
     expect(frame.locator("#lane-unschedulable .chip")).to_contain_text("1 lacks cpu")
     complaints.look("example")
     for width in (320, 640):

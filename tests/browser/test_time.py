@@ -16,13 +16,20 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
     sandbox = live(node("small", "2"), node("large", "8"))
     expect(screen.locator("#t-next")).to_be_disabled()
     expect(screen.locator("#t-cycle")).to_be_disabled()
+    expect(screen.locator(".stands")).to_have_count(0)
     screen.keyboard.press(" ")
-    expect(screen.locator("#t-next")).to_have_text("Next pod")
+    expect(screen.locator(".stands")).to_have_text("paused")
+    expect(screen.locator("#t-next")).to_have_text("Start next pod")
+    expect(screen.locator("#t-cycle")).to_have_text("Finish cycle")
+    # A step that changes nothing says why, until the next act.
+    screen.get_by_role("button", name="Next event").click()
+    expect(screen.locator("#idle")).to_have_text("Nothing to do: no pod waits and no timer is set.")
     live_pod(screen, "web")
     for point in ("PreFilter", "Filter", "PreScore", "Score", "Reserve", "PreBind", "Bind"):
         screen.keyboard.press(".")
         expect(screen.locator("#t-next")).to_have_text(f"Next: {point}")
         if point == "Filter":
+            expect(screen.locator("#idle")).to_be_empty()
             expect(screen.locator(".pipe .current")).to_have_text("Filter")
             expect(screen.locator(".pipe .done")).to_have_text("PreFilter")
             expect(screen.locator("#cycle .headline")).to_have_text("web is under way. Next: Filter.")

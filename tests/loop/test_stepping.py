@@ -88,12 +88,28 @@ def test_a_pod_is_bound_by_the_step_that_owns_it(arena: Arena, still: Make) -> N
     assert clock.sim == START
 
 
+def test_a_step_that_did_nothing_leaves_its_reason_in_the_clock_until_the_next_act(
+    arena: Arena, still: Make
+) -> None:
+    sandbox = still([node("n1")])
+    take(arena, sandbox, "event", 100)
+    assert sandbox.clock().idle == "nothing-due"
+    create(sandbox, [pod("web")])
+    take(arena, sandbox, "cycle")
+    assert not sandbox.clock().idle
+    take(arena, sandbox, "event", 100)
+    take(arena, sandbox, "cycle")
+    assert sandbox.clock().idle
+    assert not resume(sandbox).idle
+
+
 def test_time_moves_to_what_is_due_and_goes_on_from_there(arena: Arena, still: Make) -> None:
     sandbox = still([node("n1", cpu="1"), pod("big", cpu="2")])
     take(arena, sandbox, "cycle")
     assert sandbox.clock().sim == START
     take(arena, sandbox, "cycle")
     flushed = sandbox.clock().sim
+    assert not sandbox.clock().idle
     assert flushed > START + 300 * SECOND, "until the flush of pods that waited for too long"
     assert resume(sandbox).sim == flushed
     assert pause(sandbox).sim >= flushed

@@ -128,6 +128,35 @@ def test_a_step_by_cycle_takes_one_pod_from_the_queue_to_its_node(pace: Micros) 
     assert lab.now >= before
 
 
+def test_a_step_by_event_does_what_is_due_next_and_says_when_nothing_is() -> None:
+    lab = two_pods(pace=SECOND)
+    stride(lab, "event")
+    assert lab.lane("first") == "activeQ"
+    stride(lab, "event")
+    assert [event.pod for event in lab.of(CycleStarted)] == ["default/first"]
+    assert lab.now == START
+    stride(lab, "event")
+    assert lab.node_of("first")
+    assert lab.now == START + SECOND
+    while lab.simulation.next_due() is not None:
+        before = len(lab.trace)
+        stride(lab, "event")
+        assert len(lab.trace) > before, "no step by event is empty here"
+    assert lab.node_of("second")
+    idle = Stride(lab.simulation, "event", lab.now)
+    assert idle.next() is None
+    assert idle.idle == "nothing-due"
+
+
+def test_a_step_by_event_finishes_a_cycle_that_stands_at_a_point() -> None:
+    lab = two_pods()
+    while stride(lab, "point") != "Filter":
+        pass
+    stride(lab, "event")
+    assert lab.node_of("first")
+    assert not lab.node_of("second")
+
+
 def test_time_moves_to_what_is_due_but_not_for_ever() -> None:
     lab = Lab()
     lab.create(node("n1", cpu="1"), pod("waits", cpu="4"))

@@ -1,5 +1,7 @@
 """Commands that control the clock and the page."""
 
+from collections.abc import Mapping
+from typing import Final
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -7,6 +9,7 @@ from django.utils.translation import gettext
 
 from schedviz.loop import clock
 from schedviz.web.commands.line import Call, CommandError, CommandResult
+from simulator.scheduler.stepping import Unit
 
 THEMES = ("light", "dark", "system")
 THEME_COOKIE = "theme"
@@ -45,12 +48,15 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+STEPS: Final[Mapping[str, Unit]] = {"event": "event", "point": "point", "cycle": "cycle"}
+
+
 def step(call: Call) -> CommandResult:
-    """``step``, ``step 3``, ``step cycle``, ``step cycle 3``."""
+    """``step``, ``step 3``, ``step event``, ``step cycle 3``."""
     rest = list(call.arguments)
-    unit = rest.pop(0) if rest and rest[0] in ("point", "cycle") else "point"
+    unit = STEPS[rest.pop(0)] if rest and rest[0] in STEPS else "point"
     count = whole_number(rest[0]) if rest else 1
-    clock.step(call.sandbox, "cycle" if unit == "cycle" else "point", count)
+    clock.step(call.sandbox, unit, count)
     return CommandResult(gettext("paused; steps taken: %(n)s") % {"n": count})
 
 

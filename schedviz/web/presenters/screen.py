@@ -149,6 +149,7 @@ class Screen:
         draw("failure", "parts/failure.html", failure(picture.failure))
         draw("hint", "parts/hint.html", self._hints.hint(picture))
         draw("transport", "parts/transport.html", transport.transport(picture, clock))
+        draw("idle", "parts/idle.html", transport.idle(picture, clock))
         draw("until", "parts/until.html", transport.until(clock))
         draw("proposals", "parts/proposals.html", transport.proposals(picture))
         draw("legend", "parts/legend.html", self._ranks.legend(picture.classes))

@@ -4,7 +4,7 @@ from heapq import nsmallest
 from typing import Final
 
 import msgspec
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from schedviz.store.model import Clock
 
@@ -25,6 +25,24 @@ class TransportView(msgspec.Struct, frozen=True):
 
 def transport(picture: Picture, clock: Clock) -> TransportView:
     return TransportView(clock, speeds(clock), picture.under_way.point if picture.under_way else "")
+
+
+def idle(picture: Picture, clock: Clock) -> str:
+    """Why the last step changed nothing, in a sentence; empty if it did change something."""
+    pending = len(picture.lanes)
+    match clock.idle:
+        case "nothing-due" if pending:
+            return ngettext(
+                "Nothing to do: no timer is set. The waiting pod is tried again after a change.",
+                "Nothing to do: no timer is set. The %(n)s waiting pods are tried again after a change.",
+                pending,
+            ) % {"n": pending}
+        case "nothing-due":
+            return gettext("Nothing to do: no pod waits and no timer is set.")
+        case "no-pod":
+            return gettext("No scheduling cycle begins within the next hour of simulated time.")
+        case _:
+            return ""
 
 
 def speeds(clock: Clock) -> tuple[float, ...]:

@@ -23,8 +23,8 @@ def sandbox_page(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def clock_action(request: HttpRequest, name: str) -> HttpResponse:
-    """Change the clock. Fields: ``do`` = pause, resume, point or cycle (a step), or until (with ``until``,
-    and ``pod`` for "bound"); otherwise ``speed``, a factor or max."""
+    """Change the clock. Fields: ``do`` = pause, resume, event, point or cycle (a step), or until (with
+    ``until``, and ``pod`` for "bound"); otherwise ``speed``, a factor or max."""
     source = find_present(name)
     if is_locked_by_presenter(request, source):
         text = gettext("A presenter hides the answers here, and moves time.")
@@ -43,10 +43,8 @@ def change_clock(sandbox: Sandbox, data: QueryDict) -> None:
             pause(sandbox)
         case "resume":
             resume(sandbox)
-        case "point":
-            step(sandbox, "point")
-        case "cycle":
-            step(sandbox, "cycle")
+        case "event" | "point" | "cycle" as unit:
+            step(sandbox, unit)
         case "until":
             run_until(sandbox, run_condition(data))
         case _:
