@@ -3,21 +3,25 @@
 import os
 import warnings
 
+import django
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
-from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 # WhiteNoise returns files as synchronous iterators. They are small, and read in a thread.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
-django = get_asgi_application()
+django.setup(set_prefix=False)
 
 from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be set up first)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
+from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
 
 prepare_default_store()
 
 application = ProtocolTypeRouter(
-    {"http": BodyLimit(django), "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns))}
+    {
+        "http": BodyLimit(RequestHandler()),
+        "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)),
+    }
 )

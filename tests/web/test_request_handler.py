@@ -1,0 +1,56 @@
+"""The ASGI handler: how a request goes through middleware and view."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.test import override_settings
+from django.urls import path
+from django.utils.deprecation import MiddlewareMixin
+
+from schedviz.request_handler import RequestHandler
+
+SEEN: list[tuple[str, int]] = []
+"""What ran, and in which thread."""
+
+
+class Noted(MiddlewareMixin):
+    """As Django's own middleware it can be called both ways. An asynchronous call returns
+    a coroutine at once."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        SEEN.append(("called", threading.get_ident()))
+        response: HttpResponseBase = super().__call__(request)
+        SEEN.append(("returned", threading.get_ident()))
+        return response
+
+
+def view(request: HttpRequest) -> HttpResponse:
+    SEEN.append(("view", threading.get_ident()))
+    return HttpResponse("seen")
+
+
+urlpatterns = [path("", view)]
+
+
+@pytest.fixture
+def handler() -> Iterator[RequestHandler]:
+    SEEN.clear()
+    with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[f"{__name__}.Noted"] * 2):
+        yield RequestHandler()
+
+
+async def test_middleware_and_view_run_in_one_call_to_a_thread(handler: RequestHandler) -> None:
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+    browser = ApplicationCommunicator(handler, scope)
+    await browser.send_input({"type": "http.request", "body": b""})
+    start = await browser.receive_output()
+    body = await browser.receive_output()
+    await browser.wait()
+    assert (start["status"], body["body"]) == (200, b"seen")
+    assert [step for step, _ in SEEN] == ["called", "called", "view", "returned", "returned"]
+    (thread,) = {thread for _, thread in SEEN}
+    assert thread != threading.get_ident()
