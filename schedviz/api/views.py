@@ -18,7 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from schedviz.api import body, discovery, openapi, rest
 from schedviz.api.target import parse
-from schedviz.cache import read_current
+from schedviz.cache import find_handle, read_current
 from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
 from schedviz.store.archive import LEVEL
 from schedviz.store.bounds import TRACE_LENGTH
@@ -99,7 +99,7 @@ def statuses(view: View) -> View:
 @statuses
 def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
     """Everything under ``/s/<name>/api`` and ``/s/<name>/apis``."""
-    sandbox = default_store().sandbox(name)
+    sandbox = find_handle(name)
     segments = path.strip("/").split("/")
     if "" in segments:
         raise NoSuchPath()

@@ -15,6 +15,7 @@ from msgspec.structs import replace as replace_fields
 from schedviz.api.admitted_write import notify, write_admitted
 from schedviz.api.namespace_deletion import finalize_namespace
 from schedviz.api.new_sandbox import create_named
+from schedviz.cache import Present, read_current
 from schedviz.store import (
     Clock,
     Commit,
@@ -108,8 +109,9 @@ def create(
     """Create the objects of these manifests, all or none, and return them as they were stored."""
 
     def decide() -> Admission:
-        source = f"{sandbox.name}/{sandbox.version()}"
-        return admission.admit(documents, sandbox, sandbox.now(), source=source, namespace=namespace)
+        current = read_current(sandbox)
+        source = f"{sandbox.name}/{current.version()}"
+        return admission.admit(documents, current, current.now(), source=source, namespace=namespace)
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
@@ -153,23 +155,24 @@ def edit(
     last: list[Manifest] = []
 
     def decide() -> Admission:
-        old = _existing(sandbox, kind, key)
+        current = read_current(sandbox)
+        old = _existing(current, kind, key)
         last[:] = [old]
         new = change(kind, old)
-        admitted = admit_update(kind, old, new, sandbox, subresource=subresource)
-        return _with_status(kind, old, new, sandbox, admitted) if whole else admitted
+        admitted = admit_update(kind, old, new, current, subresource=subresource)
+        return _with_status(kind, old, new, current, admitted) if whole else admitted
 
     return (write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]
 
 
 def _with_status(
-    kind: Resource, old: Manifest, new: Manifest, sandbox: Sandbox, admitted: Admission
+    kind: Resource, old: Manifest, new: Manifest, current: Present | Sandbox, admitted: Admission
 ) -> Admission:
     """Merge an admitted update and the update of the status into one change."""
     updated = admitted.changes[0].object if admitted.changes else old
     if updated is None:
         return admitted  # the update removed the last finalizer and so deletes the object
-    status = admit_update(kind, updated, new, sandbox, subresource="status")
+    status = admit_update(kind, updated, new, current, subresource="status")
     if not status.changes:
         return admitted
     expected = (admitted.changes or status.changes)[0].expected
@@ -198,9 +201,10 @@ def delete(
     tried: list[tuple[Manifest, Admission]] = []
 
     def decide() -> Admission:
-        old = _existing(sandbox, kind, key)
+        current = read_current(sandbox)
+        old = _existing(current, kind, key)
         _check_preconditions(kind, old["metadata"], uid, version)
-        now = sandbox.now()
+        now = current.now()
         change = admit_delete(kind, old, now, grace_seconds=grace_seconds, propagation=propagation)
         if change is None:
             admitted = Admission([], {})
@@ -225,15 +229,16 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
     kind = _resource(sandbox, resource)
 
     def decide() -> Admission:
-        old = _existing(sandbox, kind, key)
-        name, now = old["metadata"]["name"], sandbox.now()
+        current = read_current(sandbox)
+        old = _existing(current, kind, key)
+        name, now = old["metadata"]["name"], current.now()
         if old["spec"].get("nodeName"):
             raise Conflict(resource, name, f"it is bound to node {old['spec']['nodeName']}")
         deleted = admit_delete(kind, old, now)
         if deleted is None or deleted.object is not None:
             raise Conflict(resource, name, "it has finalizers, so it cannot be removed at once")
-        source = f"{sandbox.name}/{sandbox.version()}"
-        created = admission.admit([manifest], sandbox, now, source=source, namespace=key.rpartition("/")[0])
+        source = f"{sandbox.name}/{current.version()}"
+        created = admission.admit([manifest], current, now, source=source, namespace=key.rpartition("/")[0])
         return Admission([deleted, *created.changes], created.unchanged)
 
     return write_admitted(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
@@ -243,8 +248,9 @@ def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False
     """Bind a pod to a node, as a POST to its ``binding`` subresource."""
 
     def decide() -> Admission:
-        pod = _existing(sandbox, PODS, key)
-        return Admission([subresources.admit_binding(pod, binding, sandbox.now())], {})
+        current = read_current(sandbox)
+        pod = _existing(current, PODS, key)
+        return Admission([subresources.admit_binding(pod, binding, current.now())], {})
 
     write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
@@ -263,9 +269,10 @@ def evict(
     ``uid``, ``version``: preconditions; "" = none."""
 
     def decide() -> Admission:
-        pod = _existing(sandbox, PODS, key)
+        current = read_current(sandbox)
+        pod = _existing(current, PODS, key)
         _check_preconditions(PODS, pod["metadata"], uid, version)
-        return subresources.admit_eviction(pod, sandbox, sandbox.now(), grace_seconds=grace_seconds)
+        return subresources.admit_eviction(pod, current, current.now(), grace_seconds=grace_seconds)
 
     write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
@@ -278,8 +285,8 @@ def _resource(sandbox: Sandbox, resource: str) -> Resource:
     return found
 
 
-def _existing(sandbox: Sandbox, resource: Resource, key: str) -> Manifest:
-    found = sandbox.get(resource.id, key)
+def _existing(current: Present | Sandbox, resource: Resource, key: str) -> Manifest:
+    found = current.get(resource.id, key)
     if found is None:
         raise NotFound(resource.id, key.rpartition("/")[2])
     return found

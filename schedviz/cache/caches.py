@@ -131,6 +131,14 @@ def read_current(sandbox: Sandbox) -> Present | Sandbox:
     return default_caches().held(sandbox.name) or sandbox
 
 
+def find_handle(name: str) -> Sandbox:
+    """The handle of the sandbox of that name. It is not looked up in the store where its cache is kept up to
+    date: there it exists, or was deleted less than a second ago, so whoever uses the handle gets NoSandbox.
+    Raises NoSandbox."""
+    store = default_store()
+    return store.handle(name) if default_caches().followed_cache(name) else store.sandbox(name)
+
+
 @cache
 def caches_of(store: Store) -> Caches:
     """The caches of a store in this process."""

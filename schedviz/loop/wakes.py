@@ -1,16 +1,16 @@
 """Requests slices: marks a sandbox as due and sends the message of its next slice."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any, Final, Literal, cast
 
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from schedviz.celery import app
 from schedviz.loop.due import WAITING_SECONDS, Due, waiting_key
-from schedviz.processes.heartbeats import Heartbeats
+from schedviz.processes.heartbeats import TTL_SECONDS, heartbeats_key
 from schedviz.processes.message_queues import SLICES_QUEUE, own_queue
 from schedviz.store import Store
 from schedviz.store.default import default_store
@@ -19,6 +19,34 @@ log = logging.getLogger(__name__)
 
 TASK = "schedviz.loop.slice"
 """The task's name, so that a process that only sends the task need not import :mod:`schedviz.loop.tasks`."""
+
+QueueChoice = Literal["none", "own", "common"]
+"""The queue for a message: none = one waits in the leader's own queue already."""
+
+QUEUE_CHOICES: Final[tuple[QueueChoice, ...]] = ("none", "own", "common")
+"""As _CHOOSE numbers them."""
+
+# KEYS: the heartbeats of the workers, and the waiting_key of each sandbox. ARGV: TTL_SECONDS,
+# WAITING_SECONDS, and the leader of each sandbox, "" = none. A worker is alive as in
+# schedviz/processes/heartbeats.py.
+_CHOOSE: Final = """
+local t = redis.call('TIME')
+local now = t[1] + t[2] / 1000000
+local chosen = {}
+for i = 2, #KEYS do
+  local holder = ARGV[i + 1]
+  local beat = redis.call('HGET', KEYS[1], holder)
+  if not beat or math.abs(now - beat) >= tonumber(ARGV[1]) then
+    chosen[i - 1] = 2
+  elseif redis.call('GET', KEYS[i]) == holder then
+    chosen[i - 1] = 0
+  else
+    redis.call('SET', KEYS[i], holder, 'EX', ARGV[2])
+    chosen[i - 1] = 1
+  end
+end
+return chosen
+"""
 
 
 def wake(name: str) -> None:
@@ -38,7 +66,7 @@ class Wakes:
     def __init__(self, store: Store) -> None:
         self.due = Due(store.redis)
         self._store = store
-        self._workers = Heartbeats(store.redis, "worker")
+        self._choose = store.redis.register_script(_CHOOSE)
 
     def wake(self, name: str) -> None:
         """Request a slice of the sandbox now. The store knows of it before the message is sent, so that a
@@ -62,17 +90,23 @@ class Wakes:
                 self.due.forget(name)
         if not holders:
             return
-        living = self._workers.living()
-        waiting = cast("list[bytes | None]", self._store.redis.mget([waiting_key(name) for name in holders]))
-        for (name, holder), waits_at in zip(holders.items(), waiting, strict=True):
-            if holder not in living:
-                app.send_task(TASK, (name, order))
-            elif waits_at != holder.encode():
-                # Set before sending: the worker may receive the message at once, and deletes the key then.
-                self._store.redis.set(waiting_key(name), holder, ex=WAITING_SECONDS)
-                # Any: the type stubs of Celery do not allow a Queue here, although send_task does.
-                queue: Any = own_queue(SLICES_QUEUE, holder)
-                app.send_task(TASK, (name, None), queue=queue)
+        for name, queue in self._queues(holders).items():
+            match queue:
+                case "common":
+                    app.send_task(TASK, (name, order))
+                case "own":
+                    # Any: the type stubs of Celery do not allow a Queue here, although send_task does.
+                    own: Any = own_queue(SLICES_QUEUE, holders[name])
+                    app.send_task(TASK, (name, None), queue=own)
+
+    def _queues(self, holders: Mapping[str, str]) -> dict[str, "QueueChoice"]:
+        """The queue for the message of each sandbox. Notes that a message waits in the leader's own queue
+        before it is sent there: the worker may receive it at once, and deletes the note then."""
+        keys = [heartbeats_key("worker"), *(waiting_key(name) for name in holders)]
+        chosen = self._choose(keys, [TTL_SECONDS, WAITING_SECONDS, *holders.values()])
+        return dict(
+            zip(holders, (QUEUE_CHOICES[number] for number in cast("list[int]", chosen)), strict=True)
+        )
 
 
 @cache

@@ -89,7 +89,7 @@ def test_all_objects_of_a_request_are_stored_or_none(store: Store, cluster: str)
 
 def test_a_store_that_is_away_is_said_by_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     away = Store("redis://127.0.0.1:1/0")
-    monkeypatch.setattr(views, "default_store", lambda: away)
+    monkeypatch.setattr(views, "find_handle", away.sandbox)
     response = views.api(RequestFactory().get("/"), name="x", path="api/v1/pods")
     answer = json.loads(response.content)
     assert (response.status_code, answer["reason"]) == (503, "ServiceUnavailable")

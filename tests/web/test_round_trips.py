@@ -10,6 +10,7 @@ from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.web.presenters.sentences import EventSentences
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
+from tests.load.site import pod as new_pod
 from tests.round_trips import round_trips
 from tests.web.samples import node, pod
 
@@ -128,3 +129,19 @@ def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandb
     assert len(named) == 3
     assert [seq for seq, _ in default_caches().read(filled.name).about_pod(key)] == named
     assert [seq for seq, _ in filled.about_pod(key)] == named
+
+
+def test_a_created_pod_asks_redis_a_few_times(filled: Sandbox, client: Client) -> None:
+    """Whether the sandbox exists, its changes, the commit; then the worker is woken: due, leader, queue,
+    message."""
+
+    def create(name: str) -> int:
+        path = f"/s/{filled.name}/api/v1/namespaces/default/pods"
+        with round_trips() as count:
+            answer = client.post(path, new_pod(name), content_type="application/json")
+        assert answer.status_code == 201, answer.content
+        return count()
+
+    default_caches().read(filled.name)
+    create("first")  # Redis knows the scripts afterwards
+    assert create("second") == 7
