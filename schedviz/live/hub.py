@@ -5,8 +5,11 @@ A frame is drawn from the sandbox's cache as of one revision, without a command 
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
 from typing import Any, Final
 
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -27,7 +30,12 @@ log = logging.getLogger(__name__)
 FRAME_SECONDS: Final = 0.05
 """At most 20 frames a second: people do not see more, and every browser paints again for each."""
 DRAW_SHARE: Final = 0.25
-"""Share of one core for one sandbox: a frame that takes 100 ms to draw is followed by a pause of 300 ms."""
+"""Share of one core for one sandbox: a frame that takes 100 ms of CPU time to draw is followed by a pause of
+300 ms."""
+DRAWING_THREADS: Final = 3
+"""Threads that draw the frames of all sandboxes of this process. A sandbox waits for its turn, and its frame
+then has all that changed meanwhile, so a busy process draws fewer frames. More threads would only wait for
+each other, as one at a time runs Python; but one large page must not delay all others."""
 CHECK_SECONDS: Final = 1.0
 """Interval of the checks for viewers that lag, and for a store that refuses writes."""
 LAG_SECONDS: Final = 10.0
@@ -175,11 +183,10 @@ class Hub:
     async def _frames(self) -> None:
         """Draw a frame whenever something may have changed, at the rate that FRAME_SECONDS and DRAW_SHARE
         allow."""
-        clock = asyncio.get_running_loop().time
         while True:
             await self._rung.wait()
             self._rung.clear()
-            began = clock()
+            took = 0.0
             match self._cache.state:
                 case "gone":
                     raise NoSandbox(self.name)
@@ -191,9 +198,8 @@ class Hub:
                 case "current":
                     await self._came_back()
                     with suppress(*AWAY):  # the cache soon has the state "down"
-                        await self._frame()
-            took = clock() - began
-            await asyncio.sleep(max(FRAME_SECONDS, took / DRAW_SHARE) - took)
+                        took = await self._frame()
+            await asyncio.sleep(max(FRAME_SECONDS, took / DRAW_SHARE - took))
 
     async def _came_back(self) -> None:
         if self._down:
@@ -201,7 +207,8 @@ class Hub:
             await self._probe.ask(anew=True)
             self._show_trouble()
 
-    async def _frame(self) -> None:
+    async def _frame(self) -> float:
+        """Draw what changed, and put it into the slots. Returns the CPU time that it took, in seconds."""
         assert self._screens is not None
         screens = self._screens
         newcomers, self._newcomers = self._newcomers, set()
@@ -213,7 +220,8 @@ class Hub:
         for viewer, look in chosen.items():
             looks.setdefault(viewer.language, set()).add(look)
 
-        def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts]]:
+        def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts], float]:
+            began = time.thread_time()
             if newcomers:
                 self._cache.refresh()  # so that the first frame has what its user wrote in another process
             with screens.lock:
@@ -223,27 +231,29 @@ class Hub:
                 to_whole = {*chosen} if is_anew else newcomers & chosen.keys()
                 wholes = {each: screens.whole(each.language, chosen[each]) for each in to_whole}
                 finds = {each: screens.found(each.language, chosen[each]) for each in asking & chosen.keys()}
-                return is_new, drawn, wholes, finds
+                return is_new, drawn, wholes, finds, time.thread_time() - began
 
         try:
-            is_new, drawn, wholes, finds = await asyncio.to_thread(work)
+            loop = asyncio.get_running_loop()
+            is_new, drawn, wholes, finds, took = await loop.run_in_executor(_drawing_threads(), work)
         except AWAY:
             # Nothing was drawn; the next frame has all of it.
             self._newcomers |= newcomers & self._life.members
             self._asking |= asking & self._life.members
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self.ring)
+            loop.call_later(RETRY_SECONDS, self.ring)
             raise
         if is_new:
             # Filters are not applied in every frame. A frame after the last change applies them.
             if self._last_frame:
                 self._last_frame.cancel()
-            self._last_frame = asyncio.get_running_loop().call_later(CHECK_SECONDS, self.ring)
+            self._last_frame = loop.call_later(CHECK_SECONDS, self.ring)
         for viewer in chosen.keys() & self._life.members:
             parts = drawn[viewer.language][chosen[viewer]] | finds.get(viewer, {})
             if viewer in wholes:
                 viewer.slot.put_whole(wholes[viewer] | store_trouble(viewer.language, self._shown))
             elif parts:
                 viewer.slot.put(parts)
+        return took
 
     def _close_all(self, code: int) -> None:
         self._life.end()
@@ -273,6 +283,11 @@ class Hub:
             for viewer in [*self._life.members]:
                 if viewer.slot.lag() > LAG_SECONDS:
                     self._close(viewer, TRY_AGAIN_LATER)
+
+
+@cache
+def _drawing_threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(DRAWING_THREADS, thread_name_prefix="draw")
 
 
 class Hubs:
