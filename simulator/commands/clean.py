@@ -22,14 +22,14 @@ import msgspec
 from simulator.api import SECOND
 from simulator.apiserver.bounds import ManifestError
 from simulator.dumps.dump import Dump, DumpError
-from simulator.dumps.imported import Fate, Import, ImportReport
+from simulator.dumps.imported import Import, ImportReport, KindOutcome
 from simulator.recording import Entry
 
 SALT_BYTES = 32
 NICENESS = 10
 """The niceness of the process with ``--memory-mib``, so that other processes have precedence."""
 
-FATE_TEXTS: dict[Fate, str] = {
+OUTCOME_TEXTS: dict[KindOutcome, str] = {
     "taken": "taken",
     "private": "left out: may contain secrets",
     "unread": "left out: not used by the simulator",
@@ -113,7 +113,7 @@ def report_lines(report: ImportReport) -> Iterator[str]:
     """Yield the lines of the report."""
     yield f"{report.taken} of {report.came} objects taken"
     for kind in report.kinds:
-        yield f"  {kind.came:>6} {kind.kind} {kind.api_version}: {FATE_TEXTS[kind.fate]}"
+        yield f"  {kind.came:>6} {kind.kind} {kind.api_version}: {OUTCOME_TEXTS[kind.outcome]}"
     for count, words in (
         (report.repeated, "are contained twice; the first one is imported"),
         (report.orphaned, "have owners that are not imported; the references are removed"),

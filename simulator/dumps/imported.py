@@ -53,7 +53,7 @@ MAX_PATH: Final = 150
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 _UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
-Fate = Literal["taken", "private", "unread", "unsimulated", "custom", "version", "untyped"]
+KindOutcome = Literal["taken", "private", "unread", "unsimulated", "custom", "version", "untyped"]
 """Whether the objects of a kind are imported ("taken"), or why they are left out: they may contain secrets
 ("private"), no component reads them ("unread"), they are not simulated ("unsimulated"), they are custom
 resources ("custom"), only another version of the kind is known ("version"), or apiVersion or kind is missing
@@ -65,7 +65,8 @@ class KindReport(msgspec.Struct):
 
     api_version: str
     kind: str
-    fate: Fate
+    outcome: KindOutcome = msgspec.field(name="fate")
+    """In stored reports it is named ``fate``."""
     came: int = 0
     taken: int = 0
 
@@ -121,7 +122,7 @@ class Import:
         """Import a manifest, or record in the report why it is left out. Raises nothing."""
         kind, resource = self._kind(manifest)
         kind.came += 1
-        if kind.fate != "taken" or resource is None:
+        if kind.outcome != "taken" or resource is None:
             return
         left: set[str] = set()
         try:
@@ -169,18 +170,18 @@ class Import:
 
     def _kind(self, manifest: Manifest) -> tuple[KindReport, Resource | None]:
         api_version, name = manifest.get("apiVersion"), manifest.get("kind")
-        resource, fate = None, "untyped"
+        resource, outcome = None, "untyped"
         if isinstance(api_version, str) and isinstance(name, str) and api_version and name:
             resource = resources.find_by_kind(api_version, name)
-            fate = _kind_fate(api_version, name, resource)
+            outcome = _kind_outcome(api_version, name, resource)
         else:
             api_version = name = ""
         place = api_version[:MAX_NAME], name[:MAX_NAME]
         if place not in self._kinds:
             # Count further kinds together if there are very many.
             if len(self._kinds) >= 10 * MAX_NAMED:
-                place, fate = ("", ""), "untyped"
-            self._kinds.setdefault(place, KindReport(*place, fate))  # type: ignore[arg-type]  # one of the literals
+                place, outcome = ("", ""), "untyped"
+            self._kinds.setdefault(place, KindReport(*place, outcome))  # type: ignore[arg-type]  # one of the literals
         return self._kinds[place], resource
 
     def _redact_and_fit(self, resource: Resource, given: Manifest, note: ReportField) -> Manifest:
@@ -270,13 +271,13 @@ class Import:
 
     def _complete_report(self) -> None:
         self.report.kinds = sorted(
-            self._kinds.values(), key=lambda kind: (kind.fate != "taken", -kind.came, kind.kind)
+            self._kinds.values(), key=lambda kind: (kind.outcome != "taken", -kind.came, kind.kind)
         )
         dropped = sorted(self._dropped.items(), key=lambda field: (-field[1], field[0]))
         self.report.dropped = dict(dropped[:MAX_NAMED])
 
 
-def _kind_fate(api_version: str, kind: str, resource: Resource | None) -> Fate:
+def _kind_outcome(api_version: str, kind: str, resource: Resource | None) -> KindOutcome:
     if resource is None:
         known = any(each.kind == kind for each in resources.BUILT_IN)
         return "version" if known and "." not in _custom_group(api_version) else "custom"

@@ -45,8 +45,8 @@ def test_a_real_cluster_is_taken_over_as_it_stands_and_the_report_says_what_was_
     assert machine["status"]["conditions"][0]["status"] == "True"
     assert ("namespaces", "shop") in objects
     assert ("namespaces", "kube-system") in objects
-    fates = {kind.kind: (kind.fate, kind.came, kind.taken) for kind in report.kinds}
-    assert fates == {
+    outcomes = {kind.kind: (kind.outcome, kind.came, kind.taken) for kind in report.kinds}
+    assert outcomes == {
         "Pod": ("taken", 6, 5),
         "Node": ("taken", 3, 3),
         "ReplicaSet": ("taken", 2, 2),

@@ -57,7 +57,7 @@ def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_p
     form.get_by_role("link", name="Both decisions").click()
     for side in ("A", "B"):
         expect(
-            form.locator("#parting article", has=form.locator("b.side", has_text=side))
+            form.locator("#difference article", has=form.locator("b.side", has_text=side))
         ).to_be_in_viewport()
     for width in (320, 390):
         form.set_viewport_size({"width": width, "height": 740})

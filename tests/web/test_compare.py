@@ -10,7 +10,7 @@ from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Store
 from schedviz.web import comparison_form
-from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, nice, plot
+from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, plot, round_up
 from simulator.compare.answer import Curve
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.workload import ComparedWorkload
@@ -78,4 +78,4 @@ def test_lines_keep_within_the_plot_and_their_names_apart() -> None:
     assert drawn.lines[0].path == f"M{LEFT} {BOTTOM}H{(LEFT + RIGHT) / 2:g}V50.8H{RIGHT}V50.8"
     assert abs(drawn.lines[0].label_at - drawn.lines[1].label_at) >= 12
     assert all(TOP <= line.label_at <= BOTTOM for line in drawn.lines)
-    assert [nice(value) for value in (0, 0.3, 1, 7, 100, 101)] == [1, 0.5, 1, 10, 100, 200]
+    assert [round_up(value) for value in (0, 0.3, 1, 7, 100, 101)] == [1, 0.5, 1, 10, 100, 200]

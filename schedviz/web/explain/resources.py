@@ -87,9 +87,9 @@ def shape_at(shape: Sequence[tuple[int, int]], used: int) -> Sum:
                 break
             low, start = before[0], before[1] * CUSTOM
             rise, run = (score * CUSTOM - start) * (used - low), utilization - low
-            climbed = abs(rise) // run * (1 if rise >= 0 else -1)
+            increase = abs(rise) // run * (1 if rise >= 0 else -1)
             expression = f"{start}+({score * CUSTOM}-{start})*({used}-{low})/({utilization}-{low})"
-            return Sum(name, expression, str(start + climbed))
+            return Sum(name, expression, str(start + increase))
         before = utilization, score
     else:
         score = shape[-1][1]

@@ -97,7 +97,7 @@ class ComparisonView(msgspec.Struct, frozen=True):
     means: list[FigureRow]
     waits: list[list[str]]
     figures: list[Figure]
-    parting: FirstDifference | None
+    difference: FirstDifference | None
 
 
 def present_comparison(found: Comparison) -> ComparisonView:
@@ -113,7 +113,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
         means=[_mean(a, b) for a, b in pairs if b is not None and a.name != "preempted"],
         waits=list(_waits(found.a, found.b)),
         figures=figures,
-        parting=_first_difference(found.difference) if found.difference else None,
+        difference=_first_difference(found.difference) if found.difference else None,
     )
 
 

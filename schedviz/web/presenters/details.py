@@ -63,9 +63,9 @@ class PodDetail(msgspec.Struct, frozen=True):
     chip: Chip | None
     conditions: list[ConditionView]
     events: list[PodEvent]
-    course: PodHistory
+    history: PodHistory
     permalinks: Permalinks
-    history: list[LogLine]
+    log: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
     printed: list[lines.Shell]
@@ -77,12 +77,12 @@ class GonePod(msgspec.Struct, frozen=True):
 
     key: str
     name: str
-    fate: LogLine | None
+    removal: LogLine | None
     """Why the pod was removed."""
     permalinks: Permalinks
     events: list[PodEvent]
-    course: PodHistory
-    history: list[LogLine]
+    history: PodHistory
+    log: list[LogLine]
 
 
 class NodeDetail(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ class NodeDetail(msgspec.Struct, frozen=True):
     broken: bool
     short_of_memory: bool
     """Both are read from the node's annotations. The conditions follow from these."""
-    history: list[LogLine]
+    log: list[LogLine]
     yaml: str
     shell: list[lines.Shell]
 
@@ -125,9 +125,9 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         chip=queue.chip(ranks, entry) if entry else None,
         conditions=conditions(manifest),
         events=events.pod_events(sandbox, manifest["metadata"], about),
-        course=pod_history(key, about),
+        history=pod_history(key, about),
         permalinks=permalinks.pod_permalinks(about),
-        history=lines_linking_to_pod(base, key, named),
+        log=lines_linking_to_pod(base, key, named),
         yaml=to_yaml([manifest]),
         shell=lines.of_pod(key),
         printed=[
@@ -168,11 +168,11 @@ def gone_pod(sandbox: Readable, key: str, base: str) -> GonePod | None:
     return GonePod(
         key=key,
         name=fmt.pod_name(key),
-        fate=removal_line(EventSentences(base), about),
+        removal=removal_line(EventSentences(base), about),
         permalinks=permalinks.pod_permalinks(about),
         events=events.pod_events(sandbox, {"namespace": namespace, "name": name}, about),
-        course=pod_history(key, about),
-        history=lines_linking_to_pod(base, key, named),
+        history=pod_history(key, about),
+        log=lines_linking_to_pod(base, key, named),
     )
 
 
@@ -219,7 +219,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
         taints=node.taints,
         broken=is_broken(manifest),
         short_of_memory="memory" in pressures(manifest),
-        history=lines_linking_to_node(base, name, sandbox.about_node(name)),
+        log=lines_linking_to_node(base, name, sandbox.about_node(name)),
         yaml=to_yaml([manifest]),
         shell=lines.of_node(
             name,

@@ -23,8 +23,8 @@ QUERY_AT_MOST: Final = 200
 """Characters of a query."""
 TERMS_AT_MOST: Final = 10
 
-Thing = PodRecord | NodeRecord
-Term = Callable[[Picture, Thing], bool]
+Record = PodRecord | NodeRecord
+Term = Callable[[Picture, Record], bool]
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9./-]*")
 """A term that can only be a part of a name."""
@@ -39,43 +39,45 @@ class BadQuery(ValueError):
 
 
 def in_lane(*lanes: str) -> Term:
-    def holds(picture: Picture, thing: Thing) -> bool:
-        if not isinstance(thing, PodRecord) or thing.node:
+    def holds(picture: Picture, record: Record) -> bool:
+        if not isinstance(record, PodRecord) or record.node:
             return False
-        entry = picture.lanes.get(thing.key)
+        entry = picture.lanes.get(record.key)
         return entry is not None and entry.lane in lanes
 
     return holds
 
 
 def in_state(*states: str) -> Term:
-    return lambda picture, thing: (
-        isinstance(thing, PodRecord)
-        and bool(thing.node)
-        and thing.phase not in FINISHED
-        and pod_state(picture, thing) in states
+    return lambda picture, record: (
+        isinstance(record, PodRecord)
+        and bool(record.node)
+        and record.phase not in FINISHED
+        and pod_state(picture, record) in states
     )
 
 
 IS: Final[dict[str, Term]] = {
-    "pending": lambda _, thing: (
-        isinstance(thing, PodRecord) and not thing.node and thing.phase not in FINISHED
+    "pending": lambda _, record: (
+        isinstance(record, PodRecord) and not record.node and record.phase not in FINISHED
     ),
     "active": in_lane("activeQ", "inFlight"),
     "backoff": in_lane("backoffQ"),
     "unschedulable": in_lane("unschedulable"),
     "gated": in_lane("gated"),
     "waiting": in_lane("waiting"),
-    "nominated": lambda _, thing: isinstance(thing, PodRecord) and bool(thing.nominated) and not thing.node,
+    "nominated": lambda _, record: (
+        isinstance(record, PodRecord) and bool(record.nominated) and not record.node
+    ),
     "running": in_state("running"),
     "starting": in_state("starting"),
     "terminating": in_state("terminating", "victim"),
     "victim": in_state("victim"),
-    "finished": lambda _, thing: isinstance(thing, PodRecord) and thing.phase in FINISHED,
-    "tainted": lambda _, thing: isinstance(thing, NodeRecord) and bool(thing.taints),
-    "cordoned": lambda _, thing: isinstance(thing, NodeRecord) and thing.unschedulable,
-    "notready": lambda _, thing: isinstance(thing, NodeRecord) and "NotReady" in thing.conditions,
-    "empty": lambda picture, thing: isinstance(thing, NodeRecord) and thing.name not in picture.by_node,
+    "finished": lambda _, record: isinstance(record, PodRecord) and record.phase in FINISHED,
+    "tainted": lambda _, record: isinstance(record, NodeRecord) and bool(record.taints),
+    "cordoned": lambda _, record: isinstance(record, NodeRecord) and record.unschedulable,
+    "notready": lambda _, record: isinstance(record, NodeRecord) and "NotReady" in record.conditions,
+    "empty": lambda picture, record: isinstance(record, NodeRecord) and record.name not in picture.by_node,
 }
 """The states after ``is:``, first those of pods, then those of nodes."""
 
@@ -85,14 +87,14 @@ UNKNOWN: Final = gettext_noop("%(term)s means nothing here: %(field)s knows %(kn
 def parse_query(text: str) -> Term:
     """Parse a query into a predicate. Raises BadQuery."""
     terms = [term(word) for word in text.lower().split()[:TERMS_AT_MOST]]
-    return lambda picture, thing: all(holds(picture, thing) for holds in terms)
+    return lambda picture, record: all(holds(picture, record) for holds in terms)
 
 
 def term(word: str) -> Term:
     """Parse one term. Raises BadQuery."""
     if word.startswith("-") and len(word) > 1:
         opposite = term(word[1:])
-        return lambda picture, thing: not opposite(picture, thing)
+        return lambda picture, record: not opposite(picture, record)
     if word.startswith("is:"):
         return known(word, IS)
     if word.startswith("kind:"):
@@ -115,25 +117,25 @@ def known(word: str, terms: dict[str, Term]) -> Term:
     return terms[value]
 
 
-def is_a(kind: type[Thing]) -> Term:
-    return lambda _, thing: isinstance(thing, kind)
+def is_a(kind: type[Record]) -> Term:
+    return lambda _, record: isinstance(record, kind)
 
 
 def has_priority(compare: Callable[[int, int], bool], value: int) -> Term:
-    return lambda _, thing: isinstance(thing, PodRecord) and compare(thing.priority, value)
+    return lambda _, record: isinstance(record, PodRecord) and compare(record.priority, value)
 
 
 def is_on_node(name: str) -> Term:
-    return lambda _, thing: (
-        name in (thing.node, thing.nominated) if isinstance(thing, PodRecord) else thing.name == name
+    return lambda _, record: (
+        name in (record.node, record.nominated) if isinstance(record, PodRecord) else record.name == name
     )
 
 
 def has_label(word: str) -> Term:
     key, _, value = word.partition("=")
     if key.endswith("!"):
-        return lambda _, thing: lowered(thing.labels).get(key[:-1]) != value
-    return lambda _, thing: lowered(thing.labels).get(key) == value
+        return lambda _, record: lowered(record.labels).get(key[:-1]) != value
+    return lambda _, record: lowered(record.labels).get(key) == value
 
 
 def lowered(labels: dict[str, str]) -> dict[str, str]:
@@ -144,10 +146,10 @@ def has_name(word: str) -> Term:
     """Match a part of the name; with a slash, also the namespace before it."""
     namespace, slash, part = word.rpartition("/")
 
-    def holds(_: Picture, thing: Thing) -> bool:
-        if isinstance(thing, NodeRecord):
-            return not slash and part in thing.name
-        inside, name = thing.key.split("/", 1)
+    def holds(_: Picture, record: Record) -> bool:
+        if isinstance(record, NodeRecord):
+            return not slash and part in record.name
+        inside, name = record.key.split("/", 1)
         return part in name and (not slash or inside == namespace)
 
     return holds

@@ -7,9 +7,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from simulator.dumps.imported import Fate, ImportReport
+from simulator.dumps.imported import ImportReport, KindOutcome
 
-FATES: Final[dict[Fate, str | Promise]] = {
+OUTCOMES: Final[dict[KindOutcome, str | Promise]] = {
     "private": _("may contain secret values"),
     "unread": _("not used in a sandbox"),
     "unsimulated": _("not simulated"),
@@ -43,7 +43,7 @@ class ImportView(msgspec.Struct, frozen=True):
 
 def present_import(report: ImportReport) -> ImportView:
     rows = [
-        KindRow(each.kind, each.api_version, each.came, each.taken, str(FATES.get(each.fate, "")))
+        KindRow(each.kind, each.api_version, each.came, each.taken, str(OUTCOMES.get(each.outcome, "")))
         for each in report.kinds
     ]
     return ImportView(

@@ -48,7 +48,7 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 def plot(a: Curve, b: Curve, end: Micros) -> Plot:
-    top = nice(max(value for _, value in (*a.points, *b.points)))
+    top = round_up(max(value for _, value in (*a.points, *b.points)))
     ends = [_y(curve.last, top) for curve in (a, b)]
     middle = sum(ends) / 2
     if abs(ends[0] - ends[1]) < APART:
@@ -81,7 +81,7 @@ def plot(a: Curve, b: Curve, end: Micros) -> Plot:
     )
 
 
-def nice(value: float) -> float:
+def round_up(value: float) -> float:
     """The smallest number not below the value that is 1, 2 or 5 times a power of ten; 1 for 0."""
     if value <= 0:
         return 1.0
