@@ -1,4 +1,5 @@
-"""Prepares what the pictures show: the demo at a preemption, an imported cluster, a question, a comparison."""
+"""Prepares what the pictures show: the demo at a preemption, an imported cluster, a question, a
+comparison."""
 
 import json
 from pathlib import Path
