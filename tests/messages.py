@@ -20,7 +20,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
-from schedviz.web.ideas import WORDS
+from schedviz.web import guides, ideas
 
 ROOT: Final = Path(__file__).parent.parent
 LANGUAGE: Final = "zh_Hans"
@@ -52,7 +52,7 @@ Found = tuple[int, str, object, list[str]]
 
 
 def extracted() -> Catalog:
-    """Every message of the code, the templates, the scenarios and the ideas; nothing is translated in it."""
+    """Every message of the code, the templates, the scenarios, ideas and guides; nothing is translated."""
     catalog = Catalog(locale=LANGUAGE, project="schedviz", charset="utf-8", fuzzy=False)
     for path in sorted([*(ROOT / "schedviz").rglob("*.py"), *(ROOT / "templates").rglob("*.html")]):
         read = from_python if path.suffix == ".py" else from_template
@@ -62,10 +62,11 @@ def extracted() -> Catalog:
         spec = next(iter(yaml.safe_load_all(path.read_text())))["spec"]
         for text in (spec["title"], spec["summary"]):
             add(catalog, path, "gettext", text, [])
-    for path in sorted((ROOT / "schedviz" / "ideas").glob("*.yaml")):
-        idea = yaml.safe_load(path.read_text())
-        for word in WORDS:
-            add(catalog, path, "gettext", idea[word], [])
+    for folder, words in (("ideas", ideas.WORDS), ("guides", guides.WORDS)):
+        for path in sorted((ROOT / "schedviz" / folder).glob("*.yaml")):
+            texts = yaml.safe_load(path.read_text())
+            for word in words:
+                add(catalog, path, "gettext", texts[word], [])
     return catalog
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
-from schedviz.web.scenarios import FOLDER, create
+from schedviz.web.scenarios import FOLDER, create, scenarios
 from simulator.scenario import Scenario, load_scenario
 
 Kind = Literal["idea", "guide"]
@@ -76,6 +76,22 @@ def start_example(store: Store, example: Example, visitor: str) -> Sandbox:
     # Several requests at the same time may each have created one.
     delete_old(store, now, room=0)
     return sandbox
+
+
+def can_start_over(meta: Meta) -> bool:
+    """Whether the sandbox was made from a bundled scenario or is an example; a branch of one is neither."""
+    return meta.origin is None and (meta.scenario in scenarios() or is_example(meta))
+
+
+def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
+    """Delete a sandbox and create it again from its scenario, with its name and its queue; an example is
+    paused in any case. Raises StatusError."""
+    with suppress(NoSandbox):  # another user has deleted it
+        store.delete(meta.name)
+    if example := example_in(meta):
+        return create(store, example.scenario, example.path, [meta.name], paused=True)
+    made = scenarios()[meta.scenario]
+    return create(store, made, meta.scenario, [meta.name], queue=meta.queue, paused=paused)
 
 
 def delete_old(store: Store, now: float, room: int) -> None:

@@ -1,7 +1,6 @@
 """The bundled scenarios, and the creation of sandboxes from them."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 
 from schedviz.api.new_sandbox import numbered
 from schedviz.api.write import create_sandbox
-from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
+from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
@@ -93,18 +92,3 @@ def create(
     )
     clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
     return create_sandbox(store, meta, made.manifests, clock, names=names)
-
-
-def can_start_over(meta: Meta) -> bool:
-    """Whether the sandbox was made from a bundled scenario, and not branched from a sandbox that was."""
-    return meta.scenario in scenarios() and meta.origin is None
-
-
-def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
-    """Delete a sandbox and create it again from its scenario, with its name and its queue. Raises as
-    :func:`create` does."""
-    with suppress(NoSandbox):  # another user has deleted it
-        store.delete(meta.name)
-    return create(
-        store, scenarios()[meta.scenario], meta.scenario, [meta.name], queue=meta.queue, paused=paused
-    )

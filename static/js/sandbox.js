@@ -3,6 +3,7 @@ import "./announce.js";
 import "./command.js";
 import "./copy.js";
 import "./dialog.js";
+import "./guide.js";
 import "./hint.js";
 import "./keys.js";
 import "./live.js";

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.model import Origin
-from schedviz.web import scenarios
+from schedviz.web import examples, scenarios
 from tests.threads import at_once
 
 SCENARIO = "taints-and-affinity"
@@ -57,8 +57,8 @@ def test_what_was_not_made_from_a_scenario_does_not_start_over(
     client: Client, store: Store, sandbox_name: str
 ) -> None:
     of_scenario = Meta(sandbox_name, scenario=SCENARIO)
-    assert scenarios.can_start_over(of_scenario)
-    assert not scenarios.can_start_over(replace(of_scenario, origin=Origin("demo", 1, 0)))
+    assert examples.can_start_over(of_scenario)
+    assert not examples.can_start_over(replace(of_scenario, origin=Origin("demo", 1, 0)))
     write.create_sandbox(store, Meta(sandbox_name))
     path = f"/s/{sandbox_name}/start-over/"
     assert path not in client.get(f"/s/{sandbox_name}/").content.decode()

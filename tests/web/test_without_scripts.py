@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import resolve
 
@@ -21,7 +22,8 @@ from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop import clock
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
-from schedviz.web import ideas, scenarios
+from schedviz.web import guides, ideas, scenarios
+from schedviz.web.act import begin_act
 from schedviz.web.examples import start_example
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
@@ -204,9 +206,14 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     comparison = JobStore(store, COMPARISONS).submit(ComparisonJob(request=compared))
     start_example(store, ideas.example_of("queue"), VISITOR)
     client.cookies["visitor"] = VISITOR
+    guided = start_example(store, guides.guides()[guides.FIRST].example, VISITOR)
+    begun = HttpResponse()
+    begin_act(begun, guided.meta().created, "/")
+    client.cookies.update(begun.cookies)
 
     starts = ["/", base, broken, f"{anew}start-over/", f"/compare/{comparison.id}/", "/ideas/queue/"]
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
+    starts += [f"/s/{guided.name}/"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
     clock.resume(full)

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from schedviz.store.model import Clock, Failure
 from simulator.client.informer import Pipeline
 
-from . import filter_result, informer, node_names, nodes, timeline, transport
+from . import filter_result, hint, informer, node_names, nodes, timeline, transport
 from . import format as fmt
 from .cycle_panel import CyclePanel
 from .filter_query import QUERY_AT_MOST
-from .hint import Hints
 from .log import Log
 from .nodes_panel import NodesPanel
 from .parts import PartRenderer, Parts
@@ -73,7 +72,6 @@ class Screen:
         self._drawn_lanes: dict[str, LaneView] = {}
         self._drawn_marks: list[MarkView] | None = None
         self._drawn_lines: list[LogLine] | None = None
-        self._hints = Hints()
         self._informer = PartRenderer(base, past=past)
         self._pipeline: Pipeline | None = None
         self._boards: dict[str, NodesPanel] = {}
@@ -147,7 +145,7 @@ class Screen:
         draw = self._drawing.draw
         draw("lead", "parts/lead.html", picture.leader)
         draw("failure", "parts/failure.html", failure(picture.failure))
-        draw("hint", "parts/hint.html", self._hints.hint(picture))
+        draw("hint", "parts/hint.html", hint.hint(picture))
         draw("transport", "parts/transport.html", transport.transport(picture, clock))
         draw("idle", "parts/idle.html", transport.idle(picture, clock))
         draw("until", "parts/until.html", transport.until(clock))

@@ -8,7 +8,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from schedviz.web.act import end_act
 from schedviz.web.commands import COMMANDS, CommandError, CommandResult, complete, run
+from schedviz.web.screens import address
 from schedviz.web.views.page import Current, acted_html, find_present, form_page, is_htmx
 
 
@@ -70,4 +72,5 @@ def bar(
     response = form_page(request, sandbox, "command/bar.html", context, status)
     if result and result.kubectl and is_htmx(request):
         response.write(acted_html(result.kubectl))
+        end_act(request, response, address(sandbox.sandbox))
     return response

@@ -1,22 +1,18 @@
 """Creates objects from forms and from pasted YAML, through :mod:`schedviz.api.write`."""
 
-from urllib.parse import urlencode
-
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from schedviz.api import write
 from schedviz.store import Sandbox
+from schedviz.web.act import QUERY, Act, write_act
 from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.kubectl import lines
-from schedviz.web.presenters import hint
-from schedviz.web.presenters.load import load
 from schedviz.web.views.editor import Editor, is_step, posted_by
-from schedviz.web.views.page import done, find_present, find_sandbox, form_page
+from schedviz.web.views.page import Current, done, find_present, find_sandbox, form_page
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import StatusError
@@ -32,32 +28,41 @@ def form_of(kind: str) -> type[ManifestForm]:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_object(request: HttpRequest, name: str, kind: str) -> HttpResponse:
     """The form that creates objects. The query may set fields. POST with ``do`` = "step" only synchronizes
-    form and YAML, and validates them by a dry run."""
+    form and YAML, and validates them by a dry run. With ``act`` in the query, the page has proposed the pod,
+    and creating it is the visitor's act."""
     source, form = find_present(name), form_of(kind)
     posted, step = posted_by(request), is_step(request)
     asked = {field: str(request.GET[field]) for field in request.GET}
     both = FormAndYaml(form, source, form.start(source), asked if posted is None else posted)
-    editor = Editor(both, form.title, gettext("Create"), reverse("new", args=[name, kind]))
+    is_act = kind == "pod" and QUERY in request.GET
+    action = reverse("new", args=[name, kind]) + (f"?{QUERY}=1" if is_act else "")
+    editor = Editor(both, form.title, gettext("Create"), action)
+    if is_act:
+        editor.hint = gettext("The fields are filled in. You only need to press Create.")
     if both.manifest is not None:
         made = both.form.manifests(both.manifest)
         editor.shell = lines.create(made)
         create_it = posted is not None and both.valid and not step
+        created = list[Manifest]()
         try:
             if step or create_it:
-                write.create(source.sandbox, made[:1] if step else made, dry_run=step)
+                created = write.create(source.sandbox, made[:1] if step else made, dry_run=step)
         except StatusError as error:
             both.add_causes(error.causes, error.message)
         else:
             if create_it:
-                return done(request, source, kubectl=editor.shell)
+                response = done(request, source, kubectl=editor.shell)
+                if is_act and created[0]["kind"] == "Pod":
+                    write_act(response, act_of(source, created[0]), reverse("sandbox", args=[name]))
+                return response
     return editor.respond(request, source)
 
 
-@require_safe
-def urgent_pod(request: HttpRequest, name: str) -> HttpResponse:
-    """The form of a pod that, in the current state, has to preempt others."""
-    fields = hint.urgent_pod_fields(load(find_present(name)))
-    return redirect(reverse("new", args=[name, "pod"]) + "?" + urlencode(fields))
+def act_of(source: Current, pod: Manifest) -> Act:
+    """The act of the visitor who created the pod. source: the sandbox before."""
+    metadata = pod["metadata"]
+    key = f"{metadata['namespace']}/{metadata['name']}"
+    return Act(source.meta().created, key, metadata["uid"], source.trace_head())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

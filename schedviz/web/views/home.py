@@ -6,13 +6,16 @@ from typing import Final
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
-from schedviz.web import scenarios
+from schedviz.web import examples, scenarios
+from schedviz.web.act import begin_act
 from schedviz.web.cards import cards
+from schedviz.web.guides import FIRST, guide_in
 from schedviz.web.queues import QUEUES
 from schedviz.web.views.page import find_present, form_page
 from schedviz.web.views.predict import is_locked_by_presenter
@@ -57,20 +60,28 @@ def start_over(request: HttpRequest, name: str) -> HttpResponse:
     :func:`post_sandbox`."""
     source = find_present(name)
     meta = source.meta()
-    if not scenarios.can_start_over(meta):
+    if not examples.can_start_over(meta):
         raise Http404(gettext("“%(name)s” was not made from a scenario.") % {"name": name})
-    context = {"name": name, "title": scenarios.translated_meta(meta).title, "error": ""}
+    context = {
+        "name": name,
+        "title": scenarios.translated_meta(meta).title,
+        "is_example": examples.is_example(meta),
+        "error": "",
+    }
     if request.method != "POST":
         return form_page(request, source, "forms/start_over.html", context)
     if is_locked_by_presenter(request, source):
         context["error"] = gettext("A presenter hides the answers here, and moves time.")
     else:
         try:
-            scenarios.start_over(default_store(), meta, paused=request.POST.get("clock") == PAUSED)
+            made = examples.start_over(default_store(), meta, paused=request.POST.get("clock") == PAUSED)
         except StatusError as refused:
             context["error"] = refused.message
         else:
-            return redirect("sandbox", name)
+            response = redirect("sandbox", name)
+            if guide_in(meta):
+                begin_act(response, made.meta().created, reverse("sandbox", args=[name]))
+            return response
     return form_page(request, source, "forms/start_over.html", context, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -91,6 +102,7 @@ def render_home(
         "scenarios": scenarios.offered(),
         "queues": QUEUES,
         "today": TODAY,
+        "first_guide": FIRST,
         "error": error,
         "name": name,
     }

@@ -1,8 +1,5 @@
 """The pages of the ideas, and the examples in them."""
 
-import secrets
-from typing import Final
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -10,11 +7,9 @@ from django.views.decorators.http import require_POST, require_safe
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import ideas
-from schedviz.web.examples import VISITOR, start_example
+from schedviz.web.examples import start_example
+from schedviz.web.visitor import known_visitor, visitor, write_visitor
 from simulator.apiserver.status import StatusError
-
-COOKIE: Final = "visitor"
-"""A session cookie with the visitor's identifier."""
 
 
 @require_safe
@@ -35,14 +30,14 @@ def idea_page(request: HttpRequest, name: str) -> HttpResponse:
 def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     """Create the visitor's example, or start it again from its beginning."""
     idea = find_idea(name)
-    visitor_id = visitor(request) or secrets.token_hex(6)
+    visitor_id = visitor(request)
     try:
         start_example(default_store(), ideas.example_of(name), visitor_id)
     except StatusError as refused:
         return render_idea(request, idea, refused.message, refused.code)
     response = redirect("idea", name)
     response["Location"] += "#example"
-    response.set_cookie(COOKIE, visitor_id, httponly=True, samesite="Lax")
+    write_visitor(response, visitor_id)
     return response
 
 
@@ -51,7 +46,7 @@ def render_idea(request: HttpRequest, idea: ideas.Idea, error: str = "", status:
     place = everyone.index(idea)
     context = {
         "idea": ideas.translated_idea(idea),
-        "example": running(idea.name, visitor(request)),
+        "example": running(idea.name, known_visitor(request)),
         "embed": ",".join(idea.shows),
         "error": error,
         "before": ideas.translated_idea(everyone[place - 1]) if place else None,
@@ -65,12 +60,6 @@ def find_idea(name: str) -> ideas.Idea:
         return ideas.ideas()[name]
     except KeyError:
         raise Http404 from None
-
-
-def visitor(request: HttpRequest) -> str:
-    """The visitor's identifier; "" if the visitor has had no example."""
-    given = request.COOKIES.get(COOKIE, "")
-    return given if VISITOR.fullmatch(given) else ""
 
 
 def running(idea: str, visitor_id: str) -> str:

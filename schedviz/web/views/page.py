@@ -14,22 +14,28 @@ from schedviz.cache import Present, default_caches
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
+from schedviz.web.act import end_act, read_act
+from schedviz.web.examples import can_start_over, is_example
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
 from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
+from schedviz.web.presenters.guide_box import present_box
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.picture import NODES, PODS, WATCHED
 from schedviz.web.presenters.screen import Look
 from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
-from schedviz.web.scenarios import can_start_over, translated_meta
+from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import SandboxScreens, address, screens_of
 
 Current = Present | Sandbox
 """A sandbox as it is now."""
 Source = Current | Past
 """What a page is drawn from."""
+
+CLOCK = "schedviz:clock"
+"""The event of a change of the clock. It does not end the visitor's act, as other writes do."""
 
 DRAWN_AT_ONCE = 6_000
 """Maximum number of objects that are drawn within a request, in half a second."""
@@ -98,7 +104,9 @@ def live_page(
     context = {
         "meta": meta,
         "older": older_queue(meta.queue),
+        "example_title": meta.title if is_example(meta) else "",
         "can_start_over": can_start_over(meta),
+        "box": None if past or embed else present_box(source, meta, read_act(request, meta.created)),
         "embed": embed,
         "base": address(source.sandbox),
         "here": address(source),
@@ -163,6 +171,7 @@ def panel(
         response = render(request, template, full)
         if context.get("acted"):
             response.write(acted_html(context["acted"]))
+            end_act(request, response, address(sandbox.sandbox))
         return response
     detail = render_to_string(template, full, request)
     return live_page(request, sandbox, detail, status, str(context.get("subject", "")))
@@ -179,11 +188,16 @@ def done(
     """The response after a successful write. The live page gets the change by its socket; a page without
     scripts is redirected to the sandbox's page. event: triggered in the browser."""
     if not is_htmx(request):
-        return redirect("sandbox", sandbox.name)
-    if not kubectl:
-        return HttpResponse(status=204, headers={"HX-Trigger": event})
-    # After the swap: the event may remove the element that sent the request, and htmx swaps nothing then.
-    return HttpResponse(acted_html(kubectl), headers={"HX-Trigger-After-Swap": event, "HX-Reswap": "none"})
+        response: HttpResponse = redirect("sandbox", sandbox.name)
+    elif not kubectl:
+        response = HttpResponse(status=204, headers={"HX-Trigger": event})
+    else:
+        # After the swap: the event may remove the element that sent the request, and htmx swaps nothing then.
+        headers = {"HX-Trigger-After-Swap": event, "HX-Reswap": "none"}
+        response = HttpResponse(acted_html(kubectl), headers=headers)
+    if event != CLOCK:
+        end_act(request, response, address(sandbox.sandbox))
+    return response
 
 
 def form_page(

@@ -12,7 +12,7 @@ from schedviz.web.explain import arithmetic
 from schedviz.web.presenters import cycle as cycle_view
 from schedviz.web.presenters import play, score_table
 from schedviz.web.presenters.load import ranks
-from schedviz.web.views.page import done, find_at, find_present, live_page, panel
+from schedviz.web.views.page import CLOCK, done, find_at, find_present, live_page, panel
 from schedviz.web.views.predict import is_locked_by_presenter
 
 
@@ -33,7 +33,7 @@ def clock_action(request: HttpRequest, name: str) -> HttpResponse:
         change_clock(source.sandbox, request.POST)
     except ValueError as error:
         return HttpResponseBadRequest(str(error), content_type="text/plain")
-    return done(request, source, "schedviz:clock")
+    return done(request, source, CLOCK)
 
 
 def change_clock(sandbox: Sandbox, data: QueryDict) -> None:

@@ -1,0 +1,147 @@
+"""The course of the visitor's pod, from its creation to its node: what the page says of it, and what the
+visitor may do next."""
+
+from typing import Final, Literal
+
+import msgspec
+from django.utils.translation import gettext, ngettext
+
+from schedviz.store.past import Readable
+from schedviz.web.act import Act
+from simulator import trace
+from simulator.api import Manifest
+from simulator.decision import Candidate, Decision
+
+from . import format as fmt
+from .node_names import node_name
+from .picture import PODS
+from .preemption import preemption_sentence
+
+Stage = Literal["queue", "cycle", "evicting", "bound", "refused", "gone"]
+Step = Literal["", "cycle", "bound"]
+"""The proposed step of a paused sandbox: a scheduling cycle, or on until the pod is bound."""
+VICTIMS_NAMED: Final = 3
+
+
+class CourseView(msgspec.Struct, frozen=True):
+    key: str
+    uid: str
+    label: str
+    stage: Stage
+    text: str
+    because: str = ""
+    step: Step = ""
+    cycle: int = 0
+    """The cycle that evicted pods for it; 0 if none did."""
+
+    @property
+    def place(self) -> int:
+        """Where the pod is: 0 in the queue, 1 in a scheduling cycle, 2 on a node."""
+        return {"queue": 0, "cycle": 1, "evicting": 1, "refused": 1, "bound": 2, "gone": 2}[self.stage]
+
+    @property
+    def ended(self) -> bool:
+        return self.stage in ("bound", "refused", "gone")
+
+
+def present_course(source: Readable, act: Act) -> CourseView:
+    """The course of the pod of the act: only events after the act count, and only a pod with its uid."""
+    pod = fmt.pod_name(act.pod)
+    manifest = source.get(PODS, act.pod)
+    if manifest is None or manifest["metadata"].get("uid") != act.uid:
+        text = gettext("%(pod)s was deleted.") % {"pod": pod}
+        return CourseView(act.pod, act.uid, pod, "gone", text)
+    found = last_nomination(source, act)
+    decision = source.decision(found.cycle) if found else None
+    stage, text, step = _say(source, pod, act.pod, manifest, found)
+    shown = stage in ("evicting", "bound") and found is not None
+    if shown and stage == "bound" and decision is not None:
+        text = evicted_because(decision, pod) or text
+    return CourseView(
+        act.pod,
+        act.uid,
+        pod,
+        stage,
+        text,
+        because=preemption_sentence(decision) if shown and decision and decision.preemption else "",
+        step=step if source.clock().paused else "",
+        cycle=found.cycle if found and shown else 0,
+    )
+
+
+def last_nomination(source: Readable, act: Act) -> trace.Nominated | None:
+    """The last nomination of the pod since the act."""
+    later = (event for seq, event in reversed(source.about_pod(act.pod)) if seq > act.seq)
+    return next((each for each in later if isinstance(each, trace.Nominated) and each.pod == act.pod), None)
+
+
+def _say(
+    source: Readable, pod: str, key: str, manifest: Manifest, found: trace.Nominated | None
+) -> tuple[Stage, str, Step]:
+    node = (manifest.get("spec") or {}).get("nodeName", "")
+    if node:
+        if found:
+            text = gettext("%(pod)s is bound to %(node)s, for which pods were evicted.")
+        else:
+            text = gettext("%(pod)s is bound to %(node)s. No pod was evicted: the node had room for it.")
+        return "bound", text % {"pod": pod, "node": node_name(node)}, ""
+    under_way, entry = source.under_way(), source.lane(key)
+    if under_way is not None and under_way.pod == key:
+        text = gettext("%(pod)s is in a scheduling cycle, before %(point)s.")
+        return "cycle", text % {"pod": pod, "point": under_way.point}, "cycle"
+    if found and (manifest.get("status") or {}).get("nominatedNodeName") == found.node:
+        return "evicting", evicting_text(found, pod), "bound"
+    if entry is not None and entry.lane == "unschedulable":
+        text = gettext("No node has room for %(pod)s, and no eviction would make enough room.")
+        return "refused", text % {"pod": pod}, ""
+    if entry is not None and entry.lane == "gated":
+        return "queue", gettext("%(pod)s waits: it has a scheduling gate.") % {"pod": pod}, ""
+    text = gettext("%(pod)s is in the scheduling queue.")
+    if source.clock().paused:
+        text = gettext("%(pod)s is in the scheduling queue. Time is paused: run the next cycle.")
+    return "queue", text % {"pod": pod}, "cycle"
+
+
+def evicting_text(found: trace.Nominated, pod: str) -> str:
+    return ngettext(
+        "No node had room for %(pod)s. The scheduler chose %(node)s and evicts %(victims)s; "
+        "%(pod)s waits until it has ended.",
+        "No node had room for %(pod)s. The scheduler chose %(node)s and evicts %(victims)s; "
+        "%(pod)s waits until they have ended.",
+        len(found.victims),
+    ) % {"pod": pod, "node": node_name(found.node), "victims": named([*found.victims])}
+
+
+def evicted_because(decision: Decision, pod: str) -> str:
+    """Which pods were evicted, and why; "" if the decision has no victims."""
+    chosen = chosen_candidate(decision)
+    if chosen is None or not chosen.victims:
+        return ""
+    return ngettext(
+        "%(victims)s was evicted from %(node)s, because no node had room for %(pod)s, and its priority is "
+        "lower: %(low)s against %(high)s.",
+        "%(victims)s were evicted from %(node)s, because no node had room for %(pod)s, and their priority is "
+        "lower: at most %(low)s against %(high)s.",
+        len(chosen.victims),
+    ) % {
+        "victims": named([each.pod for each in chosen.victims]),
+        "node": node_name(chosen.node),
+        "pod": pod,
+        "low": str(chosen.highest_priority),
+        "high": str(decision.priority),
+    }
+
+
+def chosen_candidate(decision: Decision) -> Candidate | None:
+    found = decision.preemption
+    candidates = found.candidates if found else []
+    return next((each for each in candidates if found and each.node == found.chosen), None)
+
+
+def named(pods: list[str]) -> str:
+    """The names of the first pods, and how many more there are."""
+    names = ", ".join(fmt.pod_name(each) for each in pods[:VICTIMS_NAMED])
+    more = len(pods) - VICTIMS_NAMED
+    if more <= 0:
+        return names
+    return gettext("%(names)s and %(n)s more") % {"names": names, "n": more}

@@ -1,0 +1,74 @@
+"""The guides, and the box that leads the visitor through their own act (:mod:`schedviz.web.act`)."""
+
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from schedviz.store.default import default_store
+from schedviz.store.past import Readable
+from schedviz.web.act import QUERY, begin_act, end_act, read_act
+from schedviz.web.examples import start_example
+from schedviz.web.guides import guide_in, guides
+from schedviz.web.presenters.guide_box import present_box
+from schedviz.web.presenters.hint import urgent_pod_fields
+from schedviz.web.presenters.load import load
+from schedviz.web.presenters.picture import PODS
+from schedviz.web.views.home import render_home
+from schedviz.web.views.page import find_present, is_htmx
+from schedviz.web.visitor import visitor, write_visitor
+from simulator.apiserver.status import StatusError
+
+
+@require_POST
+def start_guide(request: HttpRequest, name: str) -> HttpResponse:
+    """Create the visitor's example of a guide, or start it again from its beginning."""
+    guide = guides().get(name)
+    if guide is None:
+        raise Http404
+    identifier = visitor(request)
+    try:
+        sandbox = start_example(default_store(), guide.example, identifier)
+    except StatusError as refused:
+        return render_home(request, refused.message, status=refused.code)
+    response = redirect("sandbox", sandbox.name)
+    write_visitor(response, identifier)
+    begin_act(response, sandbox.meta().created, reverse("sandbox", args=[sandbox.name]))
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def guide_box(request: HttpRequest, name: str) -> HttpResponse:
+    """The box. GET with ``shown``: 204 if it has not changed since. POST closes it."""
+    source, path = find_present(name), reverse("sandbox", args=[name])
+    if request.method == "POST":
+        closed = {"box": None, "base": path}
+        response = render(request, "parts/guide.html", closed) if is_htmx(request) else redirect(path)
+        end_act(request, response, path)
+        return response
+    meta = source.meta()
+    box = present_box(source, meta, read_act(request, meta.created))
+    if request.GET.get("shown", "") == (box.shown if box else ""):
+        return HttpResponse(status=204)
+    return render(request, "parts/guide.html", {"box": box, "base": path})
+
+
+@require_safe
+def propose_pod(request: HttpRequest, name: str) -> HttpResponse:
+    """Redirect to the form of the pod that the page proposes: that of the guide, or one that has to preempt
+    others in the current state."""
+    source = find_present(name)
+    guide = guide_in(source.meta())
+    if guide:
+        fields = {**guide.pod, "name": free_name(source, guide.pod["name"])}
+    else:
+        fields = urgent_pod_fields(load(source))
+    return redirect(reverse("new", args=[name, "pod"]) + "?" + urlencode({**fields, QUERY: "1"}))
+
+
+def free_name(source: Readable, stem: str) -> str:
+    """``stem``, or ``stem-2`` and so on if there is such a pod."""
+    names = (stem, *(f"{stem}-{number}" for number in range(2, source.count(PODS) + 3)))
+    return next(each for each in names if source.get(PODS, f"default/{each}") is None)

@@ -1,0 +1,27 @@
+// The box that leads the visitor through their own act. The server says what it shows and whose pod it is; here it is asked for
+// again when something has happened, and the pod is marked on the page by its uid.
+
+const box = document.getElementById("guide");
+
+// The server answers 204 if nothing has changed.
+function ask() {
+  htmx.trigger(box, "ask");
+}
+
+function markPod() {
+  for (const element of document.querySelectorAll("main [data-mine]")) delete element.dataset.mine;
+  const { uid, pod, mine } = box.querySelector("[data-uid]")?.dataset ?? {};
+  if (!uid) return;
+  const places = `main [data-uid="${CSS.escape(uid)}"], #cycle .subject a[href$="/pods/${CSS.escape(pod)}/"]`;
+  for (const element of document.querySelectorAll(places)) element.dataset.mine = mine;
+}
+
+if (box) {
+  document.body.addEventListener("news", () => {
+    if (box.querySelector(".guide")) ask();
+  });
+  document.body.addEventListener("schedviz:done", ask); // the act may have been created, or ended by another one
+  document.body.addEventListener("frame", markPod);
+  box.addEventListener("htmx:afterSwap", markPod);
+  markPod();
+}
