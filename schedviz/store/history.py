@@ -11,6 +11,7 @@ from schedviz.store.archive import Chapter, Mark, Page, Stream, stored_in, unpac
 from schedviz.store.codec import Entries
 from schedviz.store.errors import Gone
 from schedviz.store.streams import StreamReader
+from simulator import trace
 from simulator.api import Manifest
 from simulator.decision import Decision
 from simulator.recording import Entry
@@ -18,6 +19,10 @@ from simulator.trace import AnyEvent, LaneEntry
 
 TAIL = 200
 """Trace events of a moment by default: as many as the log of a page shows."""
+
+ENDS = (trace.Scored, trace.Bound, trace.Nominated, trace.Unschedulable, trace.SchedulerError)
+"""The trace events with the outcome of a scheduling cycle. Scored and Bound are of the same cycle; a binding
+that waits comes after later cycles."""
 
 Numbered = tuple[int, AnyEvent]
 
@@ -206,6 +211,25 @@ class History:
             if number == cycle:
                 return codec.decode_decision((b"", fields))
         return None
+
+    def end_of_cycle(self, cycle: int) -> int | None:
+        """The trace event with which a scheduling cycle ended: its last outcome before the next cycle began.
+        None = it is not stored any more, or has not been yet."""
+        if not 0 < cycle <= self.head.cycle:
+            return None
+        found = None
+        try:
+            # The outcome is not older than the decision before it.
+            place = self._place("decisions", cycle - 1)
+            for number, fields in self.entries("trace", place, self.head.seq):
+                _, event = codec.decode_trace((b"%d-0" % number, fields))
+                if isinstance(event, trace.CycleStarted) and event.cycle > cycle:
+                    break
+                if isinstance(event, ENDS) and event.cycle == cycle:
+                    found = number
+        except Gone:
+            return None
+        return found
 
     def tail(self, seq: int, count: int) -> list[Numbered]:
         """The last stored trace events up to a number, at most ``count``, oldest first."""

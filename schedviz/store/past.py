@@ -7,17 +7,15 @@ from typing import Final, Protocol
 import msgspec
 
 from schedviz.store.changes import TRACE_READ
+from schedviz.store.history import ENDS
 from schedviz.store.mentions import mentions
 from schedviz.store.model import Clock, Failure, Lease, Listing
 from schedviz.store.sandbox import Sandbox
-from simulator import trace
 from simulator.api import Manifest, Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.trace import Event, LaneEntry
 
-ENDS: Final = (trace.Bound, trace.Nominated, trace.Unschedulable, trace.SchedulerError)
-"""The trace events with which a scheduling cycle or its binding ends."""
 ENDS_WITHIN: Final = 20
 """Number of last trace events among which such an event is searched: more than one commit has."""
 

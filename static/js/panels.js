@@ -14,24 +14,43 @@ export function panelAddress(link) {
   return link.getAttribute("href").replace("/cycles/last/", `/cycles/${shown}/`);
 }
 
+// A cycle is shown at the moment at which it ended: travel.js pins it.
 export function openPanel(href) {
   closeMenuOf(document.activeElement);
   opener = document.activeElement?.getAttribute("href");
   open = href;
-  htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(() => {
-    const scroll = detail.closest(".scroll");
-    scroll.scrollTop = 0;
-    detail.querySelector("[data-show]")?.scrollIntoView({ block: "center" });
-    detail.querySelector("[data-panel-title]")?.focus({ preventScroll: true });
-    scroll.closest("section").scrollIntoView({ block: "nearest" });
-    markCycle();
-  });
+  const cycle = cycleOf(href);
+  if (cycle && cycle !== shownCycle())
+    return document.body.dispatchEvent(new CustomEvent("pin", { detail: href }));
+  htmx.ajax("GET", href, { target: "#detail", swap: "innerHTML" }).then(showPanel);
 }
 
-// Loads the open panel for another moment. base: the address of the page at that moment.
+// To be called when a panel was swapped in.
+export function showPanel() {
+  const scroll = detail.closest(".scroll");
+  scroll.scrollTop = 0;
+  detail.querySelector("[data-show]")?.scrollIntoView({ block: "center" });
+  detail.querySelector("[data-panel-title]")?.focus({ preventScroll: true });
+  scroll.closest("section").scrollIntoView({ block: "nearest" });
+  markCycle();
+}
+
+// The number of the cycle in an address, or undefined.
+function cycleOf(href) {
+  return /\/cycles\/(\d+)\//.exec(href)?.[1];
+}
+
+// The number of the cycle that is pinned, or undefined.
+export function shownCycle() {
+  return detail.querySelector("[data-cycle]")?.dataset.cycle;
+}
+
+// Loads the open panel for another moment. base: the address of the page at that moment. The panel of a cycle is closed, as it
+// belongs to its own moment.
 export function reopenPanel(base) {
-  const href = open || (/\/(pods|nodes|cycles)\//.test(location.pathname) ? location.pathname : "");
+  const href = open || (/\/(pods|nodes)\//.test(location.pathname) ? location.pathname : "");
   const path = /^\/s\/[^/]+\/(?:at\/\d+\/)?(.+)/.exec(href)?.[1];
+  if (shownCycle()) return emptyPanel();
   if (!isOpen() || !path) return;
   open = base + path;
   htmx.ajax("GET", open, { target: "#detail", swap: "innerHTML" }).then(markCycle);
@@ -41,17 +60,24 @@ function isOpen() {
   return detail.childElementCount > 0;
 }
 
-function closePanel() {
-  if (!isOpen()) return;
+function emptyPanel() {
+  open = "";
   detail.replaceChildren();
   markCycle();
+}
+
+function closePanel() {
+  if (!isOpen()) return;
+  const pinned = shownCycle();
+  emptyPanel();
+  if (pinned) document.body.dispatchEvent(new CustomEvent("unpin"));
   const back = opener && document.querySelector(`main [href="${CSS.escape(opener)}"]`);
   (back || main).focus({ preventScroll: true });
 }
 
 // Marks the cycle of the open panel in the timeline, whose marks change with the frames.
 function markCycle() {
-  const cycle = detail.querySelector("[data-cycle]")?.dataset.cycle;
+  const cycle = shownCycle();
   for (const each of document.querySelectorAll(".mark[aria-current]")) each.removeAttribute("aria-current");
   if (cycle) document.getElementById(`m${cycle}`)?.setAttribute("aria-current", "true");
 }

@@ -4,7 +4,7 @@ import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { noAnswerText, showError } from "./announce.js";
-import { reopenPanel } from "./panels.js";
+import { reopenPanel, showPanel, shownCycle } from "./panels.js";
 
 const TICK_MS = 100; // interval of the player; events within it are shown together
 const IDLE_MS = 2000; // maximum real time that the player waits for the next event
@@ -17,6 +17,8 @@ const play = document.getElementById("replay");
 const speed = document.getElementById("replay-speed");
 
 let at = isPast() ? shownMoment().seq : 0; // the moment that is shown or requested; 0: live
+let pinned = shownCycle() ? at : 0; // the moment of the pinned cycle; 0: no cycle is pinned
+let before = 0; // the moment from which it was pinned; 0: live
 let busy = false;
 let player = 0;
 
@@ -89,18 +91,27 @@ async function goTo(seq, { push = true } = {}) {
   }
 }
 
+// The response to a request, or null after an error, which is shown.
+async function request(address) {
+  const answer = await fetch(address, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (answer?.ok) return answer;
+  stopPlayer();
+  if (document.getElementById("past").hidden) goLive(); // no past moment is shown
+  showError(answer?.status === 410 ? form.dataset.old : noAnswerText());
+  return null;
+}
+
 async function loadMoment(seq) {
-  const answer = await fetch(momentAddress(seq) + location.search, {
-    headers: { "HX-Request": "true" },
-  }).catch(() => null);
-  if (!answer?.ok) {
-    stopPlayer();
-    if (document.getElementById("past").hidden) goLive(); // no past moment is shown
-    showError(answer?.status === 410 ? form.dataset.old : noAnswerText());
-    return;
-  }
-  const html = await answer.text();
-  if (!at) return; // the user went back to live meanwhile
+  const answer = await request(momentAddress(seq) + location.search);
+  const html = await answer?.text();
+  if (!answer || !at) return; // the user went back to live meanwhile
+  swapMoment(html, seq);
+  if (seq === pinned) return;
+  pinned = 0;
+  reopenPanel(momentAddress(seq));
+}
+
+function swapMoment(html, seq) {
   showError("");
   remember();
   const target = document.getElementById("frame"); // htmx needs a target, but the parts are swapped by id
@@ -108,16 +119,48 @@ async function loadMoment(seq) {
   animate();
   main.dataset.here = momentAddress(seq);
   if (at === seq) updateControls();
-  reopenPanel(momentAddress(seq));
   setServerClock();
   tick();
   document.body.dispatchEvent(new CustomEvent("frame"));
 }
 
+// Shows a cycle with the whole page at the moment at which it ended. A cycle to whose moment the history does not reach is
+// shown beside the page as it is; its panel says so.
+async function pinCycle(href, { push = true } = {}) {
+  stopPlayer();
+  const address = new URL(href, location.href);
+  const path = address.pathname.replace(/^.*\/cycles\//, "cycles/");
+  for (const [name, value] of new URLSearchParams(location.search)) address.searchParams.set(name, value);
+  address.searchParams.set("moment", "1");
+  const answer = await request(address);
+  if (!answer) return;
+  const html = await answer.text();
+  const seq = Number(answer.headers.get("X-Moment") ?? 0);
+  if (!seq) {
+    htmx.swap("#detail", html, { swapStyle: "innerHTML" });
+    return showPanel();
+  }
+  const entered = !isPast();
+  if (!pinned) before = at;
+  at = pinned = seq;
+  document.body.classList.add("past");
+  if (push)
+    history[entered ? "pushState" : "replaceState"](null, "", momentAddress(seq) + path + location.search);
+  swapMoment(html, seq);
+  showPanel();
+}
+
+function unpin() {
+  if (!pinned) return;
+  pinned = 0;
+  if (before) goTo(before);
+  else goLive();
+}
+
 function goLive({ push = true } = {}) {
   stopPlayer();
   if (!isPast()) return;
-  at = 0;
+  at = pinned = before = 0;
   document.body.classList.remove("past");
   document.getElementById("past").hidden = true;
   showError("");
@@ -185,7 +228,6 @@ addShortcut("}", { control: "[data-travel=later-cycle]" });
 addShortcut("Space", { control: "#replay", when: isPast });
 addShortcut(["l", "End"], { control: "#past-live", when: isPast });
 addClick("[data-travel]", (button) => takeStep(button.dataset.travel));
-addClick("[data-moment]", (link) => goTo(Number(link.dataset.seq)));
 addClick("#past-live", () => goLive());
 
 slider.addEventListener("input", () => {
@@ -201,9 +243,12 @@ document.getElementById("look").addEventListener("look", () => {
 });
 addEventListener("popstate", () => {
   const seq = Number(/\/at\/(\d+)\//.exec(location.pathname)?.[1] ?? 0);
-  if (seq) goTo(seq, { push: false });
+  if (seq && location.pathname.includes("/cycles/")) pinCycle(location.pathname, { push: false });
+  else if (seq) goTo(seq, { push: false });
   else goLive({ push: false });
 });
+document.body.addEventListener("pin", ({ detail }) => pinCycle(detail));
+document.body.addEventListener("unpin", unpin);
 document.body.addEventListener("frame", () => {
   if (isLive()) updateControls();
 });

@@ -147,7 +147,7 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
         "web fits no node. Preemption makes room on node-1."
     )
     pause(sandbox)
-    screen.goto(f"{screen.url}pods/default/batch/")
+    screen.goto(f"/s/{sandbox.name}/pods/default/batch/")
     gone = screen.locator("#detail")
     expect(gone).to_contain_text("Pod batch is gone.")
     expect(gone.locator(".headline")).to_contain_text("evicted from node-1 for web")
@@ -157,7 +157,7 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     expect(screen.locator("#play .scene:visible")).to_contain_text("is lifted off")
 
     # What kubectl would print.
-    screen.goto(f"{screen.url.partition('pods/')[0]}pods/default/web/")
+    screen.goto(f"/s/{sandbox.name}/pods/default/web/")
     panel = screen.locator("#pod-kubectl")
     panel.locator("summary", has_text="kubectl describe pod web").click()
     printed = panel.locator("#pod-output-1")

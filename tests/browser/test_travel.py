@@ -11,6 +11,7 @@ from schedviz.store import Sandbox, Store
 from simulator import trace
 from tests.clocks import at_rest
 from tests.processes import Process
+from tests.simulator.lab import priority_class
 
 from .conftest import Open, node, pod
 
@@ -133,6 +134,57 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     screen.keyboard.press("l")
     expect(screen.locator(".node")).to_have_count(2)
     expect(screen.get_by_role("button", name="Resume")).to_be_visible()
+
+
+def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(screen: Page, live: Open) -> None:
+    sandbox = live(
+        node("node-1", "2"),
+        node("node-2", "1"),
+        priority_class("urgent", 1000),
+        pod("batch", "2"),
+    )
+    expect(screen.locator(".node .pod.running", has_text="batch")).to_be_visible()
+    write.create(sandbox, [pod("web", "2", priorityClassName="urgent")])
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+    write.create(sandbox, [pod("late", "1")])
+    expect(screen.locator(".node .pod", has_text="late")).to_be_visible()
+    [nominated] = seqs(sandbox, trace.Nominated)
+    base, banner, detail = f"/s/{sandbox.name}/", screen.locator("#past"), screen.locator("#detail")
+
+    def at_the_moment() -> None:
+        expect(banner).to_contain_text(f"event {nominated} of")
+        expect(detail).to_contain_text("web fits no node. Preemption makes room on node-1.")
+        expect(screen.locator(SLIDER)).to_have_value(str(nominated))
+        expect(screen.locator(".node .pod")).to_have_count(1)
+        expect(screen.locator(".node .pod.running", has_text="batch")).to_be_visible()
+        expect(screen.locator(".queue .chip", has_text="web")).to_be_visible()
+        expect(screen.locator(".verdict").first).to_have_text("nominated")
+        expect(screen.locator("#log > li").first).to_have_attribute("data-seq", str(nominated))
+
+    # From live, while time runs, and back.
+    screen.locator(".mark.preempting").click()
+    at_the_moment()
+    expect(screen).to_have_url(re.compile(rf"{base}at/{nominated}/cycles/\d+/$"))
+    screen.get_by_role("link", name="Unpin this cycle").click()
+    expect(banner).to_be_hidden()
+    expect(detail).to_be_empty()
+    expect(screen.locator(".node .pod")).to_have_count(2)
+    screen.go_back()
+    at_the_moment()
+    screen.reload()
+    at_the_moment()
+
+    # Another moment is not the cycle's: the pin goes. From a past moment, one unpins to that moment.
+    screen.keyboard.press("]")
+    expect(banner).to_contain_text(f"event {nominated + 1} of")
+    expect(detail).to_be_empty()
+    screen.locator("#cycle-title").get_by_role("link").click()
+    at_the_moment()
+    screen.keyboard.press("Escape")
+    expect(banner).to_contain_text(f"event {nominated + 1} of")
+    screen.keyboard.press("l")
+    expect(banner).to_be_hidden()
+    expect(screen.locator(".node .pod")).to_have_count(2)
 
 
 def test_a_branch_of_a_past_moment_goes_on_by_itself(screen: Page, live: Open, store: Store) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from schedviz.store import Store
+from schedviz.store.history import History
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
@@ -72,7 +73,7 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
     assert 'id="past"' in parts
     assert len(re.findall(r'hx-swap-oob="true"', parts)) > 10
 
-    for path, said in (("pods/default/web/", "on"), ("nodes/n0/", "web"), ("cycles/1/", "n0")):
+    for path, said in (("pods/default/web/", "on"), ("nodes/n0/", "web"), ("cycles/2/", "n0")):
         panel = text(client.get(at + path, headers=HTMX).content)
         assert said in panel
         assert "<form" not in panel
@@ -80,13 +81,47 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
         whole = text(client.get(at + path).content)
         assert 'id="past"' in whole
         assert said in whole
-    assert client.get(f"{at}cycles/99/", headers=HTMX).status_code == 200
+    missing = client.get(f"{at}cycles/99/", headers=HTMX, follow=True)
+    assert "Cycle 99 is not kept any more, or has not been yet." in text(missing.content)
     # Moments are numbered as the trace events are: from 1.
     for number in (0, world.sandbox.trace_head() + 1):
         gone = client.get(f"{base}at/{number}/")
         assert gone.status_code == 410
         assert f'href="{base}"' in text(gone.content)
     assert client.get("/s/none-such/at/1/").status_code == 404
+
+
+def test_a_cycle_is_shown_at_the_moment_at_which_it_ended(client: Client, world: World) -> None:
+    base = f"/s/{world.sandbox.name}/"
+    bound = seq_of(world, "Bound")
+    pinned = f"{base}at/{bound}/cycles/1/"
+    later = f"{base}at/{seq_of(world, 'Unschedulable')}/"
+    # Wherever it is asked for, also from a later moment.
+    for path in (f"{base}cycles/1/", f"{later}cycles/1/"):
+        assert client.get(path, {"play": "1"}).headers["Location"] == f"{pinned}?play=1"
+    page = text(client.get(pinned).content)
+    assert f'data-seq="{bound}"' in page
+    assert {*drawn(page)} == {f"{base}at/{bound}/pods/default/web/"}
+    assert "Unpin this cycle" in page
+    assert f'data-panel href="{base}at/{bound}/cycles/1/"' in re.sub(r"\s+", " ", page)
+    # For the script: the panel with all parts of that moment in one response.
+    answer = client.get(f"{base}cycles/1/", {"moment": "1"}, headers=HTMX)
+    assert answer.headers["X-Moment"] == str(bound)
+    html = answer.content.decode()
+    assert 'id="past"' in html
+    assert 'id="nodes"' in html
+    assert html.count('<template hx-swap-oob="innerHTML:#detail">') == 1
+    assert world.sandbox.history().end_of_cycle(2) == seq_of(world, "Unschedulable")
+    assert world.sandbox.history().end_of_cycle(99) is None
+
+
+def test_a_cycle_whose_moment_the_history_does_not_reach_is_shown_with_a_sentence(
+    client: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(History, "end_of_cycle", lambda *_: None)
+    page = text(client.get(f"/s/{world.sandbox.name}/cycles/1/").content)
+    assert 'class="moment-bar"' in page
+    assert "The history does not reach back to this cycle" in page
 
 
 def test_a_branch_is_a_sandbox_that_says_where_it_comes_from(

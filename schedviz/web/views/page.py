@@ -65,6 +65,16 @@ def find_past(name: str, seq: int) -> Past:
     return past
 
 
+def find_end_of_cycle(name: str, cycle: int) -> Past | None:
+    """The moment at which a scheduling cycle ended; None if the history does not reach it. Raises Http404."""
+    sandbox = find_sandbox(name)
+    try:
+        seq = sandbox.history().end_of_cycle(cycle)
+        return Past(sandbox, seq) if seq is not None else None
+    except Gone:
+        return None
+
+
 def find_present(name: str) -> Current:
     """The sandbox from its cache, or from the store if it has too many objects to read all of them within a
     request. All that was written before the call is in it: a request that writes calls it again before it
@@ -149,6 +159,13 @@ def draw_parts(source: Source, look: Look) -> Parts:
     if by_socket:
         parts["nodes"] = render_to_string("parts/reading.html")
     return parts
+
+
+def moment_html(request: HttpRequest, past: Past) -> str:
+    """A past moment for htmx: its parts, as in a frame of the socket, and the bar."""
+    parts = draw_parts(past, asked_look(request.GET.get("group", ""), request.GET.get("q", "")))
+    banner = render_to_string("parts/past.html", {"travel": travel.past_travel(past), "base": address(past)})
+    return "".join([banner, *parts.values()])
 
 
 def is_large(sandbox: Current) -> bool:

@@ -2,7 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect
-from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.api.branch import branch_of_moment
@@ -10,10 +9,8 @@ from schedviz.api.new_sandbox import numbered
 from schedviz.store.default import default_store
 from schedviz.store.store import NAME_AT_MOST
 from schedviz.web.presenters import format as fmt
-from schedviz.web.presenters import travel
-from schedviz.web.presenters.screen import look
 from schedviz.web.screens import address
-from schedviz.web.views.page import draw_parts, find_past, form_page, is_htmx, live_page
+from schedviz.web.views.page import find_past, form_page, is_htmx, live_page, moment_html
 from simulator.apiserver.status import StatusError
 
 
@@ -23,9 +20,7 @@ def moment_page(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     past = find_past(name, seq)
     if not is_htmx(request):
         return live_page(request, past)
-    parts = draw_parts(past, look(request.GET.get("group", ""), request.GET.get("q", "")))
-    banner = render_to_string("parts/past.html", {"travel": travel.past_travel(past), "base": address(past)})
-    return HttpResponse("".join([banner, *parts.values()]))
+    return HttpResponse(moment_html(request, past))
 
 
 @require_safe

@@ -1,8 +1,10 @@
 """The live page of a sandbox, the controls of its clock, and the panels of scheduling cycles."""
 
+from typing import Final
 from urllib.parse import quote
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, QueryDict
+from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
@@ -12,7 +14,20 @@ from schedviz.web.explain import arithmetic
 from schedviz.web.presenters import cycle as cycle_view
 from schedviz.web.presenters import play, score_table
 from schedviz.web.presenters.load import ranks
-from schedviz.web.views.page import CLOCK, done, find_at, find_present, live_page, panel
+from schedviz.web.presenters.parts import swap, trusted
+from schedviz.web.screens import address
+from schedviz.web.views.page import (
+    CLOCK,
+    Source,
+    done,
+    find_at,
+    find_end_of_cycle,
+    find_present,
+    is_htmx,
+    live_page,
+    moment_html,
+    panel,
+)
 from schedviz.web.views.predict import is_locked_by_presenter
 
 
@@ -65,26 +80,46 @@ def run_condition(data: QueryDict) -> str:
 def cycle_panel(
     request: HttpRequest, name: str, number: int | None = None, seq: int | None = None
 ) -> HttpResponse:
-    """The panel of one scheduling cycle, with its decision; without ``number``, of the last one. The query
-    parameters ``plugin`` and ``node`` choose a score whose arithmetic is shown; ``place``, the column of the
-    live page, may stand for ``node``."""
-    sandbox = find_at(name, seq)
-    decision = sandbox.last_decision() if number is None else sandbox.decision(number)
+    """The panel of one scheduling cycle, with its decision, on the page of the moment at which the cycle
+    ended; without ``number``, of the last cycle. If the history does not reach that moment, the panel says so
+    on the live page. The query parameters ``plugin`` and ``node`` choose a score whose arithmetic is shown;
+    ``place``, the column of the live page, may stand for ``node``. ``moment``: with the parts of the page."""
+    if number is None:
+        last = find_at(name, seq).last_decision()
+        number = last.cycle if last else 1
+    moment = find_end_of_cycle(name, number)
+    whole = is_htmx(request) and "moment" in request.GET
+    if moment is not None and moment.seq != seq and not whole:
+        query = request.GET.urlencode()
+        return redirect(f"{address(moment)}cycles/{number}/{f'?{query}' if query else ''}")
+    source = moment or find_present(name)
+    decision = source.decision(number)
     if decision is None:
-        text = gettext("Cycle %(number)s is not kept any more, or has not been yet.")
-        message = text % {"number": number or 1}
-        if request.headers.get("HX-Request") != "true":
-            raise Http404(message)
-        return panel(request, sandbox, "panels/missing.html", {"message": message})
-    view = cycle_view.present_cycle(decision, ranks(sandbox), entry=sandbox.lane(decision.pod))
+        return missing_cycle(request, source, number)
+    view = cycle_view.present_cycle(decision, ranks(source), entry=source.lane(decision.pod))
     node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))
-    shown = arithmetic(decision, request.GET.get("plugin", ""), node)
     context = {
         "view": view,
         "subject": gettext("Scheduling cycle %(n)s") % {"n": decision.cycle},
         "pinned": True,
-        "arithmetic": shown,
+        "arithmetic": arithmetic(decision, request.GET.get("plugin", ""), node),
         "scenes": play.play_steps(decision),
         "open": "play" in request.GET,
     }
-    return panel(request, sandbox, "panels/cycle_page.html", context)
+    response = panel(request, source, "panels/cycle_page.html", context)
+    if not whole or moment is None:
+        return response
+    shown = trusted(response.content.decode())
+    html = moment_html(request, moment) + swap("innerHTML:#detail", shown)
+    return HttpResponse(html, headers={MOMENT: str(moment.seq)})
+
+
+MOMENT: Final = "X-Moment"
+"""The header with the number of the moment whose parts a response has."""
+
+
+def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:
+    message = gettext("Cycle %(number)s is not kept any more, or has not been yet.") % {"number": number}
+    if not is_htmx(request):
+        raise Http404(message)
+    return panel(request, source, "panels/missing.html", {"message": message})
