@@ -119,22 +119,25 @@ def test_a_scenario_shows_a_preemption_by_itself(screen: Page, store: Store) -> 
 def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) -> None:
     live(node("small", "2"), node("large", "8"), pod("web"))
     scores = screen.locator("#cycle .scores")
-    expect(scores.locator("thead .win")).to_have_text("large")
-    row = scores.locator("tbody tr", has_text="NodeResourcesFit").first
-    expect(row.locator("td").nth(1)).to_have_text(re.compile(r"^\s*\d+\s*\d+ → \d+\s*$"))
-    expect(scores.locator("tfoot td").first).to_have_text(re.compile(r"^\s*\d+\s*$"))
+    winner = scores.locator("tbody tr").first
+    expect(winner).to_have_class("win")
+    expect(winner.locator("th")).to_have_text("large")
+    place = scores.locator("thead th").all_inner_texts().index("NodeResourcesFit") - 1
+    fit = winner.locator("td").nth(place)
+    expect(fit).to_have_text(re.compile(r"^\s*\d+\s*\d+→\d+\s*$"))
+    expect(winner.locator("td.total")).to_have_text(re.compile(r"^\s*\d+\s*$"))
 
     # The arithmetic of a cell, at an address of its own, and rows in the order of a column.
-    row.locator("td a").first.click()
+    fit.locator("a").click()
     shown = screen.locator("#arithmetic")
-    expect(shown).to_contain_text("(8000-1000)*100/8000 = 87")
+    expect(shown).to_contain_text("(allocatable 8000m \u2212 requested 1000m) \u00d7 100 / allocatable 8000m = 87")
     expect(shown).to_contain_text("times the weight")
     held = screen.locator("#detail .scores")
-    held.get_by_role("button", name="plugin").click()
+    held.get_by_role("button", name="node").click()
     expect(held.locator("thead th").first).to_have_attribute("aria-sort", "ascending")
     names = held.locator("tbody th").all_inner_texts()
     assert names == sorted(names)
-    held.get_by_role("button", name="plugin").press("Enter")
+    held.get_by_role("button", name="node").press("Enter")
     assert held.locator("tbody th").all_inner_texts() == names[::-1]
 
 

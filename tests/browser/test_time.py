@@ -37,7 +37,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
         if point == "PreScore":
             expect(screen.locator("#cycle .matrix tbody")).to_contain_text("fits")
             expect(screen.locator("#cycle .scores")).to_have_count(0)
-    expect(screen.locator("#cycle .scores thead .win")).to_have_text("large")
+    expect(screen.locator("#cycle .scores .win th")).to_have_text("large")
     expect(screen.locator(".node .pod.running, .node .pod.starting")).to_have_count(0)
     screen.keyboard.press(".")
     expect(screen.locator(".node .pod", has_text="web")).to_be_visible()

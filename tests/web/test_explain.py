@@ -46,6 +46,16 @@ def worked_out(expression: str, result: str) -> float:
     return float(eval(text, {"__builtins__": {}, "int": int} | names))
 
 
+UNITS = {"m": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+
+def without_names(named: str) -> str:
+    """The expression with its numbers only."""
+    text = re.sub(r"(\d+)(m|Ki|Mi|Gi)\b", lambda found: str(int(found[1]) * UNITS[found[2]]), named)
+    text = re.sub(r"[A-Za-z][\w./-]* (?=[(\d-])", "", text)
+    return text.replace("\u00d7", "*").replace("\u2212", "-").replace(" ", "")
+
+
 def check(decision: Decision) -> int:
     lines = 0
     for row in decision.scores:
@@ -55,6 +65,8 @@ def check(decision: Decision) -> int:
             *before, last = found.sums
             for line in found.sums:
                 lines += 1
+                if line.named:
+                    assert without_names(line.named) == line.expression.replace(" ", "")
                 value = worked_out(line.expression, line.result)
                 if "." in line.expression and "." not in line.result:
                     value = int(value + 1e-4)  # shown to six digits

@@ -144,10 +144,10 @@ def test_filters_stop_at_the_first_that_says_no() -> None:
 def test_scores_stand_winner_first() -> None:
     view = cycle.present_cycle(SCHEDULED, Ranks([1000]))
     assert view.scores is not None
-    assert view.scores.nodes == ["n3", "n1"]
-    assert view.scores.totals == [361, 40]
-    taint = view.scores.rows[1]
-    assert (taint.weight, taint.cells[0].normalized, taint.cells[0].weighted) == (3, 100, 300)
+    assert [(row.node, row.total) for row in view.scores.rows] == [("n3", 361), ("n1", 40)]
+    assert view.scores.plugins[1] == ("TaintToleration", 3)
+    taint = view.scores.rows[0].cells[1]
+    assert (taint.plugin, taint.weight, taint.normalized, taint.weighted) == ("TaintToleration", 3, 100, 300)
     assert view.scores.sentence == "n3 wins with 361, 321 ahead of n1."
 
 

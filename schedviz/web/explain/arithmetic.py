@@ -39,7 +39,9 @@ def arithmetic(decision: Decision, plugin: str, node: str) -> Arithmetic | None:
     if plugin in NORMALIZE:
         sums.append(NORMALIZE[plugin](row, place))
     normalized, weighted = row.normalized[place], row.weighted[place]
-    sums.append(Sum(gettext("times the weight"), f"{normalized}*{row.weight}", str(weighted)))
+    values = {"normalised": normalized, "weight": row.weight}
+    named = gettext("normalised %(normalised)s \u00d7 weight %(weight)s") % values
+    sums.append(Sum(gettext("times the weight"), f"{normalized}*{row.weight}", str(weighted), named))
     note = "" if row.inputs or row.terms else gettext(COUNTED[plugin]) if plugin in COUNTED else ""
     return Arithmetic(plugin, node, row.strategy, sums, f"{note}: {row.raw[place]}" if note else "")
 

@@ -14,7 +14,20 @@ def in_proportion(row: PluginScores, place: int) -> Sum:
     raw, highest = row.raw[place], max(row.raw)
     if not highest:
         return Sum(gettext("no node has any"), "0", "0")
-    return Sum(gettext("of the highest"), f"100*{raw}/{highest}", str(100 * raw // highest))
+    expression, named = f"100*{raw}/{highest}", f"100 \u00d7 {raw_text(raw)} / {highest_text(highest)}"
+    return Sum(gettext("of the highest"), expression, str(100 * raw // highest), named)
+
+
+def raw_text(raw: int) -> str:
+    return gettext("raw %(n)s") % {"n": raw}
+
+
+def lowest_text(lowest: int) -> str:
+    return gettext("lowest %(n)s") % {"n": signed(lowest)}
+
+
+def highest_text(highest: int) -> str:
+    return gettext("highest %(n)s") % {"n": highest}
 
 
 def reversed_(row: PluginScores, place: int) -> Sum:
@@ -22,7 +35,9 @@ def reversed_(row: PluginScores, place: int) -> Sum:
     raw, highest = row.raw[place], max(row.raw)
     if not highest:
         return Sum(gettext("no node has any"), "100", "100")
-    return Sum(gettext("less is better"), f"100-100*{raw}/{highest}", str(100 - 100 * raw // highest))
+    expression = f"100-100*{raw}/{highest}"
+    named = f"100 \u2212 100 \u00d7 {raw_text(raw)} / {highest_text(highest)}"
+    return Sum(gettext("less is better"), expression, str(100 - 100 * raw // highest), named)
 
 
 def between(row: PluginScores, place: int) -> Sum:
@@ -33,7 +48,11 @@ def between(row: PluginScores, place: int) -> Sum:
     score = int(100 * ((raw - lowest) / (highest - lowest)))
     low = signed(lowest)
     expression = f"100*({raw}-{low})/({highest}-{low})"
-    return Sum(gettext("between lowest and highest, in floats"), expression, str(score))
+    named = (
+        f"100 \u00d7 ({raw_text(raw)} \u2212 {lowest_text(lowest)})"
+        f" / ({highest_text(highest)} \u2212 {lowest_text(lowest)})"
+    )
+    return Sum(gettext("between lowest and highest, in floats"), expression, str(score), named)
 
 
 def spread(row: PluginScores, place: int) -> Sum:
@@ -46,7 +65,11 @@ def spread(row: PluginScores, place: int) -> Sum:
     if not highest:
         return Sum(gettext("no pods to be apart from"), "100", "100")
     expression = f"100*({highest}+{lowest}-{raw})/{highest}"
-    return Sum(gettext("less is better"), expression, str(100 * (highest + lowest - raw) // highest))
+    named = (
+        f"100 \u00d7 ({highest_text(highest)} + {lowest_text(lowest)} \u2212 {raw_text(raw)})"
+        f" / {highest_text(highest)}"
+    )
+    return Sum(gettext("less is better"), expression, str(100 * (highest + lowest - raw) // highest), named)
 
 
 def ignored(row: PluginScores, place: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from django.utils.translation import gettext
 
-from schedviz.web.explain.sums import Sum, fraction
+from schedviz.web.explain.sums import Sum, amount, fraction
 from simulator.decision import PluginScores
 
 CUSTOM: Final = 10
@@ -34,48 +34,74 @@ def fit(row: PluginScores, at: int) -> list[Sum]:
         return by_shape(row, resources)
     one = most if row.strategy == "MostAllocated" else least
     sums = [one(each) for each in resources]
-    return [*sums, mean([int(each.result) for each in sums], [each.weight for each in resources])]
+    return [*sums, mean(resources, [int(each.result) for each in sums])]
 
 
 def least(of: Held) -> Sum:
     if of.requested > of.capacity:
         return Sum(of.name, "0", "0")
     free = (of.capacity - of.requested) * 100 // of.capacity
-    return Sum(of.name, f"({of.capacity}-{of.requested})*100/{of.capacity}", str(free))
+    expression = f"({of.capacity}-{of.requested})*100/{of.capacity}"
+    named = f"({allocatable(of)} \u2212 {requested(of)}) \u00d7 100 / {allocatable(of)}"
+    return Sum(of.name, expression, str(free), named)
 
 
 def most(of: Held) -> Sum:
-    used = min(of.requested, of.capacity)
-    return Sum(of.name, f"{used}*100/{of.capacity}", str(used * 100 // of.capacity))
+    of = of._replace(requested=min(of.requested, of.capacity))
+    expression = f"{of.requested}*100/{of.capacity}"
+    named = f"{requested(of)} \u00d7 100 / {allocatable(of)}"
+    return Sum(of.name, expression, str(of.requested * 100 // of.capacity), named)
 
 
-def mean(scores: Sequence[int], weights: Sequence[int]) -> Sum:
+def requested(of: Held) -> str:
+    return gettext("requested %(amount)s") % {"amount": amount(of.name, of.requested)}
+
+
+def allocatable(of: Held) -> str:
+    return gettext("allocatable %(amount)s") % {"amount": amount(of.name, of.capacity)}
+
+
+def mean(resources: Sequence[Held], scores: Sequence[int]) -> Sum:
     if not scores:
         return Sum(gettext("the node has none of the resources"), "0", "0")
+    weights = [each.weight for each in resources]
     total = sum(score * weight for score, weight in zip(scores, weights, strict=True))
-    products = "+".join(f"{score}*{weight}" for score, weight in zip(scores, weights, strict=True))
-    divisor = "+".join(str(weight) for weight in weights)
-    return Sum(gettext("weighted mean"), f"({products})/({divisor})", str(total // sum(weights)))
+    products, named = weighted(resources, scores)
+    result = str(total // sum(weights))
+    return Sum(gettext("weighted mean"), products, result, named)
+
+
+def weighted(resources: Sequence[Held], scores: Sequence[int]) -> tuple[str, str]:
+    """The expression of the weighted mean of scores, without and with names."""
+    pairs = [*zip(resources, scores, strict=True)]
+    products = "+".join(f"{score}*{each.weight}" for each, score in pairs)
+    divisor = "+".join(str(each.weight) for each in resources)
+    weight = gettext("weight")
+    named = " + ".join(f"{each.name} {score} \u00d7 {weight} {each.weight}" for each, score in pairs)
+    return f"({products})/({divisor})", f"({named}) / ({' + '.join(str(each.weight) for each in resources)})"
 
 
 def by_shape(row: PluginScores, resources: Sequence[Held]) -> list[Sum]:
-    sums, scores, weights = [], [], []
+    sums, scores, scored = [], [], []
     for each in resources:
         used = 100 if each.requested > each.capacity else each.requested * 100 // each.capacity
-        expression = "100" if each.requested > each.capacity else f"{each.requested}*100/{each.capacity}"
-        sums.append(Sum(gettext("%(resource)s used") % {"resource": each.name}, expression, str(used)))
+        expression, named = "100", ""
+        if each.requested <= each.capacity:
+            expression = f"{each.requested}*100/{each.capacity}"
+            named = f"{requested(each)} \u00d7 100 / {allocatable(each)}"
+        sums.append(Sum(gettext("%(resource)s used") % {"resource": each.name}, expression, str(used), named))
         on_shape = shape_at(row.shape, used)
         sums.append(on_shape)
         if int(on_shape.result):  # upstream does not count the weight of a score of 0
             scores.append(int(on_shape.result))
-            weights.append(each.weight)
+            scored.append(each)
     if not scores:
         return [*sums, Sum(gettext("weighted mean"), "0", "0")]
-    total = sum(score * weight for score, weight in zip(scores, weights, strict=True))
-    products = "+".join(f"{score}*{weight}" for score, weight in zip(scores, weights, strict=True))
-    divisor = "+".join(str(weight) for weight in weights)
-    rounded = floor(total / sum(weights) + 0.5)
-    return [*sums, Sum(gettext("weighted mean, rounded"), f"round(({products})/({divisor}))", str(rounded))]
+    total = sum(score * each.weight for each, score in zip(scored, scores, strict=True))
+    products, named = weighted(scored, scores)
+    rounded = str(floor(total / sum(each.weight for each in scored) + 0.5))
+    name = gettext("weighted mean, rounded")
+    return [*sums, Sum(name, f"round({products})", rounded, f"round({named})")]
 
 
 def shape_at(shape: Sequence[tuple[int, int]], used: int) -> Sum:
@@ -100,7 +126,14 @@ def balanced(row: PluginScores, at: int) -> list[Sum]:
     resources = held(row, at)
     fractions = [min(each.requested / each.capacity, 1.0) for each in resources]
     sums = [
-        Sum(each.name, "1" if value == 1.0 else f"{each.requested}/{each.capacity}", fraction(value))
+        Sum(each.name, "1", "1")
+        if value == 1.0
+        else Sum(
+            each.name,
+            f"{each.requested}/{each.capacity}",
+            fraction(value),
+            f"{requested(each)} / {allocatable(each)}",
+        )
         for each, value in zip(resources, fractions, strict=True)
     ]
     shown = [each.result for each in sums]

@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+UNITS: Final = ((1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
+
 DIGITS: Final = 6
 """Decimal places of a fraction that is shown; results are computed from the exact value."""
 
@@ -15,10 +17,23 @@ class Sum(msgspec.Struct, frozen=True):
     name: str
     expression: str
     result: str
+    named: str = ""
+    """The expression with the names and units of its numbers; empty if it has only numbers that say
+    themselves what they are."""
 
     @property
     def text(self) -> str:
         return f"{self.expression} = {self.result}"
+
+
+def amount(resource: str, value: int) -> str:
+    """The amount of a resource with its unit, not rounded: 7900m of cpu, 24320Mi of memory."""
+    if resource == "cpu":
+        return f"{value}m"
+    if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
+        unit = next(((size, suffix) for size, suffix in UNITS if value and value % size == 0), (1, ""))
+        return f"{value // unit[0]}{unit[1]}"
+    return str(value)
 
 
 def signed(value: int) -> str:

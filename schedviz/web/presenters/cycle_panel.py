@@ -15,11 +15,11 @@ from .filter_matrix import Matrix
 from .parts import PartRenderer
 from .picture import Picture
 from .priority import Ranks
-from .score_table import ScoreCell, Scores
+from .score_table import ScoreCell, ScoreRow, Scores
 
 PANEL: Final = "cycle"
 PIECES: Final = ("title", "earlier", "steps", "subject", "preemption", "play", "scores", "matrix")
-BLANK: Final = ScoreCell("", 0, 0, 0)
+BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
 
 
 class Title(msgspec.Struct, frozen=True):
@@ -56,15 +56,10 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 class ScorePiece(msgspec.Struct, frozen=True):
-    """One cell of the score table. ``place``: its column, from 0."""
+    """One cell of the score table. ``place``: its row, from 0."""
 
     place: int
-    plugin: str
-    weight: int
-    best: int
-    raw: int
-    normalized: int
-    weighted: int
+    cell: ScoreCell
 
 
 class CyclePanel:
@@ -130,25 +125,18 @@ class CyclePanel:
         self._piece("subject/headline", "panels/headline.html", Headline(view.outcome, view.headline))
 
     def _scores(self, scores: Scores) -> None:
-        columns = len(scores.nodes)
         table = replace(
             scores,
-            nodes=[""] * columns,
-            rows=[replace(row, cells=[BLANK] * columns, best=0) for row in scores.rows],
-            totals=[0] * columns,
+            rows=[ScoreRow("", [BLANK] * len(scores.plugins), 0)] * len(scores.rows),
             sentence="",
         )
         self._piece("scores", "parts/scores.html", table)
         self._piece("scores/sentence", "parts/sentence_of_scores.html", scores.sentence)
-        for place, node in enumerate(scores.nodes):
-            self._piece(f"scores/h{place}", "parts/node_name.html", node)
-            self._piece(f"scores/t{place}", "parts/total.html", scores.totals[place])
-        for number, row in enumerate(scores.rows):
-            for place, cell in enumerate(row.cells):
-                score = ScorePiece(
-                    place, row.plugin, row.weight, row.best, cell.raw, cell.normalized, cell.weighted
-                )
-                self._piece(f"scores/{number}-{place}", "parts/score.html", score)
+        for place, row in enumerate(scores.rows):
+            self._piece(f"scores/n{place}", "parts/score_node.html", row.node)
+            self._piece(f"scores/t{place}", "parts/total.html", row.total)
+            for number, cell in enumerate(row.cells):
+                self._piece(f"scores/{place}-{number}", "parts/score.html", ScorePiece(place, cell))
 
     def _matrix(self, matrix: Matrix) -> None:
         table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[])

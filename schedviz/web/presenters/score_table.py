@@ -1,4 +1,4 @@
-"""The score table of one cycle: the best nodes side by side, with the score that each plugin gave them."""
+"""The score table of one cycle: a row for each of the best nodes, a column for each plugin."""
 
 from heapq import nsmallest
 from typing import Final
@@ -11,28 +11,31 @@ from simulator.decision import Decision
 from .node_names import node_name
 
 SCORED_AT_MOST: Final = 8
-"""Columns of the score table: nodes, best first."""
+"""Rows of the score table: nodes, best first."""
 
 
 class ScoreCell(msgspec.Struct, frozen=True):
-    node: str
+    plugin: str
+    weight: int
+    best: int
+    """The largest weighted score in the column, which is the full width of a bar."""
     raw: int
     normalized: int
     weighted: int
 
 
 class ScoreRow(msgspec.Struct, frozen=True):
-    plugin: str
-    weight: int
+    node: str
     cells: list[ScoreCell]
-    best: int
-    """The largest weighted score in the row, which is the full width of a bar."""
+    """In the order of the plugins."""
+    total: int
 
 
 class Scores(msgspec.Struct, frozen=True):
-    nodes: list[str]
+    plugins: list[tuple[str, int]]
+    """The columns: each plugin with its weight."""
     rows: list[ScoreRow]
-    totals: list[int]
+    """The best nodes, the selected one first."""
     more: int
     skipped: list[str]
     sentence: str
@@ -42,26 +45,20 @@ def scores(decision: Decision) -> Scores | None:
     if not decision.totals:
         return None
     shown = best_first(decision)
+    best = [max((row.weighted[at] for at in shown), default=0) for row in decision.scores]
     return Scores(
-        nodes=[decision.nodes[decision.feasible[place]] for place in shown],
+        plugins=[(row.plugin, row.weight) for row in decision.scores],
         rows=[
             ScoreRow(
-                plugin=row.plugin,
-                weight=row.weight,
-                cells=[
-                    ScoreCell(
-                        decision.nodes[decision.feasible[at]],
-                        row.raw[at],
-                        row.normalized[at],
-                        row.weighted[at],
-                    )
-                    for at in shown
+                decision.nodes[decision.feasible[at]],
+                [
+                    ScoreCell(row.plugin, row.weight, most, row.raw[at], row.normalized[at], row.weighted[at])
+                    for row, most in zip(decision.scores, best, strict=True)
                 ],
-                best=max((row.weighted[at] for at in shown), default=0),
+                decision.totals[at],
             )
-            for row in decision.scores
+            for at in shown
         ],
-        totals=[decision.totals[at] for at in shown],
         more=len(decision.totals) - len(shown),
         skipped=decision.pre_score_skipped,
         sentence=score_sentence(decision, shown),
@@ -80,7 +77,7 @@ def best_first(decision: Decision) -> list[int]:
 
 
 def node_at(decision: Decision, place: str) -> str:
-    """The node in a column of the score table, counted from 0; empty if there is no such column."""
+    """The node in a row of the score table, counted from 0; empty if there is no such row."""
     shown = best_first(decision)
     if not place.isdecimal() or len(place) > 2 or int(place) >= len(shown):
         return ""
