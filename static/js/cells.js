@@ -3,7 +3,19 @@
 const SHELF = 40; // minimum width at which pods are drawn as blocks; narrower cells have one bar
 const NAMED = 64; // minimum width at which the name is drawn
 const FRAMED = 10; // minimum width at which a feasible node has a frame; narrower ones have only the bar of the score
-const FIELDS = ["name", "full", "fullest", "cpu", "memory", "pods", "rank", "marks", "words", "blocks"];
+const FIELDS = [
+  "name",
+  "short",
+  "full",
+  "fullest",
+  "cpu",
+  "memory",
+  "pods",
+  "rank",
+  "marks",
+  "words",
+  "blocks",
+];
 const STATES = ["running", "starting", "victim", "terminating", "ghost"];
 const RANKS = 7;
 const SHADES = "abcdefghi";
@@ -128,7 +140,7 @@ function detailed(context, cell, { x, y, width, height }, colours) {
     context.clip();
     context.fillStyle = colours.ink;
     context.font = `600 10.5px ${colours.mono}`;
-    context.fillText(cell.name, x + 7, y + 11);
+    context.fillText(cell.short || cell.name, x + 7, y + 11);
     context.restore();
   }
   const shelf = { x: x + 6, y: y + top, width: width - 9, height: height - top - foot };

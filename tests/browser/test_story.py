@@ -130,14 +130,16 @@ def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) 
     # The arithmetic of a cell, at an address of its own, and rows in the order of a column.
     fit.locator("a").click()
     shown = screen.locator("#arithmetic")
-    expect(shown).to_contain_text("(allocatable 8000m \u2212 requested 1000m) \u00d7 100 / allocatable 8000m = 87")
+    expect(shown).to_contain_text(
+        "(allocatable 8000m \u2212 requested 1000m) \u00d7 100 / allocatable 8000m = 87"
+    )
     expect(shown).to_contain_text("times the weight")
     held = screen.locator("#detail .scores")
-    held.get_by_role("button", name="node").click()
+    held.get_by_role("button", name="node", exact=True).click()
     expect(held.locator("thead th").first).to_have_attribute("aria-sort", "ascending")
     names = held.locator("tbody th").all_inner_texts()
     assert names == sorted(names)
-    held.get_by_role("button", name="node").press("Enter")
+    held.get_by_role("button", name="node", exact=True).press("Enter")
     assert held.locator("tbody th").all_inner_texts() == names[::-1]
 
 

@@ -46,7 +46,7 @@ def test_many_nodes_make_a_grid_and_a_bound_pod_sends_one_chunk_of_it() -> None:
     changed = drawn(screen, picture)
     assert {name for name in changed if name.startswith("nodes")} == {"nodes/g0-0", "nodes/h0"}
     [[cell]] = [[cell for cell in chunk if cell[0] == "n8"] for chunk in data(changed["nodes/g0-0"])]
-    assert cell[:6] == ["n8", 75, "", 75, 0, 1]
+    assert cell[:7] == ["n8", "", 75, "", 75, 0, 1]
     assert len(changed["nodes/g0-0"]) < 2_500
     for number in range(50):
         picture.watch_event(WatchEvent("DELETED", NODES, f"n{number}", node(f"n{number}"), 9))
@@ -68,7 +68,7 @@ def test_a_cell_has_the_codes_that_a_card_has() -> None:
     assert states == [("starting", 5), ("running", 1), ("terminating", 0), ("ghost", 5)]
     assert {int(block[1:], 36) for block in blocks} == {250}
     assert "<" not in grid.json([cell])
-    assert json.loads(grid.json([cell]))[0][8] == cell.words
+    assert json.loads(grid.json([cell]))[0][9] == cell.words
 
 
 def test_verdicts_of_all_nodes_are_one_line_of_codes() -> None:
@@ -95,11 +95,11 @@ def test_nodes_stand_in_groups_with_their_sums() -> None:
     html = drawn(screen, picture, look)["nodes"]
     headings = re.findall(r"<b>(.*?)</b> <span>(.*?)</span>", html)
     assert headings == [
-        ("fixed", "80 nodes · 0 pods · cpu 0\u00a0% · memory 0\u00a0%"),
-        ("spot", "21 nodes · 1 pod · cpu 2\u00a0% · memory 0\u00a0%"),
+        ("fixed", "cpu\u00a00\u00a0% ·\u00a0memory\u00a00\u00a0% · 0 pods · 80 nodes"),
+        ("spot", "cpu\u00a02\u00a0% ·\u00a0memory\u00a00\u00a0% · 1 pod · 21 nodes"),
     ]
     picture.watch_event(WatchEvent("DELETED", PODS, "default/a", pod("a", node="n0"), 9))
-    assert "21 nodes · 0 pods · cpu 0" in drawn(screen, picture, look)["nodes/h1"]
+    assert "memory\u00a00\u00a0% · 0 pods · 21 nodes" in drawn(screen, picture, look)["nodes/h1"]
     offered = [key for key, _, _ in groups.choices(picture, "pool")]
     assert offered == ["", "pool", groups.UNGROUPED]  # not what is different on every node
     each = groups.overview(picture, "id").groups

@@ -4,8 +4,12 @@ from django.template.loader import render_to_string
 
 from schedviz.store.model import Clock
 from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters import nodes
 from schedviz.web.presenters.node_names import NO_NAMES, NodeNames, short_node_names, using
+from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.priority import Ranks
 from schedviz.web.presenters.screen import Screen
+from simulator.api import Manifest
 from tests.real_cluster import real_cluster
 
 from .watched import Watched
@@ -119,3 +123,36 @@ def test_generated_parts_of_a_pods_name_are_told_apart() -> None:
     assert 'checkout<span class="gen">-7d9f8b6c5-x2x7q</span>' in html
     assert "gen" not in render_to_string("parts/pod_name.html", {"label": "<b>-1"})
     assert "&lt;b&gt;" in render_to_string("parts/pod_name.html", {"label": "<b>-1"})
+
+
+def test_cards_show_what_some_pod_requests() -> None:
+    def shown(picture: Picture, name: str) -> list[str]:
+        return [meter.resource for meter in nodes.card(picture, Ranks(()), name).meters]
+
+    picture = Picture()
+    for name, more in (("plain", {}), ("with-gpu", {"nvidia.com/gpu": "1", "hugepages-2Mi": "4Mi"})):
+        amounts = {"cpu": "4", "memory": "8Gi", "pods": "10", **more}
+        metadata = {"name": name, "resourceVersion": "1"}
+        picture.object("nodes", {"metadata": metadata, "status": {"allocatable": amounts}})
+    assert shown(picture, "with-gpu") == ["cpu", "memory"], "what there is, while nothing is requested"
+    requests = {"cpu": "1", "nvidia.com/gpu": "1"}
+    waits = pod("trainer", requests=requests)
+    picture.dirty_nodes.clear()
+    picture.object("pods", waits)
+    assert (shown(picture, "plain"), shown(picture, "with-gpu")) == (["cpu"], ["cpu", "nvidia.com/gpu"])
+    assert picture.dirty_nodes == {"plain", "with-gpu"}
+    picture.dirty_nodes.clear()
+    picture.object("pods", {**waits, "metadata": {**waits["metadata"], "resourceVersion": "2"}})
+    assert not picture.dirty_nodes, "the only request for it has not ended"
+    picture.object("pods", {**waits, "status": {"phase": "Succeeded"}})
+    assert shown(picture, "with-gpu") == ["cpu", "memory"]
+    for number in range(9):
+        picture.object("pods", pod(f"p{number}", on="plain", requests={"cpu": "100m"}))
+    assert shown(picture, "plain") == ["cpu", "pods"], "it may take one more"
+
+
+def pod(name: str, on: str = "", requests: dict[str, str] | None = None) -> Manifest:
+    container = {"name": "c", "image": "i", "resources": {"requests": requests or {}}}
+    spec = {"containers": [container], **({"nodeName": on} if on else {})}
+    metadata = {"name": name, "namespace": "default", "uid": name, "resourceVersion": "1"}
+    return {"metadata": metadata, "spec": spec, "status": {"phase": "Running" if on else "Pending"}}

@@ -228,12 +228,13 @@ def test_only_what_changed_is_drawn_again() -> None:
     picture, screen = Picture(), Screen("/s/x/")
     for name in ("n1", "n2"):
         picture.object(NODES, node(name))
+    picture.object(PODS, pod("b", node="n2"))
     drawn(screen, picture)
     assert drawn(screen, picture) == set()
     picture.object(PODS, pod("a", node="n1"))
     card = nodes_panel.node_part("n1")
-    meters = {f"{card}/m{place}" for place in (0, 2)}  # cpu and pods
-    assert drawn(screen, picture) == {f"{card}/pods", *meters, nodes_panel.heading_part(0), "summary", "hint"}
+    meters = {f"{card}/m0"}  # cpu
+    assert drawn(screen, picture) == {f"{card}/pods", *meters, nodes_panel.heading_part(0), "summary"}
     picture.decided(SCHEDULED)
     assert drawn(screen, picture) == {
         f"{nodes_panel.node_part('n1')}/verdict",

@@ -23,12 +23,12 @@ from simulator.trace import LaneEntry
 from . import events, load, meanings, nodes, permalinks, queue, reasons
 from . import format as fmt
 from .events import PodEvent
-from .nodes import Card
+from .nodes import Card, Meter
 from .permalinks import Permalinks
 from .picture import NODES, PODS, Picture
 from .pod_history import PodHistory, pod_history
 from .queue import Chip
-from .records import pod_record
+from .records import NO_LOAD, pod_record
 from .sentences import EventSentences, LogLine, linked_names
 
 LINES_AT_MOST: Final = 20
@@ -87,6 +87,8 @@ class GonePod(msgspec.Struct, frozen=True):
 
 class NodeDetail(msgspec.Struct, frozen=True):
     card: Card
+    meters: list[Meter]
+    """Of all resources; the card has those that are requested."""
     zone: str
     labels: dict[str, str]
     conditions: list[ConditionView]
@@ -213,6 +215,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
     node = picture.nodes[name]
     return NodeDetail(
         card=nodes.card(picture, load.ranks(sandbox), name),
+        meters=nodes.meters(node, picture.loads.get(name, NO_LOAD)),
         zone=node.zone,
         labels=labels_of(manifest),
         conditions=conditions(manifest),

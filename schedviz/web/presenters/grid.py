@@ -15,6 +15,7 @@ from simulator.decision import Decision
 
 from . import verdicts
 from .groups import Overview
+from .node_names import node_name
 from .nodes import (
     BASE_RESOURCES,
     BLOCKS_AT_MOST,
@@ -48,6 +49,8 @@ class Cell(msgspec.Struct, frozen=True, array_like=True):
     its pods (:func:`pod_code`)."""
 
     name: str
+    short: str
+    """The short name; empty if it is the whole one."""
     full: int
     fullest: str
     cpu: int
@@ -86,6 +89,7 @@ def cell(picture: Picture, ranks: Ranks, name: str) -> Cell:
     fullest = max(shares, key=lambda resource: shares[resource], default="")
     return Cell(
         name=name,
+        short="" if (short := node_name(name)) == name else short,
         full=shares.get(fullest, 0),
         fullest="" if fullest in BASE_RESOURCES else fullest,
         cpu=shares.get("cpu", 0),

@@ -14,15 +14,15 @@ from .records import NO_LOAD, POD_COUNT, NodeRecord
 
 CARDS_AT_MOST: Final = 60
 """With more nodes the page has a grid of cells: sixty cards are three screens."""
-ROOMY_AT_MOST: Final = 12
-"""Up to this number of nodes, cards are larger."""
+ROOMY_AT_MOST: Final = 11
+"""Up to this number of nodes, cards name their pods; with more they are compact: thirty are in sight."""
 GROUPS_AT_MOST: Final = 60
 """Groups of one page. The nodes with other values are in one more group at the end."""
 LABELS_OFFERED: Final = 50
 UNGROUPED: Final = "-"
 """The choice of all nodes in one group. It is not a valid key of a label."""
 
-Size = Literal["roomy", "cards", "dense"]
+Size = Literal["roomy", "compact", "dense"]
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def overview(picture: Picture, by: str) -> Overview:
 def size(nodes: int) -> Size:
     if nodes > CARDS_AT_MOST:
         return "dense"
-    return "roomy" if nodes <= ROOMY_AT_MOST else "cards"
+    return "roomy" if nodes <= ROOMY_AT_MOST else "compact"
 
 
 def group_value(node: NodeRecord, by: str) -> str:
@@ -105,7 +105,7 @@ class Totals:
 
     def heading(self, place: int, group: Group) -> GroupHeading:
         room = {resource: self._sums[f"{resource} of"] for resource in SHARED}
-        shares = " · ".join(requested_shares(self._sums, room))
+        shares = " ·\u00a0".join(requested_shares(self._sums, room))
         return GroupHeading(place, group.name, len(group.nodes), self._sums[PODS], shares)
 
 

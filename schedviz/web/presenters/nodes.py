@@ -14,12 +14,14 @@ from simulator.api import Micros
 from . import format as fmt
 from .picture import Picture
 from .priority import Ranks
-from .records import NO_LOAD, Load, NodeRecord, PodRecord
+from .records import NO_LOAD, POD_COUNT, Load, NodeRecord, PodRecord
 
 BLOCKS_AT_MOST: Final = 48
 """Blocks of one card; with more they would be too narrow. The number of other pods is shown."""
 SHARED: Final = ("cpu", "memory")
 """The resources in headings and summaries."""
+NEARLY_FULL: Final = 90
+"""The percentage of the pods that a node may have, from which its card shows their number."""
 BASE_RESOURCES: Final = (*SHARED, "pods")
 
 PodState = Literal["running", "starting", "victim", "terminating", "ghost"]
@@ -126,7 +128,7 @@ def summary(picture: Picture) -> str:
 def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> list[str]:
     """["cpu 58 %", "memory 36 %"]; without resources that no node has. room: allocatable."""
     return [
-        f"{resource} {requested.get(resource, 0) * 100 // room[resource]}\u00a0%"
+        f"{resource}\u00a0{requested.get(resource, 0) * 100 // room[resource]}\u00a0%"
         for resource in SHARED
         if room.get(resource)
     ]
@@ -147,7 +149,7 @@ def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None
         blocks=[kept.block(picture, ranks, node, pod) for pod in pods[:BLOCKS_AT_MOST]],
         more=max(0, len(pods) - BLOCKS_AT_MOST),
         ghosts=ghosts(picture, ranks, node, pods),
-        meters=meters(node, picture.loads.get(name, NO_LOAD)),
+        meters=card_meters(picture, node),
     )
 
 
@@ -238,6 +240,19 @@ def dominant_share(node: NodeRecord, pod: PodRecord) -> int:
         if node.allocatable.get(resource)
     ]
     return min(1000, max(shares, default=0))
+
+
+def card_meters(picture: Picture, node: NodeRecord) -> list[Meter]:
+    """The meters of a card: of the resources that some pod requests and the node has; of cpu and memory if
+    no pod requests anything; of pods if the node may take few more."""
+    load = picture.loads.get(node.name, NO_LOAD)
+    wanted = picture.wanted.keys() or {*SHARED}
+    return [
+        each
+        for each in meters(node, load)
+        if (each.resource == POD_COUNT and each.percent >= NEARLY_FULL)
+        or (each.resource in wanted and (node.allocatable.get(each.resource) or load.requests[each.resource]))
+    ]
 
 
 def meters(node: NodeRecord, load: Load) -> list[Meter]:

@@ -54,6 +54,8 @@ class Picture:
         self.loads: dict[str, Load] = {}
         """``loads``, ``load``: what these pods request, by node and over all nodes."""
         self.load = Load()
+        self.wanted: Counter[str] = Counter()
+        """The number of unfinished pods that request each resource; without resources that none requests."""
         self.room: Counter[str] = Counter()
         """The allocatable resources of all nodes together."""
         self.nominated: dict[str, dict[str, PodRecord]] = {}
@@ -184,7 +186,20 @@ class Picture:
         for resource, amount in node.allocatable.items():
             self.room[resource] += sign * amount
 
+    def _want(self, pod: PodRecord, sign: Literal[1, -1]) -> None:
+        """Count what a pod requests. Cards show only resources that some pod requests."""
+        if pod.phase in FINISHED:
+            return
+        for resource in (name for name, amount in pod.requests.items() if amount):
+            known = self.wanted[resource]
+            self.wanted[resource] += sign
+            if not self.wanted[resource]:
+                del self.wanted[resource]
+            if not known or resource not in self.wanted:
+                self.dirty_nodes.update(self.nodes)
+
     def _pod(self, pod: PodRecord) -> None:
+        self._want(pod, 1)  # first, so that the only request for a resource does not end in between
         self._forget_pod(pod.key)
         self.pods[pod.key] = pod
         self.priorities[pod.priority] += 1
@@ -205,6 +220,7 @@ class Picture:
         pod = self.pods.pop(key, None)
         if pod is None:
             return
+        self._want(pod, -1)
         self.unqueued.pop(key, None)
         self.priorities[pod.priority] -= 1
         if not self.priorities[pod.priority]:
