@@ -24,6 +24,7 @@ from simulator.apiserver.status import (
     Forbidden,
     Invalid,
     NotFound,
+    StatusError,
     TooLarge,
 )
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate
@@ -71,11 +72,15 @@ def admit(
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
     overlay = Overlay(reader)
     for index, document in enumerate(documents):
-        # A form that asks for many copies passes the same document many times: decode it once.
-        if index == 0 or document is not documents[index - 1]:
-            resource, decoded = _decode_document(document, overlay)
-        number = f"{source}/{index}"
-        _create(resource, copy.deepcopy(decoded), overlay, now, source=number, namespace=namespace)
+        try:
+            # A form that asks for many copies passes the same document many times: decode it once.
+            if index == 0 or document is not documents[index - 1]:
+                resource, decoded = _decode_document(document, overlay)
+            number = f"{source}/{index}"
+            _create(resource, copy.deepcopy(decoded), overlay, now, source=number, namespace=namespace)
+        except StatusError as error:
+            error.document = index
+            raise
     return Admission(overlay.changes, overlay.versions)
 
 

@@ -23,9 +23,11 @@ time."""
 class ManifestError(ValueError):
     """The text is not a manifest. The message is one line, with the line number if it is known."""
 
-    def __init__(self, problem: str, line: int | None = None) -> None:
-        super().__init__(f"line {line}: {problem}" if line else problem)
+    def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
+        place = f"line {line}, column {column}" if column else f"line {line}"
+        super().__init__(f"{place}: {problem}" if line else problem)
         self.line = line
+        self.column = column
 
 
 class TooLong(ManifestError):

@@ -104,7 +104,9 @@ def _to_causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
             message = invalid(field, value, f"must be of type {wanted}{hint}").message
             yield Cause(field, message, "FieldValueTypeInvalid")
         case "format":
-            yield invalid(field, value, str(error.cause))
+            close = quantity.suggest(value) if expected == "quantity" else []
+            hint = "; did you mean " + " or ".join(f'"{each}"' for each in close) + "?" if close else ""
+            yield invalid(field, value, f"{error.cause}{hint}")
         case "enum":
             yield not_supported(field, value, expected)
 

@@ -26,7 +26,7 @@ def parse_json_value(text: str) -> Any:
         count_values(value)
         json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise ManifestError(f"not JSON: {error.msg}", error.lineno) from None
+        raise ManifestError(f"not JSON: {error.msg}", error.lineno, error.colno) from None
     except RecursionError:
         raise ManifestError(f"nested deeper than {MAX_DEPTH} levels") from None
     except UnicodeEncodeError:

@@ -83,6 +83,8 @@ class StatusError(Refusal):
         self.group = group
         self.name = name
         self.causes = tuple(causes)
+        self.document = 0
+        """Which of the documents of the request was refused, the first being 0."""
 
     def status(self) -> Manifest:
         """Return the ``Status`` manifest (meta/v1)."""

@@ -7,7 +7,8 @@ in JSON, except that a number with a leading 0 is octal, as for kubectl (``defau
 
 import re
 from collections.abc import Callable
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -40,7 +41,8 @@ def parse_yaml_documents(text: str) -> list[Any]:
         raise ManifestError("control characters are not allowed", line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise ManifestError(f"not YAML: {error.problem}", mark.line + 1 if mark else None) from None
+        place = (mark.line + 1, mark.column + 1) if mark else ()
+        raise ManifestError(f"not YAML: {error.problem}", *place) from None
 
 
 _Anchors = dict[str | None, tuple[int, int]]
@@ -169,40 +171,56 @@ for _kind, _pattern, _first in (
     _Loader.add_implicit_resolver(f"{_YAML}{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first])
 
 
-def line_of_field(text: str, field: str) -> int | None:
-    """Return the line of a field in the first document of a text, or of its nearest parent that exists.
+class Position(NamedTuple):
+    """A place in a text; both numbers begin with 1."""
+
+    line: int
+    column: int
+
+
+def position_of_field(text: str, field: str, document: int = 0) -> Position | None:
+    """Return the position of a field in a document of a text, or of its nearest parent that exists.
 
     :func:`parse_yaml_documents` must have accepted the text. ``field`` is a path in the API server's
-    notation."""
+    notation, ``document`` the number of the document among those that are not empty."""
     try:
-        node = next(yaml.compose_all(text, Loader=_Loader), None)
+        nodes = (node for node in yaml.compose_all(text, Loader=_Loader) if not _is_null(node))
+        node = next(islice(nodes, document, None), None)
     except yaml.YAMLError:
         return None  # JSON that is not valid YAML
-    line = None
+    found = None
     while isinstance(node, yaml.CollectionNode) and field:
-        found = _find_child(node, field)
-        if found is None:
+        child = _find_child(node, field)
+        if child is None:
             break
-        line, node, field = found
-    return line
+        found, node, field = child
+    return found
 
 
-def _find_child(node: yaml.CollectionNode, field: str) -> tuple[int, yaml.Node, str] | None:
-    """Find the child of a list or mapping that a path begins with. Returns its line, its value and the rest
-    of the path; None if there is no such child. Of several matching keys the longest is used, as keys may
-    contain dots."""
+def _is_null(node: yaml.Node | None) -> bool:
+    return node is None or node.tag == f"{_YAML}null"
+
+
+def _position(node: yaml.Node) -> Position:
+    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _find_child(node: yaml.CollectionNode, field: str) -> tuple[Position, yaml.Node, str] | None:
+    """Find the child of a list or mapping that a path begins with. Returns its position, its value and the
+    rest of the path; None if there is no such child. Of several matching keys the longest is used, as keys
+    may contain dots."""
     if isinstance(node, yaml.SequenceNode):
         number, _, rest = field.removeprefix("[").partition("]")
         if not number.isdecimal() or int(number) >= len(node.value):
             return None
         item = node.value[int(number)]
-        return _line(item), item, rest
+        return _position(item), item, rest
     field = field.removeprefix(".")
-    best: tuple[int, yaml.Node, str] | None = None
+    best: tuple[Position, yaml.Node, str] | None = None
     longest = -1
     for key, value in node.value:
         for name in (key.value, f"[{key.value}]"):
             rest = field[len(name) :]
             if field.startswith(name) and rest[:1] in ("", ".", "[") and len(name) > longest:
-                best, longest = (_line(key), value, rest), len(name)
+                best, longest = (_position(key), value, rest), len(name)
     return best

@@ -15,6 +15,7 @@ MAX_INT64 = (1 << 63) - 1
 MAX_NANOS = MAX_INT64 * NANO  # Larger quantities are capped, as upstream.
 
 _GRAMMAR = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([a-zA-Z]*)([+-]?[0-9]+)?", re.ASCII)
+_MEANT = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*([a-zA-Z]*)\s*", re.ASCII)
 _SUFFIXES = {
     "": Fraction(1),
     "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 10**3),
@@ -76,6 +77,29 @@ def milli_value(nanos: Nanos) -> int:
     """Return thousandths, rounded away from zero and capped to int64 (Quantity.MilliValue)."""
     unit = NANO // 1000
     return min(MAX_INT64, -(-nanos // unit)) if nanos >= 0 else max(-MAX_INT64, nanos // unit)
+
+
+_UNITS = {
+    "b": [""], "byte": [""], "bytes": [""], "core": [""], "cores": [""], "cpu": [""], "cpus": [""],
+    "millicpu": ["m"], "millicore": ["m"], "millicores": ["m"], "mcpu": ["m"],
+    **{prefix.lower() + "i" + unit: [prefix + "i"] for prefix in "KMGTPE" for unit in ("", "b")},
+    **{
+        prefix.lower() + unit: [prefix + "i", "k" if prefix == "K" else prefix]
+        for prefix in "KMGTPE" for unit in ("", "b")
+    },
+}  # fmt: skip
+"""Units that are no suffixes of quantities, in lower case, and the suffixes that may be meant: "1gb" is meant
+as 1Gi or 1G."""
+
+
+def suggest(text: object) -> list[str]:
+    """Return the quantities that a text may have been meant as, which is not one; [] = no idea."""
+    match = _MEANT.fullmatch(text) if isinstance(text, str) and len(text) <= MAX_LENGTH else None
+    if match is None:
+        return []
+    number, unit = match[1].replace(",", "."), match[2].lower()
+    found = [number + suffix for suffix in _UNITS.get(unit, [match[2]] if match[2] in _SUFFIXES else [])]
+    return [each for each in found if each != text]
 
 
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")

@@ -11,10 +11,10 @@ const CONTROLS = {
   u: "#t-until > summary",
   g: "#t-predict",
   w: "#suppose-ask",
-  "/": "#command-open",
+  "/": '#t-more a[href$="/command/"]',
   p: '.create a[href$="/pod/"]',
   c: '.create a[href$="/priorityclass/"]',
-  n: '.create a[href$="/node/"]',
+  n: '#t-more a[href$="/node/"]',
   b: '.create a[href$="/poddisruptionbudget/"]',
   y: '.create a[href$="/yaml/"]',
 };

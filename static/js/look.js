@@ -1,6 +1,7 @@
 // The filter and the grouping. They are kept in the page's address and sent to the server by the socket. The server searches,
 // because it also knows the objects that are not drawn; elements that do not match are faded.
 import { addElementKeys, addShortcut } from "./registry.js";
+import { showTabOf } from "./tabs.js";
 import { isLive } from "./travel.js";
 
 const form = document.getElementById("look");
@@ -60,7 +61,13 @@ form.addEventListener("submit", (event) => {
   sendLook();
 });
 addElementKeys("#q", ["Escape"], clearFilter);
-addShortcut("f", { control: "#q", run: () => filter.select() });
+addShortcut("f", {
+  control: "#q",
+  run: () => {
+    showTabOf(filter);
+    filter.select();
+  },
+});
 addShortcut("t", { control: "#look a[data-dialog]", when: isLive });
 
 // What was typed or chosen before this script was loaded.

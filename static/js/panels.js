@@ -1,11 +1,13 @@
 // Opens panels in the inspector. Without scripts the same links lead to whole pages.
 import { addClick, addShortcut } from "./registry.js";
 import { closeMenuOf } from "./menus.js";
+import { showTabOf, shownSection } from "./tabs.js";
 
 const detail = document.getElementById("detail");
 const main = document.getElementById("main");
 let opener = null; // the address of the element that had the focus before the panel
 let open = ""; // the address of the open panel
+let from = null; // the section that was shown before the panel, on a narrow page
 
 // A score that is equal in the next cycle stays in the page as it is, so its link says "last". Here it gets the number of
 // the cycle that is shown.
@@ -19,6 +21,7 @@ export function openPanel(href) {
   closeMenuOf(document.activeElement);
   opener = document.activeElement?.getAttribute("href");
   open = href;
+  if (!isOpen()) from = shownSection();
   const cycle = cycleOf(href);
   if (cycle && cycle !== shownCycle())
     return document.body.dispatchEvent(new CustomEvent("pin", { detail: href }));
@@ -27,6 +30,7 @@ export function openPanel(href) {
 
 // To be called when a panel was swapped in.
 export function showPanel() {
+  showTabOf(detail);
   const scroll = detail.closest(".scroll");
   scroll.scrollTop = 0;
   detail.querySelector("[data-show]")?.scrollIntoView({ block: "center" });
@@ -70,6 +74,7 @@ function closePanel() {
   if (!isOpen()) return;
   const pinned = shownCycle();
   emptyPanel();
+  showTabOf(from);
   if (pinned) document.body.dispatchEvent(new CustomEvent("unpin"));
   const back = opener && document.querySelector(`main [href="${CSS.escape(opener)}"]`);
   (back || main).focus({ preventScroll: true });

@@ -13,8 +13,10 @@ import "./panels.js";
 import "./picture.js";
 import "./play.js";
 import "./predict.js";
+import "./question.js";
 import "./shortcuts.js";
 import "./tables.js";
+import "./tabs.js";
 import "./travel.js";
 import { Grid } from "./grid.js";
 

@@ -155,7 +155,7 @@ def test_typed_lists_say_once_what_their_items_are() -> None:
     [
         (b"", "the dump is empty"),
         (b'{"kind": "List", "items": [', "not JSON"),
-        (b"a: [1", "line 2: not YAML"),
+        (b"a: [1", "line 2, column 1: not YAML"),
         (b"\xff\xfe", "not UTF-8"),
         (b"\x1f\x8bno", "not gzip"),
         (b"kind: List\nitems:\n- kind: Pod\n- kind: *nobody\n", 'line 4: unknown alias "nobody"'),

@@ -134,7 +134,7 @@ def test_fields_and_yaml_are_kept_in_step(screen: Page, live: Open) -> None:
     expect(dialog.get_by_label("CPU request")).to_have_value("1")
     yaml.fill(good.replace("hostNetwork", "hostNetwerk"))
     expect(dialog.locator("#yaml-said")).to_contain_text(
-        'line 23: unknown field "spec.template.spec.hostNetwerk"'
+        'line 23, column 7: unknown field "spec.template.spec.hostNetwerk"'
     )
     yaml.fill(good)
     dialog.get_by_label("Node selector").fill("")

@@ -32,7 +32,8 @@ def test_killing_the_leader_hands_the_sandbox_to_another_worker(
     expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
     before = sandbox.lease()
     assert before
-    screen.locator("#lead").click()
+    screen.locator("#t-more > summary").click()
+    screen.get_by_role("link", name="Leader election").click()
     panel = screen.locator("#leader-panel")
     expect(panel.locator(".subject")).to_contain_text(before.holder)
     expect(panel).to_contain_text("stands by")

@@ -39,6 +39,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(screen.locator(".node .pod.running")).to_have_count(2)
     pause(sandbox)
 
+    screen.get_by_text("More", exact=True).first.click()
     screen.get_by_role("link", name="+ PriorityClass").click()
     screen.get_by_label("Name", exact=True).fill("urgent")
     screen.get_by_label("Value", exact=True).fill("1000")

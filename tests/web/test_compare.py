@@ -3,17 +3,25 @@
 from collections.abc import Mapping
 
 import pytest
+from django.test import Client
 from msgspec.structs import replace
 
+from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
-from schedviz.store import Store
-from schedviz.web import comparison_form
+from schedviz.store import Meta, Store
+from schedviz.web import comparison_form, ideas
+from schedviz.web.examples import start_example
+from schedviz.web.presenters.compared_scores import compare_scores
 from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, plot, round_up
+from simulator.api import SECOND
+from simulator.apiserver.admission import new_cluster
 from simulator.compare.answer import Curve
 from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.workload import ComparedWorkload
+
+from .samples import node
 
 ASKED = {"workload": "scenario:queue-starvation", "a": "own", "b": "default", "until": "2m"}
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: main, image: web}]}\n"
@@ -79,3 +87,39 @@ def test_lines_keep_within_the_plot_and_their_names_apart() -> None:
     assert abs(drawn.lines[0].label_at - drawn.lines[1].label_at) >= 12
     assert all(TOP <= line.label_at <= BOTTOM for line in drawn.lines)
     assert [round_up(value) for value in (0, 0.3, 1, 7, 100, 101)] == [1, 0.5, 1, 10, 100, 200]
+
+
+def test_examples_of_visitors_are_not_offered(store: Store, sandbox_name: str) -> None:
+    write.create_sandbox(store, Meta(sandbox_name))
+    example = start_example(store, ideas.example_of("queue"), "0123456789ab").name
+    page = Client(headers={"host": "localhost"}).get("/compare/").content.decode()
+    assert f'value="sandbox:{sandbox_name}"' in page
+    assert f'value="sandbox:{example}"' not in page
+    store.delete(sandbox_name)
+    store.delete(example)
+
+
+def test_both_sides_have_the_same_nodes_in_the_same_order() -> None:
+    """The default scheduler takes an empty node, packing the one that is half full."""
+    packing = next(each.config for each in comparison_form.PRESETS if each.name == "packing")
+    requests = {"resources": {"requests": {"cpu": "1", "memory": "4Gi"}}}
+    spec = {"containers": [{"name": "main", "image": "web", **requests}]}
+    cluster = [
+        node("half"),
+        node("empty"),
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {**spec, "nodeName": "half"}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": spec},
+    ]
+    run = ComparisonRun(ComparedWorkload(new_cluster(cluster, 0), 0, 0), Side(), Side(packing), 5 * SECOND)
+    assert [*run.run()]
+    found = run.result().difference
+    assert found
+    a, b = compare_scores([found.a, found.b])
+    assert a
+    assert b
+    assert [row.node for row in a.rows] == [row.node for row in b.rows] == ["empty", "half"]
+    assert [row.selected for row in a.rows] == [True, False]
+    assert [row.selected for row in b.rows] == [False, True]
+    assert all(len(row.cells) == len(side.plugins) for side in (a, b) for row in side.rows)
+    assert int(b.rows[0].total) < int(b.rows[1].total)
+    assert compare_scores([None, found.b])[0] is None

@@ -1,6 +1,7 @@
 """Forms and the YAML beside them as the server brings them in step, and what else is decided without a page:
 merging two edits, draining, configuring."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from schedviz.web.drain import drain_node
 from schedviz.web.forms.base import ManifestForm
 from schedviz.web.forms.conflict import differences, merged
 from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
-from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_document
-from schedviz.web.forms.node import NodeForm
+from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_document, with_position
+from schedviz.web.forms.node import ZONE, NodeForm
 from schedviz.web.forms.notation import (
     LABEL_SELECTOR,
     NODE_AFFINITY,
@@ -26,10 +27,12 @@ from schedviz.web.forms.notation import (
 )
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
+from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.views.stored import ChangedMeanwhile, editable, save_unless_changed
 from simulator.api import Manifest
+from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import Invalid, StatusError
 from simulator.plugins.registry import load, profiles
@@ -184,6 +187,23 @@ def test_a_pod_becomes_a_deployment_and_a_job_and_a_pod_again(sandbox: Sandbox) 
     write.create(sandbox, deployment.form.manifests(made))
 
 
+def test_hundreds_of_nodes_take_turns_in_the_zones_of_the_form(sandbox: Sandbox) -> None:
+    both = after(NodeForm, sandbox, copies="300", zone="zone-a", zones="zone-b,, zone-c, zone-a")
+    assert both.manifest is not None
+    assert both.manifest["metadata"]["labels"] == {ZONE: "zone-a"}
+    made = both.form.manifests(both.manifest)
+    assert "\n" not in lines.create(made)
+    write.create(sandbox, made)
+    zones = Counter(node["metadata"]["labels"][ZONE] for node in sandbox.list("nodes").items)
+    assert zones == {"zone-a": 100, "zone-b": 100, "zone-c": 100}
+    assert not after(NodeForm, sandbox, copies="1001").valid
+    # What is about copies is kept while the YAML is edited, and means nothing for one node.
+    again = FormAndYaml(NodeForm, sandbox, NodeForm.start(sandbox), posted(both, copies="1", cpu="7"))
+    assert again.form.data["zones"] == "zone-b,, zone-c, zone-a"
+    assert again.manifest is not None
+    assert again.form.manifests(again.manifest) == [again.manifest]
+
+
 def test_nodes_are_numbered_on_and_machines_set_what_they_have(sandbox: Sandbox) -> None:
     both = after(NodeForm, sandbox, copies="2", machine="gpu", zone="zone-c")
     assert both.manifest is not None
@@ -208,7 +228,7 @@ def test_causes_stand_beside_their_fields_or_with_their_lines(sandbox: Sandbox) 
         write.create(sandbox, [both.manifest], dry_run=True)
     both.add_causes(refused.value.causes, refused.value.message)
     (problem,) = both.problems
-    assert problem.startswith("line 12: ")
+    assert problem.startswith("line 12, column ")
     assert "spec.colour" in problem
     del both.manifest["spec"]["colour"]
     with pytest.raises(StatusError) as refused:
@@ -337,3 +357,49 @@ def test_a_configuration_is_refused_with_the_paths_that_are_wrong(sandbox: Sandb
         write.configure(sandbox, wrong.manifest, [], dry_run=True)
     wrong.add_causes(refused.value.causes, refused.value.message)
     assert any("profiles[1].pluginConfig[0].args" in problem for problem in wrong.problems)
+
+
+def test_units_that_are_valid_and_not_meant_are_pointed_at() -> None:
+    text = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+    - name: main
+      resources:
+        requests:
+          cpu: 500M
+          memory: 512m
+        limits: {memory: 512Mi, cpu: 500m}
+"""
+    (manifest,) = parse_manifests(text)
+    requests = "spec.containers[0].resources.requests"
+    assert [with_position(text, cause) for cause in find_unit_mistakes(manifest)] == [
+        f"line 9, column 11: {requests}[cpu]: 500M is 500,000,000 CPUs. Did you mean 500m?",
+        f"line 10, column 11: {requests}[memory]: 512m is 0.512 bytes. Did you mean 512Mi?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("1gb", '"1Gi" or "1G"'),
+        ("512MB", '"512Mi" or "512M"'),
+        ("1.5 Gi", '"1.5Gi"'),
+        ("1,5", '"1.5"'),
+        ("64mib", '"64Mi"'),
+        ("100K", '"100Ki" or "100k"'),
+        ("2 cores", '"2"'),
+        ("250millicores", '"250m"'),
+        ("much", ""),
+    ],
+)
+def test_what_is_no_quantity_may_be_meant_as_one(sandbox: Sandbox, text: str, meant: str) -> None:
+    manifest = NodeForm.start(sandbox)
+    manifest["status"]["allocatable"]["memory"] = text
+    with pytest.raises(StatusError) as refused:
+        write.create(sandbox, [NodeForm.start(sandbox), manifest], dry_run=True)
+    (cause,) = refused.value.causes
+    assert refused.value.document == 1
+    assert cause.message.endswith(f"; did you mean {meant}?") == bool(meant)

@@ -97,7 +97,7 @@ def test_to_look_stores_nothing(client: Client, store: Store) -> None:
     ("given", "said"),
     [
         ({"text": ""}, "Choose a file, or paste the text."),
-        ({"text": "a: [1"}, "line 2: not YAML"),
+        ({"text": "a: [1"}, "line 2, column 1: not YAML"),
         (
             {"text": "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
             "no object that the simulator uses",

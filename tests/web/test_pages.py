@@ -168,7 +168,7 @@ def test_the_pod_form_creates_copies_that_the_api_server_names(
         ("pod.cpu", "-1", "must be greater than or equal to 0"),
         ("pod.cpu", "12 potatoes", "quantit"),
         ("pod.copies", "0", "greater than or equal to 1"),
-        ("pod.copies", "100000", "less than or equal to 200"),
+        ("pod.copies", "100000", "less than or equal to 1000"),
         ("pod.node_selector", "disk", "key=value"),
         ("priorityclass.value", "1000000001", "1000000000"),
         ("priorityclass.name", "system-mine", "system-"),
@@ -188,6 +188,20 @@ def test_what_is_wrong_is_said_beside_its_field(
     assert part in field_error(answer.content, field)
 
 
+SECOND_DOCUMENT = """\
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: x}
+---
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: x}
+spec: {containers: [{name: x, image: y, resources: {requests: {memory: 1gb}}}]}
+"""
+
+
 def test_a_form_stands_for_the_yaml_beside_it(client: Client, cluster: str, sandbox: Sandbox) -> None:
     answer = client.post(f"{cluster}new/pod/", {"do": "step", "name": "web"}, headers=HTMX)
     yaml = text(re.findall(rb'<textarea name="yaml"[^>]*>(.*?)</textarea>', answer.content, re.DOTALL)[0])
@@ -199,9 +213,16 @@ def test_a_form_stands_for_the_yaml_beside_it(client: Client, cluster: str, sand
     ("yaml", "part"),
     [
         ("", "no document"),
-        ("a: [", "line"),
+        ("a: [", "line 2, column 1"),
         ("[" * 30_000, ""),
-        ("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containerz: []}", "containerz"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containerz: []}",
+            'did you mean "containers"',
+        ),
+        (
+            SECOND_DOCUMENT,
+            'line 10, column 64: spec.containers[0].resources.requests[memory]: Invalid value: "1gb"',
+        ),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: <script>}\nspec: {containers: []}",
             "RFC 1123",
@@ -220,6 +241,21 @@ def test_yaml_that_is_wrong_stores_nothing_and_stays_in_the_form(
     assert "<script>" not in answer.content.decode()
     assert yaml[:20] in text(answer.content)
     assert sandbox.version() == before
+
+
+def test_yaml_with_a_unit_that_is_not_meant_is_stored_when_it_is_sent_again(
+    client: Client, cluster: str, sandbox: Sandbox
+) -> None:
+    container = "{name: x, image: y, resources: {requests: {memory: 512m}}}"
+    yaml = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec: {{containers: [{container}]}}"
+    answer = client.post(f"{cluster}new/yaml/", {"yaml": yaml})
+    assert answer.status_code == 422
+    assert "line 4, column 64: spec.containers[0].resources.requests[memory]: 512m is 0.512 bytes." in text(
+        answer.content
+    )
+    assert sandbox.get("pods", "default/x") is None
+    assert client.post(f"{cluster}new/yaml/", {"yaml": yaml, "do": "anyway"}).status_code == 302
+    assert sandbox.get("pods", "default/x")
 
 
 def test_htmx_gets_the_form_alone_and_an_empty_answer_when_it_is_done(client: Client, cluster: str) -> None:

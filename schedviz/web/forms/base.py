@@ -8,17 +8,21 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms.notation import TEXT, Notation, shown
 from schedviz.web.manifests.paths import Path, get, leaves, mapping, put, written
+from schedviz.web.presenters.format import number
 from simulator.api import Manifest
+from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.status import Cause
 
-COPIES_AT_MOST: Final = 200
-"""Copies that one form creates; more can be created with YAML or the API."""
+COPIES_AT_MOST: Final = MAX_COPIES
+"""Copies that one form creates: as many as one request may. That is about a second of admission, and a fourth
+of the watch events that the store keeps, so that no page and no watch falls behind."""
 
 
 class Place:
@@ -90,6 +94,8 @@ class ManifestForm(forms.Form):
     """Fields that cannot be changed for a stored object."""
     own: tuple[Path, ...] = (("apiVersion",), ("kind",))
     """Paths besides the places that the form writes itself."""
+    of_copies: ClassVar[tuple[str, ...]] = ("copies",)
+    """Fields about the copies, which one manifest lacks."""
     use_required_attribute = False
     """Browsers do not check required fields; the API server does."""
 
@@ -230,7 +236,14 @@ def normal(path: str) -> str:
 
 
 def copies_field() -> forms.IntegerField:
-    return forms.IntegerField(label=_("Copies"), initial=1, min_value=1, max_value=COPIES_AT_MOST)
+    most = {"n": number(COPIES_AT_MOST)}
+    return forms.IntegerField(
+        label=_("Copies"),
+        initial=1,
+        min_value=1,
+        max_value=COPIES_AT_MOST,
+        help_text=format_lazy(_("At most {n}: all are stored at once, or none."), **most),
+    )
 
 
 def verbatim(name: str) -> SafeString:

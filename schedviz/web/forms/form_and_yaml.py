@@ -14,11 +14,12 @@ from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
 from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
+from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import Cause
-from simulator.apiserver.yaml_reader import line_of_field
+from simulator.apiserver.yaml_reader import position_of_field
 
 
 class FormAndYaml:
@@ -87,9 +88,9 @@ class FormAndYaml:
         self.form.is_valid()
 
     def _shown(self, form: ManifestForm, manifest: Manifest, *, set_unread: bool = False) -> dict[str, str]:
-        """The texts of the fields for a manifest; the number of copies, which a manifest lacks, as posted."""
+        """The texts of the fields for a manifest; those about its copies, which it lacks, as posted."""
         usual = {name: str(field.initial or "") for name, field in form.fields.items()}
-        kept = {name: self.posted[name] for name in ("copies",) if name in self.posted}
+        kept = {name: self.posted[name] for name in form.of_copies if name in self.posted}
         try:
             return usual | kept | form.show(manifest)
         except UnsupportedManifest as error:
@@ -145,13 +146,24 @@ class FormAndYaml:
         """Add the errors of the API server to their fields; those without a field to ``problems``, with their
         lines in the YAML. otherwise: the message if there are no causes."""
         causes = list(causes)
-        for cause in self.form.take_causes(causes):
-            line = line_of_field(self.text, cause.field) if cause.field else None
-            self.problems.append(
-                f"{gettext('line %(line)s') % {'line': line}}: {cause}" if line else str(cause)
-            )
+        self.problems += [with_position(self.text, cause) for cause in self.form.take_causes(causes)]
         if not causes:
             self.problems.append(otherwise)
+
+    @cached_property
+    def mistakes(self) -> list[str]:
+        """Values of the YAML that are valid and most likely not meant."""
+        found = find_unit_mistakes(self.manifest) if self.manifest is not None else ()
+        return [with_position(self.text, cause) for cause in found]
+
+
+def with_position(text: str, cause: Cause, document: int = 0) -> str:
+    """The message of a cause, with the line and the column of its field in a document of a text."""
+    position = position_of_field(text, cause.field, document) if cause.field else None
+    if position is None:
+        return str(cause)
+    place = gettext("line %(line)s, column %(column)s") % position._asdict()
+    return f"{place}: {cause}"
 
 
 def plain(text: str) -> str:

@@ -46,6 +46,9 @@ class NodeForm(ManifestForm):
     copies = copies_field()
     machine = forms.ChoiceField(label=_("Machine"), required=False)
     zone = text_field(_("Zone"), length=63)
+    zones = text_field(
+        _("Further zones"), help_text=_("Separated by commas; copies take turns in all zones.")
+    )
     cpu = text_field(_("CPU"), length=40)
     memory = text_field(_("Memory"), length=40)
     unschedulable = forms.BooleanField(label=_("Cordoned"), required=False)
@@ -54,6 +57,7 @@ class NodeForm(ManifestForm):
     pods = text_field(_("Pods at most"), length=40)
     extended = text_field(_("Extended resources"), placeholder="nvidia.com/gpu=4")
 
+    of_copies = ("copies", "zones")
     groups = ((_("More"), ("taints", "labels", "pods", "extended", "unschedulable")),)
     own = (*ManifestForm.own, ("metadata", "name"))
 
@@ -73,7 +77,8 @@ class NodeForm(ManifestForm):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(name, machine.label) for name, machine in MACHINES.items()] + [("", _("Your own"))]
         if self.exists:
-            del self.fields["copies"]
+            for name in self.of_copies:
+                del self.fields[name]
             self.fields["name"].help_text = ""
 
     @staticmethod
@@ -114,9 +119,17 @@ class NodeForm(ManifestForm):
         if copies == 1 and not name.endswith("-"):
             return [manifest]
         names = node_names(name, self.sandbox.names(NODES), copies)
-        return [
-            {**manifest, "metadata": {**mapping(manifest.get("metadata")), "name": each}} for each in names
-        ]
+        metadata = mapping(manifest.get("metadata"))
+        labels = mapping(metadata.get("labels"))
+        further = [*filter(None, map(str.strip, self.cleaned_data.get("zones", "").split(",")))]
+        zones = [*dict.fromkeys([labels.get(ZONE), *further])] if further else []
+        made = []
+        for number, each in enumerate(names):
+            own: Manifest = {"name": each}
+            if zones:
+                own["labels"] = {**labels, ZONE: zones[number % len(zones)]}
+            made.append({**manifest, "metadata": {**metadata, **own}})
+        return made
 
 
 def node_names(name: str, taken: Iterable[str], copies: int) -> list[str]:

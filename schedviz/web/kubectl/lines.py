@@ -11,6 +11,9 @@ from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from simulator.apiserver.resources import NODES, PODS, Resource
 
+OBJECTS_AT_MOST = 50
+"""Objects in a here-document. More would take long to write; they are applied from a file."""
+
 END = "EOF"
 """Delimiter of the here-document with a manifest. :func:`to_yaml` writes no line that is equal to it."""
 
@@ -94,5 +97,7 @@ def create(manifests: Sequence[Manifest]) -> str:
     apply refuses. Several equal manifests are created in a loop."""
     if len(manifests) > 1 and all(each == manifests[0] for each in manifests):
         return f"for n in $(seq {len(manifests)}); do {create(manifests[:1])}\ndone"
+    if len(manifests) > OBJECTS_AT_MOST:
+        return "kubectl apply -f manifests.yaml  # More > Download > Manifests (YAML)"
     verb = "apply" if all("name" in mapping(each.get("metadata")) for each in manifests) else "create"
     return f"kubectl {verb} -f - <<'{END}'\n{to_yaml(manifests)}{END}"

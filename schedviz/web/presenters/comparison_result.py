@@ -14,6 +14,7 @@ from simulator.objects import durations
 
 from . import cycle
 from . import format as fmt
+from .compared_scores import ScoresOfSide, compare_scores
 from .node_names import node_name
 from .plot import Plot, plot
 from .priority import Ranks
@@ -81,6 +82,7 @@ class SideOfDifference(msgspec.Struct, frozen=True):
     view: cycle.CycleView | None
     brief: str
     victims: str
+    scores: ScoresOfSide | None = None
 
 
 class FirstDifference(msgspec.Struct, frozen=True):
@@ -209,11 +211,17 @@ def _time(duration: Micros | None) -> str:
 
 
 def _first_difference(found: Difference) -> FirstDifference:
-    decided = [_side_of_difference(side, each) for side, each in (("A", found.a), ("B", found.b))]
+    decisions = (found.a, found.b)
+    decided = [
+        _side_of_difference(side, decision, scores)
+        for side, decision, scores in zip("AB", decisions, compare_scores(decisions), strict=True)
+    ]
     return FirstDifference(found.cycle, gettext(DIFFERENCES[found.kind]), decided)
 
 
-def _side_of_difference(side: str, decision: Decision | None) -> SideOfDifference:
+def _side_of_difference(
+    side: str, decision: Decision | None, scores: ScoresOfSide | None
+) -> SideOfDifference:
     if decision is None:
         return SideOfDifference(side, None, gettext("no such cycle"), "")
     view = cycle.present_cycle(decision, Ranks([decision.priority]))
@@ -221,7 +229,7 @@ def _side_of_difference(side: str, decision: Decision | None) -> SideOfDifferenc
     brief = (
         f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits nowhere") % {"pod": view.label}
     )
-    return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)))
+    return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)), scores)
 
 
 def _victim_names(pods: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.store.default import default_store
 from schedviz.web import comparison_form as form
 from schedviz.web import scenarios
+from schedviz.web.examples import is_example
 from schedviz.web.presenters import comparison_result as view
 from schedviz.web.views.page import is_htmx
 
@@ -91,6 +92,7 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
 
 def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
+    workload = given.get("workload", f"scenario:{scenarios.FIRST}")
     sides = [
         {
             "name": name,
@@ -106,9 +108,13 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
     ]
     context = {
         "scenarios": scenarios.offered(),
-        "sandboxes": sorted(meta.name for meta in default_store().sandboxes()),
+        "sandboxes": sorted(
+            meta.name
+            for meta in default_store().sandboxes()
+            if not is_example(meta) or workload == f"sandbox:{meta.name}"
+        ),
         "presets": form.PRESETS,
-        "workload": given.get("workload", f"scenario:{scenarios.FIRST}"),
+        "workload": workload,
         "text": given.get("text", ""),
         "until": given.get("until", form.DEFAULT_DURATION),
         "sides": sides,

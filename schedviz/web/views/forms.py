@@ -6,10 +6,10 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from schedviz.api import write
-from schedviz.store import Sandbox
 from schedviz.web.act import QUERY, Act, write_act
 from schedviz.web.forms import FORMS, ManifestForm
-from schedviz.web.forms.form_and_yaml import FormAndYaml
+from schedviz.web.forms.form_and_yaml import FormAndYaml, plain, with_position
+from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
 from schedviz.web.views.editor import Editor, is_step, posted_by
 from schedviz.web.views.page import Current, done, find_present, find_sandbox, form_page
@@ -69,21 +69,30 @@ def act_of(source: Current, pod: Manifest) -> Act:
 def paste_yaml(request: HttpRequest, name: str) -> HttpResponse:
     """Create objects from one or more YAML documents; all are stored, or none."""
     sandbox = find_sandbox(name)
-    text, errors, status = request.POST.get("yaml", ""), list[str](), 200
+    text, errors, mistakes, status = plain(request.POST.get("yaml", "")), list[str](), list[str](), 200
     if request.method == "POST":
+        status = 422
         try:
-            return done(request, sandbox, kubectl=lines.create(create_from_text(sandbox, text)))
+            found = parse_manifests(text)
+            if not found:
+                raise ManifestError(gettext("There is no document in the text."))
+            mistakes = find_mistakes(text, found)
+            anyway = request.POST.get("do") == "anyway" or not mistakes
+            write.create(sandbox, found, dry_run=not anyway)
+            if anyway:
+                return done(request, sandbox, kubectl=lines.create(found))
         except ManifestError as error:
-            errors, status = [str(error)], 422
+            errors = [str(error)]
         except StatusError as error:
-            errors, status = [str(cause) for cause in error.causes] or [error.message], 422
-    return form_page(request, sandbox, "forms/paste.html", {"text": text, "errors": errors}, status)
+            errors = [with_position(text, cause, error.document) for cause in error.causes] or [error.message]
+    context = {"text": text, "errors": errors, "mistakes": mistakes}
+    return form_page(request, sandbox, "forms/paste.html", context, status)
 
 
-def create_from_text(sandbox: Sandbox, text: str) -> list[Manifest]:
-    """Create the objects in a text, and return their manifests. Raises ManifestError, StatusError."""
-    found = parse_manifests(text)
-    if not found:
-        raise ManifestError(gettext("There is no document in the text."))
-    write.create(sandbox, found)
-    return found
+def find_mistakes(text: str, manifests: list[Manifest]) -> list[str]:
+    """The values of the manifests of a text that are valid and most likely not meant."""
+    return [
+        with_position(text, cause, number)
+        for number, manifest in enumerate(manifests)
+        for cause in find_unit_mistakes(manifest)
+    ]

@@ -1,0 +1,89 @@
+"""The bar at the top: nothing in it is cut off, its menus fit and close, a branch leads to its parent."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from schedviz.store import Store
+
+from .conftest import Open, node, pod
+from .test_accessibility import CUT
+
+pytestmark = pytest.mark.browser
+
+CLIPPED = """() => [...document.querySelectorAll(".bar *")]
+    .filter(each => each.checkVisibility() && getComputedStyle(each).clipPath === "none")
+    .filter(each => !each.closest(".logo, details > :not(summary)"))
+    .filter(each => each.scrollWidth > each.clientWidth + 1 && each.clientWidth
+        || each.getBoundingClientRect().right > innerWidth
+        || each.getBoundingClientRect().bottom > innerHeight)
+    .map(each => each.outerHTML.slice(0, 120))"""
+"""What the bar shows in part."""
+
+
+def test_the_bar_shows_every_name_in_full(screen: Page, live: Open, store: Store, sandbox_name: str) -> None:
+    parent = live(node("node-1", "2"), pod("web", "1"))
+    name = f"{sandbox_name[:40]}-a-branch-with-a-very-long-name-of-63-letters"[:63]
+    expect(screen.locator(".node .pod.running")).to_have_count(1)
+    screen.goto(f"/s/{parent.name}/at/{parent.trace_head()}/branch/")
+    screen.locator("#branch-name").fill(name)
+    screen.get_by_role("button", name="Branch").click()
+    expect(screen.locator("#connection")).to_have_text("live")
+    for language in ("EN", "中文"):
+        if language != "EN":
+            screen.get_by_role("button", name=language).click()
+            expect(screen.locator("#connection")).to_have_text("实时")
+        for width in (320, 390, 768, 1024, 1280, 1440, 1920):
+            screen.set_viewport_size({"width": width, "height": 720})
+            expect(screen.locator("h1")).to_have_text(name)
+            assert screen.evaluate(CLIPPED) == [], (language, width)
+            assert screen.evaluate(CUT) == [], (language, width)
+            if width >= 1280:
+                controls = [
+                    screen.locator(f".bar {each}").bounding_box() for each in (".transport", ".create")
+                ]
+                middles = [box["y"] + box["height"] / 2 for box in controls if box]
+                assert max(middles) - min(middles) < 3, f"more than one line at {width}"
+    screen.set_viewport_size({"width": 1280, "height": 720})
+    screen.get_by_role("link", name=parent.name).click()
+    expect(screen.locator("h1")).to_have_text(parent.name)
+    expect(screen.locator("#past")).to_be_visible()
+    store.delete(name)
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 480)], ids=["projector", "phone"])
+def test_menus_fit_the_window_and_close(screen: Page, live: Open, size: tuple[int, int]) -> None:
+    width, height = size
+    screen.set_viewport_size({"width": width, "height": height})
+    live(node("node-1"))
+
+    def fits(content: Locator) -> None:
+        expect(content).to_be_visible()
+        box = content.bounding_box()
+        assert box
+        assert box["x"] >= 0, box
+        assert box["y"] >= 0, box
+        assert box["x"] + box["width"] <= width, box
+        assert box["y"] + box["height"] <= height, box
+
+    menus = screen.locator("details:is(.menu, .about):visible")
+    ids = [each.get_attribute("id") for each in menus.all()]
+    assert {"t-more", "t-until"} <= {*ids}
+    for each in ids:
+        summary, content = screen.locator(f"#{each} > summary"), screen.locator(f"#{each} > :not(summary)")
+        summary.click()
+        fits(content)
+        screen.keyboard.press("Escape")
+        expect(content).to_be_hidden()
+        expect(summary).to_be_focused()
+        # Escape first closes the menu, wherever the focus is, and only then a panel.
+        summary.click()
+        screen.evaluate("document.activeElement.blur()")
+        screen.keyboard.press("Escape")
+        expect(content).to_be_hidden()
+        summary.click()
+        screen.locator("h1").click()
+        expect(content).to_be_hidden()
+    # Another menu closes the open one.
+    screen.locator("#t-until > summary").click()
+    screen.locator("#t-more > summary").click()
+    expect(screen.locator("details:is(.menu, .about)[open]")).to_have_count(1)
