@@ -14,6 +14,7 @@ import "./picture.js";
 import "./play.js";
 import "./predict.js";
 import "./question.js";
+import "./projector.js";
 import "./shortcuts.js";
 import "./tables.js";
 import "./tabs.js";
