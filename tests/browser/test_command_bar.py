@@ -154,7 +154,7 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     complaints = Complaints(screen)
     complaints.look("a gone pod", "#detail")
     gone.get_by_role("link", name="Why it, step by step").click()
-    expect(screen.locator("#play .scene:visible")).to_contain_text("is lifted off")
+    expect(screen.locator("#play .scene:visible")).to_contain_text("is taken away")
 
     # What kubectl would print.
     screen.goto(f"/s/{sandbox.name}/pods/default/web/")

@@ -86,18 +86,34 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(screen.locator("#detail .ladder .win")).to_contain_text("batch-")
     expect(screen.locator("#cycle")).not_to_be_visible()
 
-    # The same as a play, by keys and by buttons.
-    play = screen.locator("#play")
-    expect(play.locator(".scene:visible")).to_contain_text("is lifted off. checkout fits now.")
+    # The same as a play, by keys, by buttons and by itself, on the card of the node as it was at that moment.
+    play, card = screen.locator("#play"), screen.locator(".node.stage")
+    expect(play.locator(".scene:visible")).to_contain_text("is taken away. checkout fits now.")
+    expect(card.locator(".pod[data-place=removed]", has_text="batch")).to_be_visible()
+    expect(card.locator(".play-badge")).to_have_text("it fits")
+    expect(play.locator(".actors:visible")).to_have_count(0)
     play.get_by_role("button", name="Next").click()
-    expect(play.locator(".scene:visible .actor")).to_have_class(re.compile("trying"))
+    expect(card.locator(".pod[data-place=victim][data-now]", has_text="batch")).to_be_visible()
+    expect(card.locator(".play-badge")).to_have_text("it does not fit")
     screen.keyboard.press("ArrowRight")
-    expect(play.locator(".scene:visible .actor")).to_have_class(re.compile("victim"))
+    expect(play.locator(".scene:visible")).to_contain_text("1 other candidate: ")
     play.get_by_role("button", name="Last step").click()
-    expect(play.locator(".scene:visible .rung.wins")).to_have_count(1)
+    expect(play.locator(".scene:visible")).to_contain_text("waits until the victim is gone: batch-")
+    expect(play.locator("[data-step]")).to_have_text("4 / 4")
+    play.get_by_role("button", name="Play", exact=True).click()
+    expect(play.locator("[data-step]")).to_have_text("1 / 4")
+    screen.keyboard.press("End")
+    expect(play.locator("[data-go=run]")).to_have_attribute("aria-pressed", "false")
     screen.keyboard.press("Home")
-    expect(play.locator("[data-step]")).to_have_text(re.compile("^1 / "))
+    expect(play.locator("[data-step]")).to_have_text("1 / 4")
+    # What came later is told.
+    expect(screen.locator("#detail .later")).to_contain_text(
+        re.compile(r"checkout ran on node-[12] from cycle")
+    )
+    # Unpinned, the board is live and has no marks.
     screen.keyboard.press("Escape")
+    expect(screen.locator(".stage, .playing, .pod[data-place]")).to_have_count(0)
+    expect(screen.locator(".node .pod.running", has_text="checkout")).to_be_visible()
     expect(screen.locator("#cycle")).to_be_visible()
 
 

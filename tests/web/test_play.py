@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from schedviz.web.presenters.play import RULES, PlayStep, play_steps
+from schedviz.web.presenters.play import PODS_AT_MOST, PlayStep, play_steps
 from simulator.decision import Decision
 from simulator.scheduler.attempt_record import record
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
@@ -35,37 +35,54 @@ def played() -> tuple[Decision, list[PlayStep]]:
     return decision, play_steps(decision)
 
 
-def test_pods_are_lifted_then_put_back_one_by_one_protected_ones_first() -> None:
+def test_pods_are_taken_away_then_put_back_one_by_one_protected_ones_first() -> None:
     decision, made = played()
     assert decision.preemption is not None
     assert decision.preemption.chosen == "n1"
-    first = [scene for scene in made if scene.node == "n1"]
-    assert [actor.label for actor in first[0].actors] == ["kept", "high", "low"]
-    assert {actor.place for actor in first[0].actors} == {"lifted"}
-    assert "All 3 pods" in first[0].text
-    assert "PodDisruptionBudget protects it" in first[1].text
-    assert [actor.place for actor in first[-1].actors] == ["stays", "stays", "victim"]
-    assert len(first) == 1 + 2 * 3
-    victims = {actor.label for scene in made for actor in scene.actors if actor.place == "victim"}
-    assert victims == {"low", "other"}
-
-
-def test_the_candidates_fall_out_rule_by_rule_until_one_is_left() -> None:
-    decision, made = played()
-    assert decision.preemption is not None
-    rungs = [scene for scene in made if scene.ladder]
-    assert len(rungs) == decision.preemption.rule == 2
-    assert not any(each.now for each in rungs[0].ladder)
-    assert [(each.node, each.wins, each.now) for each in rungs[1].ladder] == [
-        ("n1", True, False),
-        ("n2", False, True),
+    assert {each.node for each in made} == {"n1"}, "the other nodes are folded"
+    first, *put_back, why, follows = made
+    assert [pod.label for pod in first.pods] == ["kept", "high", "low"]
+    assert {pod.place for pod in first.pods} == {"removed"}
+    assert first.text == "All 3 pods of lower priority are taken away. web fits now."
+    assert [(each.text, each.fits) for each in put_back] == [
+        ("kept is put back first: a PodDisruptionBudget protects it. Yes: kept stays.", True),
+        ("high is put back: does web still fit? Yes: high stays.", True),
+        ("low is put back: does web still fit? No: low is a victim.", False),
     ]
-    assert rungs[1].text.startswith("Rule 2 decided: n1")
+    assert put_back[-1].badge == "it does not fit"
+    assert [pod.now for pod in put_back[-1].pods] == [False, False, True]
+    assert [pod.place for pod in put_back[-1].pods] == ["stays", "stays", "victim"]
+    assert why.text.startswith("Rule 2 decided: n1")
+    assert why.text.endswith("1 other candidate: 1 has a more important victim.")
+    assert follows.text == "web is nominated to n1, and waits until the victim is gone: low."
+    assert {pod.place for pod in follows.pods} == {"stays", "victim"}
+
+
+def test_a_play_has_eight_steps_however_many_pods_and_nodes_there_are() -> None:
+    nodes = [f"n{number:02}" for number in range(12)]
+    cluster = a_cluster(
+        [a_node(node, "10") for node in nodes],
+        [on(node, f"{node}-{pod}", "1", 1 if node == "n00" else 5) for node in nodes for pod in range(10)],
+    )
+    made = play_steps(record(attempt(cluster, a_pod("web", "2", priority=100))))
+    assert len(made) == 1 + PODS_AT_MOST + 2 == 8
+    assert made[5].text == "The other 6 pods are put back the same way: 4 stay, 2 are victims."
+    assert made[6].text.endswith("11 other candidates: 11 have a more important victim.")
 
 
 LONG_AGO, LATELY = "2027-01-15T08:00:00Z", "2027-01-15T09:30:00Z"
 LEAST = -(1 << 31)
 """A priority that adds nothing to the sum: only beside it can equal sums come of unequal numbers."""
+
+
+REASONS = {
+    1: "1 violates more budgets",
+    2: "1 has a more important victim",
+    3: "1 has a larger sum of victim priorities",
+    4: "1 has more victims",
+    5: "1 has a victim that started earlier",
+    6: "1 is equal and was not drawn",
+}
 
 
 def victim(
@@ -106,19 +123,16 @@ def victim(
         (6, [victim("n1", "a", 5), victim("n2", "a", 5)], "All five rules leave more than one node"),
     ],
 )
-def test_the_deciding_rung_says_what_decided(rule: int, pods: list[dict[str, Any]], said: str) -> None:
+def test_the_other_candidates_are_counted_by_the_rule_that_removed_them(
+    rule: int, pods: list[dict[str, Any]], said: str
+) -> None:
     cluster = a_cluster([a_node("n1", "2"), a_node("n2", "2")], pods)
     cluster.set_object("poddisruptionbudgets.policy", "default/db", budget("db"))
     decision = record(attempt(cluster, a_pod("web", "2", priority=100)))
     assert decision.preemption is not None
     assert decision.preemption.rule == rule
-    rungs = [scene for scene in play_steps(decision) if scene.ladder]
-    assert len(rungs) == rule
-    assert rungs[-1].text.startswith(said)
-    assert [each.node for each in rungs[-1].ladder if each.wins] == [decision.preemption.chosen]
-    for number, scene in enumerate(rungs[:-1], start=1):
-        assert scene.text == f"{RULES[number - 1]} All that are left are equal here."
-        assert not any(each.now for each in scene.ladder)
-    if rule < 6:
-        assert decision.preemption.chosen == "n2"
-        assert [(each.node, each.now) for each in rungs[-1].ladder] == [("n2", False), ("n1", True)]
+    why, follows = play_steps(decision)[-2:]
+    assert why.text.startswith(said)
+    assert why.title == f"Why {decision.preemption.chosen}?"
+    assert f"1 other candidate: {REASONS[rule]}." in why.text
+    assert follows.text.startswith(f"web is nominated to {decision.preemption.chosen}")

@@ -1,13 +1,14 @@
-"""A preemption in steps, which the page plays one after the other.
+"""A preemption in steps, which the page plays on the card of the nominated node.
 
-For each candidate: all pods of lower priority are removed, then put back one by one. Then each rule removes
-candidates. Upstream: SelectVictimsOnNode and pickOneNodeForPreemption, v1.34."""
+All pods of lower priority are taken away, then put back one by one. Then the rules leave the node over among
+the candidates. Upstream: SelectVictimsOnNode and pickOneNodeForPreemption, v1.34."""
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, ngettext
 
 from simulator.decision import Candidate, Decision, Preemption
 
@@ -15,48 +16,35 @@ from . import format as fmt
 from . import preemption
 from .node_names import node_name
 
-CANDIDATES_AT_MOST: Final = 4
-PODS_AT_MOST: Final = 12
+PODS_AT_MOST: Final = 5
+"""Pods that have a step each, so that a play has about eight steps. The other pods share one."""
 
-Place = Literal["lifted", "trying", "stays", "victim"]
-
-RULES: Final = (
-    gettext_noop("Rule 1: the fewest PodDisruptionBudget violations."),
-    gettext_noop("Rule 2: the least important top victim."),
-    gettext_noop("Rule 3: the smallest sum of the victims' priorities."),
-    gettext_noop("Rule 4: the fewest victims."),
-    gettext_noop("Rule 5: the latest start of the most important victims."),
-)
+Place = Literal["removed", "stays", "victim"]
 
 
 class PlayedPod(msgspec.Struct, frozen=True):
-    """A pod of lower priority, and its state in this step."""
+    """A pod of lower priority on the nominated node, and its state in this step."""
 
+    pod: str
     label: str
     priority: str
     protected: bool
     place: Place
     words: str
-
-
-class PlayedCandidate(msgspec.Struct, frozen=True):
-    """A candidate, and whether it is still one after this rule."""
-
-    node: str
-    figure: str
-    out: bool
-    """A rule has removed it, in this step or before."""
     now: bool
-    """The rule of this step removes it."""
-    wins: bool
+    """The step is about it."""
 
 
 class PlayStep(msgspec.Struct, frozen=True):
     title: str
     text: str
-    node: str = ""
-    actors: list[PlayedPod] = []
-    ladder: list[PlayedCandidate] = []
+    node: str
+    """The node on whose card the step is shown."""
+    fits: bool
+    """Whether the preemptor fits on it with the pods that are there in this step."""
+    badge: str
+    """The same in words, for the card."""
+    pods: list[PlayedPod]
 
 
 def play_steps(decision: Decision) -> list[PlayStep]:
@@ -64,109 +52,140 @@ def play_steps(decision: Decision) -> list[PlayStep]:
     found = decision.preemption
     if found is None or not found.chosen:
         return []
-    known = [each for each in found.candidates if each.tried]
-    known.sort(key=lambda each: each.node != found.chosen)
-    pod = fmt.pod_name(decision.pod)
-    made: list[PlayStep] = []
-    for candidate in known[:CANDIDATES_AT_MOST]:
-        made += victim_steps(pod, candidate)
-    return [*made, *rule_steps(decision, found)] if made else []
+    chosen = next((each for each in found.candidates if each.node == found.chosen), None)
+    if chosen is None:
+        return []
+    return [*victim_steps(fmt.pod_name(decision.pod), chosen), *rule_steps(decision, found, chosen)]
 
 
-def victim_steps(pod: str, candidate: Candidate) -> Iterator[PlayStep]:
-    """How the victims on one node are found."""
-    node, victims = candidate.node, {each.pod: each for each in candidate.victims}
-    everybody = victims | {each.pod: each for each in candidate.spared}
-    order = candidate.tried[:PODS_AT_MOST]
-    places: dict[str, Place] = dict.fromkeys(order, "lifted")
-
-    def scene(text: str) -> PlayStep:
-        return PlayStep(
-            title=gettext("%(node)s: who would have to go?") % {"node": node_name(node)},
-            text=text,
-            node=node,
-            actors=[
-                PlayedPod(
-                    fmt.pod_name(key),
-                    fmt.compact(everybody[key].priority),
-                    everybody[key].violates_pdb,
-                    places[key],
-                    words(places[key]),
-                )
-                for key in order
-            ],
-        )
-
+def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
+    """How the victims on the node are found; no steps if the order of the reprieve is not recorded."""
     count = len(candidate.tried)
-    yield scene(
+    if not count:
+        return
+    title = gettext("%(node)s: who has to go?") % {"node": node_name(candidate.node)}
+    stage = Stage(candidate, title)
+    places: dict[str, Place] = dict.fromkeys(candidate.tried, "removed")
+    victims = {each.pod for each in candidate.victims}
+    protected = {each.pod for each in (*candidate.victims, *candidate.spared) if each.violates_pdb}
+    yield step(
+        stage,
         ngettext(
-            "The one pod of lower priority is lifted off. %(pod)s fits now.",
-            "All %(n)s pods of lower priority are lifted off. %(pod)s fits now.",
+            "The one pod of lower priority is taken away. %(pod)s fits now.",
+            "All %(n)s pods of lower priority are taken away. %(pod)s fits now.",
             count,
         )
-        % {"n": count, "pod": pod}
+        % {"n": count, "pod": preemptor},
+        places,
     )
-    for key in order:
-        who = {"who": fmt.pod_name(key), "pod": pod}
-        places[key] = "trying"
-        if everybody[key].violates_pdb:
-            yield scene(gettext("%(who)s goes back first: a PodDisruptionBudget protects it.") % who)
+    alone = candidate.tried if count <= PODS_AT_MOST else candidate.tried[: PODS_AT_MOST - 1]
+    for key in alone:
+        places[key] = "victim" if key in victims else "stays"
+        who = {"who": fmt.pod_name(key), "pod": preemptor}
+        if key in protected:
+            text = gettext("%(who)s is put back first: a PodDisruptionBudget protects it.") % who
         else:
-            yield scene(gettext("%(who)s is put back: does %(pod)s still fit?") % who)
+            text = gettext("%(who)s is put back: does %(pod)s still fit?") % who
         if key in victims:
-            places[key] = "victim"
-            yield scene(gettext("No. %(who)s would have to go: a victim.") % who)
+            text += " " + gettext("No: %(who)s is a victim.") % who
         else:
-            places[key] = "stays"
-            yield scene(gettext("Yes. %(who)s may stay.") % who)
-    if count > len(order):
-        yield scene(gettext("and so on with the other pods: %(n)s.") % {"n": count - len(order)})
+            text += " " + gettext("Yes: %(who)s stays.") % who
+        yield step(stage, text, places, key)
+    if rest := candidate.tried[len(alone) :]:
+        places |= {key: "victim" if key in victims else "stays" for key in rest}
+        went = sum(key in victims for key in rest)
+        text = gettext("The other %(n)s pods are put back the same way: %(stay)s stay, %(go)s are victims.")
+        yield step(stage, text % {"n": len(rest), "stay": len(rest) - went, "go": went}, places)
+
+
+class Stage(NamedTuple):
+    """What steps share."""
+
+    candidate: Candidate
+    title: str
+
+
+def step(stage: Stage, text: str, places: dict[str, Place], now: str = "") -> PlayStep:
+    candidate = stage.candidate
+    fits = places.get(now) != "victim"
+    pods = {each.pod: each for each in (*candidate.victims, *candidate.spared)}
+    badge = gettext("it fits") if fits else gettext("it does not fit")
+    return PlayStep(
+        title=stage.title,
+        text=text,
+        node=candidate.node,
+        fits=fits,
+        badge=badge,
+        pods=[
+            PlayedPod(
+                key,
+                fmt.pod_name(key),
+                fmt.compact(pods[key].priority),
+                pods[key].violates_pdb,
+                place,
+                words(place),
+                key == now,
+            )
+            for key, place in places.items()
+            if key in pods
+        ],
+    )
 
 
 def words(place: Place) -> str:
     return {
-        "lifted": gettext("lifted off"),
-        "trying": gettext("put back?"),
+        "removed": gettext("taken away"),
         "stays": gettext("stays"),
         "victim": gettext("victim"),
     }[place]
 
 
-def rule_steps(decision: Decision, found: Preemption) -> Iterator[PlayStep]:
-    """How the rules choose one of the candidates."""
-    title = gettext("Which node?")
-    if len(found.candidates) < 2:
-        text = gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
-        yield PlayStep(title, text, ladder=[PlayedCandidate(found.chosen, "", False, False, True)])
-        return
-    out = preemption.eliminating_rules(found.candidates)
-    shown = sorted(found.candidates, key=lambda each: (each.node != found.chosen, -out.get(each.node, 9)))
-    shown = shown[: preemption.CANDIDATES_AT_MOST]
-    last = min(found.rule, len(RULES)) or len(RULES)
-    for rule in range(1, last + 1):
-        standings = [
-            PlayedCandidate(
-                each.node,
-                preemption.texts(each)[rule - 1],
-                out=out.get(each.node, 9) <= rule,
-                now=out.get(each.node) == rule,
-                wins=rule == found.rule and each.node == found.chosen,
-            )
-            for each in shown
-        ]
-        falls = sum(each.now for each in standings)
-        text = gettext(RULES[rule - 1]) + " "
-        if rule == found.rule:
-            text = preemption.preemption_sentence(decision)
-        elif falls:
-            text += ngettext("%(n)s node falls out.", "%(n)s nodes fall out.", falls) % {"n": falls}
-        else:
-            text += gettext("All that are left are equal here.")
-        yield PlayStep(title, text, ladder=standings)
-    if found.rule > len(RULES):
-        left = [
-            PlayedCandidate(each.node, "", each.node != found.chosen, False, each.node == found.chosen)
-            for each in shown
-            if each.node not in out
-        ]
-        yield PlayStep(title, preemption.preemption_sentence(decision), ladder=left)
+def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iterator[PlayStep]:
+    """Why this candidate, with the other ones counted, and what follows."""
+    preemptor = fmt.pod_name(decision.pod)
+    places: dict[str, Place] = {each.pod: "stays" for each in chosen.spared}
+    places |= {each.pod: "victim" for each in chosen.victims}
+    title = gettext("Why %(node)s?") % {"node": node_name(found.chosen)}
+    others = other_candidates(found)
+    sentence = preemption.preemption_sentence(decision)
+    yield step(Stage(chosen, title), f"{sentence} {others}".strip(), places)
+    text = ngettext(
+        "%(pod)s is nominated to %(node)s, and waits until the victim is gone: %(victims)s.",
+        "%(pod)s is nominated to %(node)s, and waits until the %(n)s victims are gone: %(victims)s.",
+        len(chosen.victims),
+    )
+    names = [fmt.pod_name(each.pod) for each in chosen.victims]
+    values = {
+        "pod": preemptor,
+        "node": node_name(found.chosen),
+        "n": len(names),
+        "victims": fmt.listed(names[:PODS_AT_MOST]) + (", …" if len(names) > PODS_AT_MOST else ""),
+    }
+    yield step(Stage(chosen, gettext("What follows")), text % values, places)
+
+
+def other_candidates(found: Preemption) -> str:
+    """Why the other candidates were not chosen, counted by the rule that removed them, in one sentence."""
+    removed = preemption.eliminating_rules(found.candidates)
+    last = len(preemption.RULES) + 1
+    counts = Counter(removed.get(each.node, last) for each in found.candidates if each.node != found.chosen)
+    if not counts:
+        return ""
+    text = ngettext("%(n)s other candidate: %(why)s.", "%(n)s other candidates: %(why)s.", counts.total())
+    why = "; ".join(reason(rule, counts[rule]) for rule in sorted(counts))
+    return text % {"n": counts.total(), "why": why}
+
+
+def reason(rule: int, n: int) -> str:
+    """What the candidates that a rule removed have in common."""
+    texts = {
+        1: ngettext("%(n)s violates more budgets", "%(n)s violate more budgets", n),
+        2: ngettext("%(n)s has a more important victim", "%(n)s have a more important victim", n),
+        3: ngettext(
+            "%(n)s has a larger sum of victim priorities", "%(n)s have a larger sum of victim priorities", n
+        ),
+        4: ngettext("%(n)s has more victims", "%(n)s have more victims", n),
+        5: ngettext("%(n)s has a victim that started earlier", "%(n)s have a victim that started earlier", n),
+        6: ngettext("%(n)s is equal and was not drawn", "%(n)s are equal and were not drawn", n),
+    }
+    return texts[rule] % {"n": n}

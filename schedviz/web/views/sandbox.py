@@ -13,6 +13,8 @@ from schedviz.store import Sandbox
 from schedviz.web.explain import arithmetic
 from schedviz.web.presenters import cycle as cycle_view
 from schedviz.web.presenters import play, score_table
+from schedviz.web.presenters.details import events_of_pod
+from schedviz.web.presenters.later import later_turn
 from schedviz.web.presenters.load import ranks
 from schedviz.web.presenters.parts import swap, trusted
 from schedviz.web.screens import address
@@ -97,6 +99,7 @@ def cycle_panel(
     if decision is None:
         return missing_cycle(request, source, number)
     view = cycle_view.present_cycle(decision, ranks(source), entry=source.lane(decision.pod))
+    present = find_present(name)
     node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))
     context = {
         "view": view,
@@ -104,6 +107,7 @@ def cycle_panel(
         "pinned": True,
         "arithmetic": arithmetic(decision, request.GET.get("plugin", ""), node),
         "scenes": play.play_steps(decision),
+        "later": later_turn(decision, events_of_pod(present, decision.pod), present.decision),
         "open": "play" in request.GET,
     }
     response = panel(request, source, "panels/cycle_page.html", context)

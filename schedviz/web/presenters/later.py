@@ -1,0 +1,57 @@
+"""What became of a preemption: where the preemptor ran in the end, and why not on the node that was freed."""
+
+from collections.abc import Callable, Iterable
+
+from django.utils.translation import gettext
+
+from simulator import trace
+from simulator.decision import Decision
+from simulator.what_if.comparison import compare_nodes
+
+from . import format as fmt
+from .node_names import node_name
+from .why import comparison_sentence
+
+
+def later_turn(
+    decision: Decision, events: Iterable[trace.Event], find: Callable[[int], Decision | None]
+) -> str:
+    """The end of a preemption in a sentence; empty while it has none, and for a cycle that did not preempt.
+
+    events: the trace events of the preemptor, oldest first. find: the decision of a cycle."""
+    found = decision.preemption
+    if found is None or not found.chosen:
+        return ""
+    values = {"pod": fmt.pod_name(decision.pod), "freed": node_name(found.chosen)}
+    started = False
+    for event in events:
+        started = started or getattr(event, "cycle", 0) == decision.cycle
+        if not started:
+            continue
+        match event:
+            case trace.Nominated(cycle=cycle, node=node) if cycle > decision.cycle and node != found.chosen:
+                text = gettext(
+                    "%(pod)s made room on %(freed)s, then preempted again on %(node)s (cycle %(cycle)s)."
+                )
+                return text % {**values, "node": node_name(node), "cycle": cycle}
+            case trace.Bound(cycle=cycle, node=node) if node == found.chosen:
+                text = gettext("%(pod)s ran on %(freed)s from cycle %(cycle)s on.")
+                return text % {**values, "cycle": cycle}
+            case trace.Bound(cycle=cycle, node=node):
+                why = reason(find(cycle), found.chosen)
+                text = gettext(
+                    "%(pod)s made room on %(freed)s, then ran on %(node)s (cycle %(cycle)s), because: %(why)s"
+                )
+                return text % {**values, "node": node_name(node), "cycle": cycle, "why": why}
+            case trace.PodRemoved():
+                return gettext("%(pod)s was deleted before it ran.") % values
+            case _:
+                pass
+    return ""
+
+
+def reason(decision: Decision | None, freed: str) -> str:
+    """Why the cycle that bound the pod did not choose the freed node."""
+    if decision is None or freed not in decision.nodes:
+        return gettext("%(node)s was not among the nodes any more.") % {"node": node_name(freed)}
+    return comparison_sentence(compare_nodes(decision, freed))

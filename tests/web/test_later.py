@@ -1,0 +1,34 @@
+"""What became of a preemption, as the panel of its cycle tells it."""
+
+from msgspec.structs import replace
+
+from schedviz.web.presenters.later import later_turn
+from simulator.trace import Bound, Event, Nominated, PodRemoved
+from tests.web.samples import SCHEDULED, candidate, preempting
+
+POD = "default/web"
+PREEMPTING = preempting(0, "n1", candidate("n1", 100))
+OWN = Nominated(t=7, cycle=7, pod=POD, node="n1", victims=["default/low"], rule=0, candidates=1)
+
+
+def later(*events: Event) -> str:
+    return later_turn(PREEMPTING, [Bound(t=1, cycle=1, pod=POD, node="n2"), *events], {9: SCHEDULED}.get)
+
+
+def test_a_preemptor_that_runs_elsewhere_is_told_with_the_reason() -> None:
+    assert later(OWN) == ""
+    assert later(OWN, Bound(t=9, cycle=9, pod=POD, node="n1")) == "web ran on n1 from cycle 9 on."
+    text = later(OWN, Bound(t=9, cycle=9, pod=POD, node="n3"))
+    assert text.startswith("web made room on n1, then ran on n3 (cycle 9), because: n3 is ahead by 321.")
+    text = later(OWN, Bound(t=8, cycle=8, pod=POD, node="n3"))
+    assert text.endswith("because: n1 was not among the nodes any more.")
+
+
+def test_a_preemptor_that_preempts_again_or_goes_is_told() -> None:
+    again = replace(OWN, cycle=8, node="n2")
+    assert later(OWN, again) == "web made room on n1, then preempted again on n2 (cycle 8)."
+    assert later(OWN, PodRemoved(t=8, pod=POD, node="")) == "web was deleted before it ran."
+
+
+def test_a_cycle_without_preemption_has_no_later_turn() -> None:
+    assert later_turn(SCHEDULED, [OWN], {}.get) == ""
