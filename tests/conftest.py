@@ -7,6 +7,7 @@ import os
 import re
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests import chromium
-from tests.processes import Process, answers
+from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
 if TYPE_CHECKING:
@@ -70,6 +71,15 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.stop()
 
 
+@pytest.fixture
+def own_redis(tmp_path: Path, redis_url: str) -> Iterator[EmbeddedRedis]:
+    """A Redis of the test's own, to stop and to fill. It is there beside that of the session."""
+    with lock(tmp_path) as held:
+        server = EmbeddedRedis.start(tmp_path, held)
+        yield server
+        server.stop()
+
+
 @pytest.fixture(scope="session")
 def store(redis_url: str) -> Iterator[Store]:
     store = Store(redis_url)
@@ -96,7 +106,7 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
 def worker(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     """A real Celery worker, on the session's Redis."""
     log = tmp_path_factory.mktemp("worker") / "log"
-    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], log)
+    process = Process([*CELERY, *WORKER_ARGUMENTS], log)
     eventually(lambda: process.alive() and living_workers(store), "the worker lives")
     yield process
     process.stop()
@@ -106,7 +116,7 @@ def worker(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 def job_runner(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     """A real job runner; jobs wait until it has started."""
     log = tmp_path_factory.mktemp("job-runner") / "log"
-    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *JOB_RUNNER_ARGUMENTS], log)
+    process = Process([*CELERY, *JOB_RUNNER_ARGUMENTS], log)
     yield process
     process.stop()
 

@@ -15,6 +15,9 @@ from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
+CELERY = ["-m", "celery", "--app=schedviz", "--quiet"]
+"""The command of a worker and of a job runner, before their own arguments."""
+
 
 class Process:
     """A process in a group of its own, with its output in a file. It ends with this one."""

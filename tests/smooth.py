@@ -23,7 +23,7 @@ from schedviz.up.programs import SERVER
 from simulator.api import Change, Manifest
 from tests import chromium
 from tests.browser.conftest import node, pod
-from tests.processes import Process
+from tests.processes import CELERY, Process
 from tests.waiting import eventually
 
 NODES = 5_000
@@ -64,7 +64,7 @@ def main() -> int:
         sync_playwright() as playwright,
     ):
         redis = EmbeddedRedis.start(folder, held, PORT, PASSWORD)
-        worker = Process(["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], folder / "worker")
+        worker = Process([*CELERY, *WORKER_ARGUMENTS], folder / "worker")
         server = Process(["-m", *SERVER, f"--port={port}"], folder / "server")
         store = Store(redis.url)
         try:

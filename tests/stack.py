@@ -12,11 +12,8 @@ from schedviz.loop.leadership import living_workers
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
-from tests.processes import Process, answers
+from tests.processes import CELERY, Process, answers
 from tests.waiting import eventually
-
-START_SECONDS = 60.0
-"""For all processes on a busy machine."""
 
 RECORD = re.compile(r"^(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)", re.MULTILINE)
 FAULT = re.compile(r"^(?:CRITICAL|ERROR asyncio)\b|^Traceback \(most recent|^Exception ignored", re.MULTILINE)
@@ -71,11 +68,10 @@ def running(
         store = Store(redis.url)
         ends.callback(store.close)
         port = free_port()
-        celery = ["-m", "celery", "--app=schedviz", "--quiet"]
         commands = {"server": ["-m", *SERVER, f"--port={port}"]}
         for name in worker_names(workers):
-            commands[name] = [*celery, *WORKER_ARGUMENTS, f"--hostname={name}"]
-        commands["job-runner"] = [*celery, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]
+            commands[name] = [*CELERY, *WORKER_ARGUMENTS, f"--hostname={name}"]
+        commands["job-runner"] = [*CELERY, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]
         logs = []
         for name, command in commands.items():
             environment = {"REDIS_URL": redis_of_server} if name == "server" and redis_of_server else {}
@@ -86,12 +82,10 @@ def running(
         eventually(
             lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"),
             "the server answers",
-            START_SECONDS,
         )
         eventually(
             lambda: all(log.process.alive() for log in logs) and len(living_workers(store)) >= workers,
             "the workers live",
-            START_SECONDS,
         )
         yield Stack(port, store, logs, redis.process.pid)
 

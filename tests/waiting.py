@@ -11,12 +11,18 @@ PATIENCE = 120.0
 depends on how soon that is."""
 
 
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.05
+"""Seconds between two looks. They grow, as those who look take the time of those they wait for."""
+
+
 def eventually(look: Callable[[], T | None], what: str = "", seconds: float = PATIENCE) -> T:
     """The first true value that ``look`` gives."""
     deadline = time.monotonic() + seconds
+    pause = SHORTEST_PAUSE
     while True:
         found = look()
         if found:
             return found
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {what or look}"
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.2, LONGEST_PAUSE)

@@ -14,9 +14,9 @@ from schedviz.api import health
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS, app
 from schedviz.processes.message_queues import JOBS_QUEUE, KEY_PREFIX
 from schedviz.store import Store
-from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port
 from schedviz.up.programs import SERVER
-from tests.processes import Process, answers
+from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
 CHECKS = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
@@ -33,16 +33,16 @@ class Whole:
         self._ends = ends
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self.start("server", [*SERVER, f"--port={port}"])
+        self.start("server", ["-m", *SERVER, f"--port={port}"])
         eventually(lambda: answers(f"{self.url}/healthz"), "the server answers")
 
     def start(self, name: str, command: list[str]) -> Process:
-        process = Process(["-m", *command], self._directory / name, {"REDIS_URL": self.redis.url})
+        process = Process(command, self._directory / name, {"REDIS_URL": self.redis.url})
         self._ends.callback(process.kill)
         return process
 
     def start_celery(self, name: str, arguments: list[str]) -> Process:
-        return self.start(name, ["celery", "--app=schedviz", "--quiet", *arguments])
+        return self.start(name, [*CELERY, *arguments])
 
     def readyz(self) -> tuple[int, list[str]]:
         """The status, and the lines but those of passed checks."""
@@ -58,11 +58,9 @@ class Whole:
 
 
 @pytest.fixture
-def whole(tmp_path: Path, redis_url: str) -> Iterator[Whole]:
-    with lock(tmp_path) as held, ExitStack() as ends:
-        redis = EmbeddedRedis.start(tmp_path, held)
-        ends.callback(redis.stop)
-        yield Whole(tmp_path, redis, ends)
+def whole(tmp_path: Path, own_redis: EmbeddedRedis) -> Iterator[Whole]:
+    with ExitStack() as ends:
+        yield Whole(tmp_path, own_redis, ends)
 
 
 def test_each_part_that_is_missing_is_named_with_what_is_wrong(whole: Whole) -> None:

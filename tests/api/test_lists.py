@@ -14,6 +14,7 @@ from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change
 from simulator.apiserver.resources import BUILT_IN
 from tests.api.test_http import PODS, pod_json, request
+from tests.waiting import PATIENCE
 
 OF_VERSION_0 = "eyJ2IjogIm1ldGEuazhzLmlvL3YxIiwgInJ2IjogMCwgInN0YXJ0IjogImEifQ"
 """A continue token: ``{"v": "meta.k8s.io/v1", "rv": 0, "start": "a"}``."""
@@ -38,7 +39,7 @@ def listed(url: str, headers: Mapping[str, str] = {}, **query: str) -> tuple[int
 
 def watched(url: str, path: str = CONFIG_MAPS, **query: str) -> list[Any]:
     query = {"watch": "1", "timeoutSeconds": "1"} | query
-    with urllib.request.urlopen(f"{url}{path}?{urlencode(query)}", timeout=20) as response:
+    with urllib.request.urlopen(f"{url}{path}?{urlencode(query)}", timeout=PATIENCE) as response:
         return [json.loads(line) for line in response]
 
 
@@ -231,7 +232,7 @@ def test_only_the_first_table_of_a_watch_says_its_columns(url: str) -> None:
         f"{url}{CONFIG_MAPS}?watch=1&timeoutSeconds=1",
         headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
     )
-    with urllib.request.urlopen(asked, timeout=20) as response:
+    with urllib.request.urlopen(asked, timeout=PATIENCE) as response:
         first, second = (json.loads(line)["object"] for line in response)
     assert first["columnDefinitions"][0]["name"] == "Name"
     assert second["columnDefinitions"] is None

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Store
-from tests.processes import Process
+from tests.processes import CELERY, Process
 from tests.waiting import eventually
 
 from .conftest import Open, node, pod
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def second_worker(stack: str, store: Store, tmp_path: Path) -> Iterator[Process]:
-    process = Process(["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], tmp_path / "log")
+    process = Process([*CELERY, *WORKER_ARGUMENTS], tmp_path / "log")
     eventually(lambda: process.alive() and len(living_workers(store)) >= 2, "a second worker lives")
     yield process
     process.stop()

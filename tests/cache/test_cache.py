@@ -19,6 +19,7 @@ from simulator.trace import Bound, Nominated, QueueMoved
 from tests.round_trips import round_trips
 from tests.store.test_changes import lane
 from tests.threads import at_once
+from tests.waiting import PATIENCE
 
 KEYS = ("default/a", "default/b", "other/c")
 RESOURCES = ("pods", "nodes")
@@ -234,7 +235,7 @@ async def test_a_followed_sandbox_comes_up_to_date_by_itself(store: Store, sandb
         await asyncio.to_thread(sandbox.commit, Commit([Change("pods", KEYS[0], manifest(KEYS[0], 1), 0)]))
         while (position := cache.position) is None or position.version < 1:
             changed.clear()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 await changed.wait()
         news = cache.news(first, ("pods",))
         assert news

@@ -20,16 +20,15 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, question_key
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port
 from schedviz.up.programs import SERVER
 from tests.conftest import answers
 from tests.loop.conftest import bound, node, pod, until_bound
-from tests.processes import Process
-from tests.waiting import eventually
+from tests.processes import CELERY, Process
+from tests.waiting import PATIENCE, eventually
 
 PODS = "/s/sandbox/api/v1/namespaces/default/pods"
 TOKEN = "x" * 32
-CELERY = ["-m", "celery", "--app=schedviz", "--quiet"]
 
 
 class Answer(NamedTuple):
@@ -51,8 +50,8 @@ class Stack:
         self.start("server", ["-m", *SERVER, f"--port={port}"])
         self.start("worker", [*CELERY, *WORKER_ARGUMENTS])
         self.start("job-runner", [*CELERY, *JOB_RUNNER_ARGUMENTS])
-        eventually(lambda: self.alive() and living_workers(self.store), "the worker lives", 60)
-        eventually(lambda: self.alive() and answers(f"{self.url}/healthz"), "the server answers", 60)
+        eventually(lambda: self.alive() and living_workers(self.store), "the worker lives")
+        eventually(lambda: self.alive() and answers(f"{self.url}/healthz"), "the server answers")
 
     def start(self, name: str, command: Sequence[str]) -> None:
         log = self._directory / name
@@ -78,7 +77,7 @@ class Stack:
             self.url + path, data=data.encode() if data is not None else None, headers=headers, method=method
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as response:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
                 return Answer(response.status, response.headers, response.read().decode())
         except urllib.error.HTTPError as error:
             return Answer(error.code, error.headers, error.read().decode())
@@ -98,18 +97,15 @@ class Stack:
 
 
 @pytest.fixture
-def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
-    with lock(tmp_path) as held:
-        redis = EmbeddedRedis.start(tmp_path, held)
-        stack = Stack(tmp_path, redis)
-        yield stack
-        stack.close()
-        redis.stop()
+def stack(tmp_path: Path, own_redis: EmbeddedRedis) -> Iterator[Stack]:
+    stack = Stack(tmp_path, own_redis)
+    yield stack
+    stack.close()
 
 
 async def until_banner(connection: ClientConnection, text: str) -> None:
     """Take frames until the banner says so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while True:
             frame = str(await connection.recv())
             said = re.search(r'<div id="trouble"[^>]*>(.*?)</div>', frame)
@@ -181,7 +177,7 @@ def refused(stack: Stack) -> None:
     stack.start("demo", ["manage.py", "demo"])
     for name in ("late worker", "late job runner", "demo"):
         output = stack.processes[name]
-        eventually(lambda process=output: process.alive() and "maxmemory" in process.output, name, 60)
+        eventually(lambda process=output: process.alive() and "maxmemory" in process.output, name)
     assert stack.stored() == before
 
 
@@ -191,16 +187,16 @@ def deleted(stack: Stack, sandbox: Sandbox) -> None:
 
 
 def goes_on(stack: Stack, sandbox: Sandbox) -> None:
-    assert stack.processes.pop("demo").wait(30) == 0
+    assert stack.processes.pop("demo").wait() == 0
     assert {meta.name for meta in stack.store.sandboxes()} == {"sandbox", "demo"}
     assert stack.request("POST", "/s/sandbox/clock/", "do=resume").status in (200, 204)
     assert stack.request("POST", PODS, pod("second")).status == 201
-    eventually(lambda: stack.alive() and "second" in bound(sandbox), "the loop goes on", 30)
+    eventually(lambda: stack.alive() and "second" in bound(sandbox), "the loop goes on")
     eventually(lambda: stack.request("GET", "/readyz").status == 200, "all is ready")
     stack.kill("worker")
     stack.kill("job-runner")
     assert stack.request("POST", PODS, pod("third", cpu="64")).status == 201
-    eventually(lambda: stack.alive() and lane_of(sandbox, "default/third"), "the late worker leads", 30)
+    eventually(lambda: stack.alive() and lane_of(sandbox, "default/third"), "the late worker leads")
     assert stack.request("POST", "/s/sandbox/pods/default/third/whatif/", "do=ask").status == 200
     uid = (sandbox.get("pods", "default/third") or {})["metadata"]["uid"]
     questions = JobStore(stack.store, QUESTIONS)
@@ -209,4 +205,4 @@ def goes_on(stack: Stack, sandbox: Sandbox) -> None:
         question = questions.read(question_key("what-if", "sandbox", "default/third", uid=uid))
         return stack.alive() and question is not None and question.state == "done"
 
-    eventually(answered, "the late job runner answers", 30)
+    eventually(answered, "the late job runner answers")

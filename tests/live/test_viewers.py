@@ -15,6 +15,7 @@ from schedviz.store import Commit, Sandbox, Store
 from schedviz.web.screens import screens_of
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
+from tests.waiting import PATIENCE
 from tests.web.samples import pod
 
 AT_MOST = 3
@@ -40,17 +41,17 @@ class Socket(ApplicationCommunicator):  # type: ignore[misc] # asgiref ships no 
 
     async def connect(self) -> None:
         await self.send_input({"type": "websocket.connect"})
-        assert (await self.receive_output(10))["type"] == "websocket.accept"
+        assert (await self.receive_output(PATIENCE))["type"] == "websocket.accept"
 
     async def frame(self) -> str:
-        return str((await self.receive_output(10))["text"])
+        return str((await self.receive_output(PATIENCE))["text"])
 
     async def say(self, **fields: object) -> None:
         await self.send_input({"type": "websocket.receive", "text": json.dumps(fields)})
 
     async def disconnect(self) -> None:
         await self.send_input({"type": "websocket.disconnect", "code": 1001})
-        await self.wait(10)
+        await self.wait(PATIENCE)
 
 
 async def connected(sandbox: Sandbox) -> Socket:
@@ -78,7 +79,7 @@ async def test_of_many_who_take_the_last_place_one_gets_it_though_others_wait_fo
         lock.release()
     served, *refused = newcomers
     for socket in refused:
-        assert (await socket.receive_output(10))["code"] == TRY_AGAIN_LATER
+        assert (await socket.receive_output(PATIENCE))["code"] == TRY_AGAIN_LATER
     assert 'id="frame"' in await served.frame()
     await served.disconnect()
     again = await connected(sandbox)

@@ -122,4 +122,17 @@ def bound(sandbox: Sandbox) -> dict[str, str]:
 
 
 def until_bound(sandbox: Sandbox, count: int) -> Callable[[], bool]:
-    return lambda: len(bound(sandbox)) >= count
+    """Whether so many pods are bound, by the watch log: to list all pods at each look would take the time of
+    the workers."""
+    version = sandbox.version()
+    nodes = {f"default/{name}": node for name, node in bound(sandbox).items()}
+
+    def look() -> bool:
+        nonlocal version
+        for event in sandbox.events(version):
+            version = event.version
+            if event.resource == "pods":
+                nodes[event.key] = event.type != "DELETED" and event.object["spec"].get("nodeName", "")
+        return sum(map(bool, nodes.values())) >= count
+
+    return look

@@ -19,8 +19,8 @@ from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
 from schedviz.processes.role import ROLES, Role
 from schedviz.store import Store
-from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
-from tests.processes import Process
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port
+from tests.processes import CELERY, Process
 from tests.stalling import Proxy
 from tests.waiting import eventually
 
@@ -41,10 +41,10 @@ class Bench:
 
     def start(self, role: Role, url: str = "") -> Process:
         log = self._directory / f"{role}-{len(self.processes)}"
-        command = ["-m", "celery", "--app=schedviz", "--quiet", *ARGUMENTS[role]]
+        command = [*CELERY, *ARGUMENTS[role]]
         process = Process(command, log, {"REDIS_URL": url or self.url})
         self.processes.append(process)
-        eventually(lambda: process.alive() and self.name_of(role, process), "it is alive", 60)
+        eventually(lambda: process.alive() and self.name_of(role, process), "it is alive")
         return process
 
     def name_of(self, role: Role, process: Process) -> str:
@@ -67,13 +67,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, redis_url: str) -> Iterator[Bench]:
-    with lock(tmp_path) as held:
-        redis = EmbeddedRedis.start(tmp_path, held)
-        bench = Bench(tmp_path, redis)
-        yield bench
-        bench.close()
-        redis.stop()
+def bench(tmp_path: Path, own_redis: EmbeddedRedis) -> Iterator[Bench]:
+    bench = Bench(tmp_path, own_redis)
+    yield bench
+    bench.close()
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -117,21 +114,20 @@ def test_what_a_killed_process_left_in_redis_is_removed(bench: Bench, role: Role
         assert heir.alive()
         return not redis.exists(f"{KEY_PREFIX}{queue}") and name not in Heartbeats(redis, role).dead()
 
-    eventually(gone, "its queue and its heartbeat are removed", 60)
+    eventually(gone, "its queue and its heartbeat are removed")
     assert redis.hkeys(hash_key) == [of_others.encode()]
     assert redis.zrange(index_key, 0, -1) == [of_others.encode()]
     heirs_name = bench.name_of(role, heir)
     heir.send(signal.SIGTERM)
-    assert heir.wait(30) == 0
+    assert heir.wait() == 0
     assert Heartbeats(redis, role).dead() == [heirs_name], "dead at once; the next removes its queue"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(("role", "number"), [*zip(ROLES, (signal.SIGTERM, signal.SIGINT), strict=True)])
 def test_a_process_that_waits_for_redis_ends_at_a_signal(
     tmp_path: Path, role: Role, number: signal.Signals
 ) -> None:
-    command = ["-m", "celery", "--app=schedviz", "--quiet", *ARGUMENTS[role]]
+    command = [*CELERY, *ARGUMENTS[role]]
     process = Process(command, tmp_path / role, {"REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"})
     eventually(lambda: process.alive() and "waiting for Redis" in process.output, "it waits")
     process.send(number)

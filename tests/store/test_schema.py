@@ -13,11 +13,10 @@ from schedviz.store.migrations import remove_old_jobs
 from schedviz.store.schema import VERSION, WrongSchema, prepare
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
-from tests.processes import Process
+from tests.processes import CELERY, Process
 from tests.waiting import eventually
 
 RAN = "ran"
-CELERY = ["-m", "celery", "--app=schedviz", "--quiet"]
 
 
 @pytest.fixture
@@ -192,7 +191,7 @@ def test_every_process_refuses_a_newer_store_with_one_line(
     environment = {"REDIS_URL": own_url, "PORT": port}
     processes = {name: Process(command, tmp_path / name, environment) for name, command in commands.items()}
     for name, process in processes.items():
-        assert process.wait(60) == 1, f"{name}: {process.output}"
+        assert process.wait() == 1, f"{name}: {process.output}"
         assert process.output == (
             f"schedviz: the data in Redis has schema version {VERSION + 1}, and this schedviz reads versions "
             f"up to {VERSION}: start the newer schedviz that wrote it\n"

@@ -1,30 +1,20 @@
 """A Redis that does not serve: it is said why, what can be read is read, and nothing is half stored."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from kombu.exceptions import OperationalError
 
 from schedviz.store import Commit, Meta, Sandbox, Store, Trouble, trouble_of
-from schedviz.up.embedded_redis import EmbeddedRedis, lock
+from schedviz.up.embedded_redis import EmbeddedRedis
 from simulator.api import Change
 from simulator.trace import LaneEntry
 from tests.store.test_commit import create
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[EmbeddedRedis]:
-    """One of the test's own."""
-    with lock(tmp_path) as held:
-        redis = EmbeddedRedis.start(tmp_path, held)
-        yield redis
-        redis.stop()
-
-
-@pytest.fixture
-def own_store(redis: EmbeddedRedis) -> Iterator[Store]:
-    store = Store(redis.url)
+def own_store(own_redis: EmbeddedRedis) -> Iterator[Store]:
+    store = Store(own_redis.url)
     yield store
     store.close()
 
@@ -88,9 +78,9 @@ def test_without_memory_what_is_not_needed_can_be_deleted(own_store: Store) -> N
 
 
 def test_a_redis_that_is_gone_is_away_also_where_kombu_says_so(
-    redis: EmbeddedRedis, own_store: Store
+    own_redis: EmbeddedRedis, own_store: Store
 ) -> None:
-    redis.stop()
+    own_redis.stop()
     with pytest.raises(Exception, match=r".") as refused:
         own_store.probe()
     assert trouble_of(refused.value) == Trouble.AWAY

@@ -92,8 +92,17 @@ def refusal(process: Process) -> str:
     return line.removeprefix("schedviz: ")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number: signal.Signals) -> None:
+def assert_stops_whole(process: Process, number: signal.Signals) -> None:
+    """A signal to `up` alone, as a terminal's Ctrl-C reaches nobody else: its children have groups of their
+    own."""
+    family = children(process)
+    process.send(number)
+    assert process.wait() == 0
+    assert_gone(family)
+    assert f"received {number.name}; stopping" in process.output
+
+
+def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up) -> None:
     first = up()
     url = url_of(first)
     checks = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
@@ -103,13 +112,7 @@ def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number
     before = read(f"{url}/s/demo/trace?after=0").splitlines()
     # parent_death, Redis, web, two workers, job runner; Redis may have a child while it rewrites its file.
     eventually(lambda: len(children(first)) == 6, "these and no others")
-    family = children(first)
-
-    # To `up` alone, as a terminal's Ctrl-C reaches nobody else: its children have groups of their own.
-    first.send(number)
-    assert first.wait() == 0
-    assert_gone(family)
-    assert f"received {number.name}; stopping" in first.output
+    assert_stops_whole(first, signal.SIGINT)
 
     second = up(WORKERS="1", REDIS_MEMORY_MB="100")
     url = url_of(second)
@@ -117,9 +120,10 @@ def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up, number
         assert redis.config_get("maxmemory") == {"maxmemory": str(100 << 20)}
     assert read(f"{url}/s/demo/trace?after=0").splitlines()[: len(before)] == before
     eventually(lambda: len(children(second)) == 5, "one worker less")
+    assert_stops_whole(second, signal.SIGTERM)
 
 
-def test_killed_it_leaves_nothing_and_a_dead_worker_is_replaced(up: Up) -> None:
+def test_a_dead_worker_is_replaced_killed_it_leaves_nothing_and_it_ends_with_its_redis(up: Up) -> None:
     process = up()
     url_of(process)
     worker = child(process, "worker-1")
@@ -129,38 +133,31 @@ def test_killed_it_leaves_nothing_and_a_dead_worker_is_replaced(up: Up) -> None:
     family = children(process)
     process.popen.kill()
     assert_gone(family)
-    again = up()
+
+    again = up(WORKERS="1")
     url_of(again)
-
-
-def test_when_its_redis_dies_it_ends(up: Up) -> None:
-    process = up()
-    url_of(process)
-    family = children(process)
-    child(process, "redis-server").kill()
-    assert process.wait() == 1
-    assert "redis ended unexpectedly; stopping" in process.output
+    family = children(again)
+    child(again, "redis-server").kill()
+    assert again.wait() == 1
+    assert "redis ended unexpectedly; stopping" in again.output
     assert_gone(family)
 
 
 def test_with_a_redis_of_the_users_it_starts_none_and_a_dead_server_is_replaced(
-    up: Up, tmp_path: Path
+    up: Up, own_redis: EmbeddedRedis
 ) -> None:
-    with lock(tmp_path) as held:
-        redis = EmbeddedRedis.start(tmp_path, held)
-        process = up(REDIS_URL=redis.url)
-        url = url_of(process)
-        assert not any("redis-server" in c.name() for c in children(process))
-        store = Store(redis.url)
-        assert [meta.name for meta in store.sandboxes()] == ["demo"]
-        store.close()
-        child(process, "uvicorn").kill()
-        eventually(lambda: "web ended (SIGKILL) and is started again" in process.output)
-        eventually(lambda: answers(f"{url}/readyz"), "the server is back")
-        family = children(process)
-        process.stop()
-        assert_gone(family)
-        redis.stop()
+    process = up(REDIS_URL=own_redis.url, WORKERS="1")
+    url = url_of(process)
+    assert not any("redis-server" in c.name() for c in children(process))
+    store = Store(own_redis.url)
+    assert [meta.name for meta in store.sandboxes()] == ["demo"]
+    store.close()
+    child(process, "uvicorn").kill()
+    eventually(lambda: "web ended (SIGKILL) and is started again" in process.output)
+    eventually(lambda: answers(f"{url}/readyz"), "the server is back")
+    family = children(process)
+    process.stop()
+    assert_gone(family)
 
 
 def test_a_port_in_use_is_said_in_one_line(up: Up) -> None:

@@ -22,6 +22,7 @@ from schedviz.body_limit import (
 )
 from schedviz.store import Sandbox
 from simulator.apiserver.bounds import MAX_BYTES
+from tests.waiting import PATIENCE
 
 CHUNK = b"x" * 65_536
 ENDLESS = 512 << 20
@@ -108,7 +109,7 @@ async def test_what_is_within_the_limit_passes_and_so_does_the_end_of_a_client()
 
 @pytest.fixture
 def connection(server: str) -> Iterator[http.client.HTTPConnection]:
-    connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=PATIENCE)
     yield connection
     connection.close()
 

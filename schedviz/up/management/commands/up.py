@@ -18,7 +18,7 @@ from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
 
 READY_SECONDS = 60.0
-"""After this a line says that the server is still not ready; a start takes three seconds."""
+"""After this a line says that the server is not ready yet; a start takes three seconds."""
 
 
 class Command(BaseCommand):
@@ -57,13 +57,13 @@ class Command(BaseCommand):
         """Print the URL when the server is ready and there is the demo."""
         url = f"http://{_for_browsers(settings.HOST)}:{settings.PORT}/"
         demo = f"{url}s/{DEMO}/"
-        deadline = time.monotonic() + READY_SECONDS
-        while time.monotonic() < deadline:
-            if _answers(f"{url}readyz") and _answers(f"{demo}trace"):
-                self._say(f"schedviz is at {url} (the demo: {demo}); Ctrl-C stops it")
-                return
+        started, late = time.monotonic(), False
+        while not (_answers(f"{url}readyz") and _answers(f"{demo}trace")):
+            if not late and time.monotonic() > started + READY_SECONDS:
+                late = True
+                self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s")
             time.sleep(0.1)
-        self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s")
+        self._say(f"schedviz is at {url} (the demo: {demo}); Ctrl-C stops it")
 
     def _say(self, line: str) -> None:
         # After the terminal was closed, the programs still have to be stopped in order.
