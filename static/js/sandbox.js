@@ -4,6 +4,7 @@ import "./command.js";
 import "./copy.js";
 import "./dialog.js";
 import "./guide.js";
+import "./help.js";
 import "./hint.js";
 import "./keys.js";
 import "./live.js";

@@ -1,5 +1,5 @@
 // The list of keys, and the switch that turns single keys off: speech input may trigger them by mistake.
-import { listShortcuts, setSingleKeys } from "./registry.js";
+import { addShortcut, listShortcuts, setSingleKeys } from "./registry.js";
 
 const STORED = "schedviz:keys";
 const menu = document.getElementById("keys");
@@ -39,5 +39,6 @@ on.addEventListener("change", () => {
   localStorage.setItem(STORED, on.checked ? "on" : "off");
   setSingleKeys(on.checked);
 });
+addShortcut("?", { control: "#keys > summary" });
 menu.addEventListener("toggle", fillList);
 if (menu.open) fillList();

@@ -16,16 +16,27 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     screen: Page, live: Open, store: Store
 ) -> None:
     live(node("node-1"), node("node-2"), pod("web"))
-    for about in ("the queue", "requests, limits and usage", "priority", "scores and weights", "filtering"):
-        way = screen.get_by_role("link", name=f"About {about}", exact=True)
-        expect(way).to_have_attribute(
-            "href", next(f"/ideas/{n}/" for n, i in ideas.ideas().items() if i.title == about)
-        )
-        box = way.bounding_box()
-        assert box is None or min(box["width"], box["height"]) >= 24
-    screen.get_by_role("link", name="About the queue").click()
-    expect(screen.get_by_role("heading", level=1)).to_have_text("The queue")
+    # The page is quiet until help is wanted; then each explanation stands where it belongs, and leads on.
+    told, help_button = screen.locator("a.idea.told:visible"), screen.locator("#help")
+    expect(screen.locator("a.idea:visible")).to_have_count(0)
     complaints = Complaints(screen)
+    screen.keyboard.press("h")
+    expect(help_button).to_have_attribute("aria-pressed", "true")
+    for name in ("queue", "priority", "score", "filter"):
+        shown = screen.locator(f"a.idea.told[href='/ideas/{name}/']:visible")
+        expect(shown).to_contain_text(ideas.ideas()[name].says)
+    complaints.look("help", "#main")
+    screen.reload()
+    expect(help_button).to_have_attribute("aria-pressed", "true")
+    screen.keyboard.press("Escape")
+    expect(told).to_have_count(0)
+    help_button.click()
+    screen.keyboard.press("?")
+    expect(screen.locator("#keys kbd").first).to_be_visible()
+    screen.keyboard.press("?")
+    expect(screen.locator("#keys kbd").first).not_to_be_visible()
+    screen.locator(".queue > .titled a.idea").click()
+    expect(screen.get_by_role("heading", level=1)).to_have_text("The queue")
     complaints.look("idea")
     screen.get_by_role("button", name="Start the example").click()
     frame = screen.frame_locator("iframe[title='Live example: the queue']")

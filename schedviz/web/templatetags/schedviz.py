@@ -46,6 +46,12 @@ def idea(name: str) -> dict[str, ideas.Idea]:
     return {"idea": ideas.translated_idea(ideas.ideas()[name])}
 
 
+@register.inclusion_tag("parts/explanations.html")
+def explanations() -> dict[str, list[ideas.Idea]]:
+    """The sentences of all ideas, which the help mode shows on the page (static/js/help.js)."""
+    return {"ideas": [ideas.translated_idea(each) for each in ideas.ideas().values()]}
+
+
 @register.simple_tag
 @cache
 def preload_modules() -> SafeString:
