@@ -3,7 +3,7 @@
 // in templates, because rows of tables are parsed only there, and the ids of those that went.
 import { animate, remember } from "./flip.js";
 import { keepPage, restorePage } from "./restore.js";
-import { setServerClock, tick } from "./clock.js";
+import { frameDelay, setServerClock, tick } from "./clock.js";
 import { restoreOrder } from "./predict.js";
 import { isPast } from "./travel.js";
 
@@ -14,7 +14,7 @@ let socket = null; // the open socket, or the last one
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 function showState(state) {
-  connection.className = `tag status ${state === "live" ? "ok" : "lost"}`;
+  connection.className = `tag status ${{ live: "ok", behind: "ok behind" }[state] ?? "lost"}`;
   connection.lastElementChild.textContent = connection.dataset[state];
 }
 
@@ -60,8 +60,21 @@ document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
   else template.replaceWith(template.content);
 });
 
+// While frames come faster than the browser can show them, the page shows an older state than the server has.
+const DELAY_SECONDS = 1; // from which on the page says so
+const QUIET_MS = 1500; // without a frame, after which the last one is the newest
+let quiet = 0;
+
+function showDelay() {
+  clearTimeout(quiet);
+  const behind = frameDelay() > DELAY_SECONDS;
+  showState(behind ? "behind" : "live");
+  if (behind)
+    quiet = setTimeout(() => connection.classList.contains("behind") && showState("live"), QUIET_MS);
+}
+
 document.addEventListener("htmx:wsAfterMessage", () => {
-  showState("live");
+  showDelay();
   setServerClock();
   restorePage();
   animate();

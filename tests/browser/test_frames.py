@@ -14,6 +14,13 @@ HIDE = """(hidden) => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
+LATE = """(seconds) => {
+  const frame = document.getElementById("frame");
+  frame.dataset.wall = Number(frame.dataset.wall) - seconds;
+  document.dispatchEvent(new CustomEvent("htmx:wsAfterMessage"));
+}"""
+"""A frame that the server sent so many seconds ago."""
+
 
 def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), node("node-2", "8"), pod("first", "1"))
@@ -55,3 +62,16 @@ def test_a_hidden_tab_gets_the_whole_page_when_it_is_seen_again(screen: Page, li
     screen.evaluate(HIDE, False)
     expect(screen.locator(".node .pod.running")).to_be_visible()
     assert "0" in screen.evaluate("window.after")
+
+
+def test_a_page_whose_frames_come_late_says_that_it_is_catching_up(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"))
+    state = screen.locator("#connection")
+    write.create(sandbox, [pod("web", "1")])
+    expect(screen.locator(".node .pod.running")).to_be_visible()
+    screen.evaluate(LATE, 0)
+    expect(state).to_have_text("live")
+    screen.evaluate(LATE, 5)
+    expect(state).to_have_text("catching up")
+    # When no frame follows, the page shows the newest state.
+    expect(state).to_have_text("live")
