@@ -49,7 +49,7 @@ def _configuration(profile: Manifest) -> Manifest:
 
 
 PRESETS: Final = (
-    Preset(OWN, _("as the workload has it")),
+    Preset(OWN, _("that of the workload")),
     Preset("default", _("default")),
     Preset(
         "packing",
@@ -84,7 +84,7 @@ PRESETS: Final = (
         _configuration({"plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}),
     ),
     Preset("v1.10", _("default, with the queue of 1.10"), queue="v1.10"),
-    Preset("fifo", _("default, with the line of before 1.9"), queue="fifo"),
+    Preset("fifo", _("default, with the FIFO queue (before 1.9)"), queue="fifo"),
     Preset(YAML, _("the YAML below")),
 )
 
@@ -166,7 +166,7 @@ def _config(side: str, text: str) -> Manifest:
     try:
         found = parse_manifests(text[:MAX_TEXT])
         if len(found) != 1 or found[0]["kind"] != "KubeSchedulerConfiguration":
-            raise InvalidField(f"{side}_yaml", gettext("One KubeSchedulerConfiguration is wanted."))
+            raise InvalidField(f"{side}_yaml", gettext("It must be one KubeSchedulerConfiguration."))
         load(found[0])
     except (ManifestError, ConfigError) as error:
         raise InvalidField(f"{side}_yaml", str(error)) from None

@@ -27,7 +27,7 @@ def taint(sandbox: Sandbox, node: str, text: str) -> None:
     key_only = remove and ":" not in text
     named = [{"key": text.partition("=")[0]}] if key_only and text else taints(text)
     if not named:
-        raise ValidationError(gettext("Say which taint: key=value:Effect."))
+        raise ValidationError(gettext("Write the taint as key=value:Effect."))
 
     def change(_: Resource, old: Manifest) -> Manifest:
         present = (old.get("spec") or {}).get("taints") or []

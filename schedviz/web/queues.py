@@ -17,7 +17,7 @@ class Queue(NamedTuple):
 
 
 QUEUES: Final = (
-    Queue("v1.34", _("today's queue"), "", ""),
+    Queue("v1.34", _("current queue (v1.34)"), "", ""),
     Queue(
         "v1.10",
         _("the queue of 1.10"),
@@ -31,12 +31,12 @@ QUEUES: Final = (
     ),
     Queue(
         "fifo",
-        _("the line of before 1.9"),
-        _("queue: a plain line"),
+        _("FIFO queue (before 1.9)"),
+        _("FIFO queue"),
         _(
-            "This sandbox has the scheduling queue of before Kubernetes 1.9: a plain line in which priority "
-            "means nothing. activeQ is the line. Pods that found no room go to its end, some after a sleep "
-            "in backoffQ; nobody keeps the room that a preemptor has made."
+            "This sandbox has the scheduling queue of before Kubernetes 1.9: a FIFO queue, which ignores "
+            "priority. Pods that fit no node go to the end of activeQ, some after a wait in backoffQ. The "
+            "room that a preemptor has made is not reserved for it."
         ),
     ),
 )

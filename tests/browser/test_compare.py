@@ -28,7 +28,7 @@ def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_p
     form.get_by_text("KubeSchedulerConfiguration", exact=True).last.click()
     form.locator("#b_yaml").fill("kind: Pod\napiVersion: v1")
     form.get_by_role("button", name="Compare").click()
-    expect(form.locator(".wrong .error")).to_have_text("One KubeSchedulerConfiguration is wanted.")
+    expect(form.locator(".wrong .error")).to_have_text("It must be one KubeSchedulerConfiguration.")
     form.locator("#b").select_option("default")
     form.get_by_role("button", name="Compare").click()
     expect(form.locator(".verdict-line")).to_contain_text(
@@ -79,7 +79,7 @@ def test_a_sandbox_is_compared_as_it_is_now_and_one_that_runs_long_may_be_stoppe
     screen.get_by_role("button", name="Compare").click()
     expect(screen.locator(".verdict-line")).to_have_text("Every scheduling cycle was the same.")
 
-    screen.get_by_role("link", name="Compare others").click()
+    screen.get_by_role("link", name="New comparison").click()
     screen.locator("#workload").select_option("manifests:")
     screen.get_by_text("Manifests", exact=True).click()
     screen.locator("#text").fill(ENDLESS)

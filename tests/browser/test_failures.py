@@ -31,11 +31,11 @@ def test_what_may_go_wrong_is_a_button_away(screen: Page, live: Open) -> None:
 
     screen.goto(f"/s/{sandbox.name}/nodes/node-1/")
     panel = screen.locator("#node-panel")
-    panel.get_by_role("button", name="Break node").click()
-    expect(panel.get_by_role("button", name="Mend node")).to_be_visible()
+    panel.get_by_role("button", name="Make node fail").click()
+    expect(panel.get_by_role("button", name="Repair node")).to_be_visible()
     assert annotations()[FAILED] == "true"
-    panel.get_by_role("button", name="Mend node").click()
-    expect(panel.get_by_role("button", name="Break node")).to_be_visible()
+    panel.get_by_role("button", name="Repair node").click()
+    expect(panel.get_by_role("button", name="Make node fail")).to_be_visible()
     assert FAILED not in annotations()
 
     panel.get_by_role("button", name="Set memory pressure").click()

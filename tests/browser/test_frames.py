@@ -42,13 +42,13 @@ def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: O
 def test_a_line_that_stands_stays_the_same_element(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "3"))
     line = screen.locator("#log li", has_text="big fits no node")
-    line.get_by_text("in its own words").click()
+    line.get_by_text("original message").click()
     line.evaluate("(element) => { element.known = true; }")
     write.create(sandbox, [pod("small", "1")])
     expect(screen.locator("#log li", has_text="small bound to node-1.")).to_be_visible()
     assert line.evaluate("(element) => element.known")
     expect(line.locator("q")).to_be_visible()
-    expect(line.get_by_text("in its own words")).to_be_focused()
+    expect(line.get_by_text("original message")).to_be_focused()
 
 
 def test_a_hidden_tab_gets_the_whole_page_when_it_is_seen_again(screen: Page, live: Open) -> None:

@@ -36,7 +36,7 @@ def test_killing_the_leader_hands_the_sandbox_to_another_worker(
     screen.get_by_role("link", name="Leader election").click()
     panel = screen.locator("#leader-panel")
     expect(panel.locator(".subject")).to_contain_text(before.holder)
-    expect(panel).to_contain_text("stands by")
+    expect(panel).to_contain_text("standby")
     elections = panel.locator(".story li")
     expect(elections).not_to_have_count(0)
     had = elections.count()
@@ -49,6 +49,6 @@ def test_killing_the_leader_hands_the_sandbox_to_another_worker(
     assert after.holder != before.holder
     assert after.epoch > before.epoch
     expect(panel.locator(".subject")).to_contain_text(after.holder)
-    expect(screen.locator("#lead")).to_have_text(f"{after.holder} leads")
-    expect(screen.locator("#log")).to_contain_text(f"{after.holder} leads (epoch {after.epoch}).")
+    expect(screen.locator("#lead")).to_have_text(f"Leader: {after.holder}")
+    expect(screen.locator("#log")).to_contain_text(f"{after.holder} became leader (epoch {after.epoch}).")
     expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)

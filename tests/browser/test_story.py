@@ -166,7 +166,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, li
     expect(chip).to_contain_text("1 lacks cpu")
     line = screen.locator("#log li", has_text="big fits no node: 1 lacks cpu.")
     expect(line.locator("q")).not_to_be_visible()
-    line.get_by_text("in its own words").click()
+    line.get_by_text("original message").click()
     expect(line.locator("q")).to_contain_text("0/1 nodes are available: 1 Insufficient cpu.")
     expect(chip).to_contain_text("waits for NodeResourcesFit")
     expect(screen.locator(".node .verdict")).to_have_text("Insufficient cpu")

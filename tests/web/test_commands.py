@@ -151,7 +151,7 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
     ("line", "part"),
     [
         ("", "create pod"),
-        ("dance", "“dance” is no command"),
+        ("dance", "no command “dance”"),
         ("cordon", "cordon NODE"),
         ("cordon n1 n2", "cordon NODE"),
         ("cordon none", "not found"),
@@ -159,7 +159,7 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
         ("create pod Not/Good", "RFC 1123"),
         ("create pod web --cpu lots", "--cpu"),
         ("create pod web --priority none-such", "--priority"),
-        ("create pod web --copies", "wants a value"),
+        ("create pod web --copies", "needs a value"),
         ("create pod web --speed 3", "has no flag --speed"),
         ("delete spaceship x", "no kind"),
         ("delete pod", "delete KIND NAME..."),

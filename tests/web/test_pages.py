@@ -82,7 +82,7 @@ def test_a_sandbox_may_have_an_older_queue_and_says_so(
     assert 'value="fifo" selected' in text(client.get("/").content), "a scenario's own queue is proposed"
     scenario = {"scenario": "queue-starvation", "name": sandbox_name}
     path = client.post("/sandboxes/", scenario).headers["Location"]
-    assert "queue: a plain line" in text(client.get(path).content)
+    assert "FIFO queue" in text(client.get(path).content)
     store.delete(sandbox_name)
     client.post("/sandboxes/", {**scenario, "queue": "v1.34"})
     assert store.sandbox(sandbox_name).meta().queue == "v1.34"

@@ -1,6 +1,7 @@
 """What the screens say of manifests, lanes and decisions."""
 
 import pytest
+from django.utils.translation import override
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,8 +10,10 @@ from schedviz.web.presenters import cycle, nodes, nodes_panel, preemption, queue
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.presenters.priority import Ranks
+from schedviz.web.presenters.reasons import KNOWN
 from schedviz.web.presenters.screen import DEFAULT, Screen
 from schedviz.web.presenters.timeline import Timeline
+from schedviz.web.presenters.verdicts import short_reason, translated_reason
 from simulator import trace
 from simulator.api import WatchEvent
 
@@ -135,7 +138,7 @@ def test_filters_stop_at_the_first_that_says_no() -> None:
     assert [(row.node, row.marks, row.reason) for row in view.matrix.rows] == [
         ("n1", ["pass", "pass", "fail"], "Insufficient cpu"),
         ("n2", ["pass", "fail", "unseen"], "node(s) had untolerated taint {a: b}"),
-        ("n3", ["unseen", "unseen", "unseen"], "not looked at"),
+        ("n3", ["unseen", "unseen", "unseen"], "not evaluated"),
     ]
     assert {step.name: step.state for step in view.steps}["Filter"] == "failed"
     assert view.scores is None
@@ -165,7 +168,7 @@ def test_scores_stand_winner_first() -> None:
             [candidate("a", 5), candidate("b", 5, start="2027-01-15T09:00:00Z")],
             "started latest, at 09:00:00",
         ),
-        (6, "b", [candidate("a", 5), candidate("b", 5)], "the seed draws b"),
+        (6, "b", [candidate("a", 5), candidate("b", 5)], "the seed picks b"),
     ],
 )
 def test_the_deciding_rule_is_said(
@@ -272,3 +275,14 @@ def test_a_cycle_under_way_shows_what_is_behind_it_and_what_is_next() -> None:
     assert states("PostFilter") == ["done", "failed", "current", *["todo"] * 4]
     assert states("PreScore")[3:5] == ["current", "todo"]
     assert states("PreBind")[-1] == states("PostBind")[-1] == "current"
+
+
+def test_the_reasons_on_node_cards_are_in_the_language_of_the_page() -> None:
+    assert translated_reason("Insufficient cpu") == "Insufficient cpu"
+    with override("zh-hans"):
+        assert translated_reason("Insufficient cpu") == "cpu 不足"
+        assert translated_reason("untolerated taint {gpu: yes}") == "有未容忍的污点 {gpu: yes}"
+        assert translated_reason("Too many pods") == "Pod 数已满"
+        assert translated_reason("a plugin's own reason") == "a plugin's own reason"
+        known = {short_reason(reason) for reason in KNOWN}
+        assert {short for short in known if translated_reason(short) == short} == set()

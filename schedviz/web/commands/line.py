@@ -135,7 +135,7 @@ def parse_call(command: Command, source: Readable, words: Iterable[str]) -> Call
         elif not equals:
             value = next(rest, "")
             if not value:
-                raise CommandError(gettext("%(flag)s wants a value.") % {"flag": typed})
+                raise CommandError(gettext("%(flag)s needs a value.") % {"flag": typed})
         flags[name] = value
     check_argument_count(command, len(arguments))
     return Call(source, arguments, flags)
@@ -146,4 +146,4 @@ def check_argument_count(command: Command, given: int) -> None:
     least = sum(not each.optional for each in command.arguments)
     unlimited = any(each.repeated for each in command.arguments)
     if given < least or (given > len(command.arguments) and not unlimited):
-        raise CommandError(gettext("It goes: %(usage)s") % {"usage": command.usage})
+        raise CommandError(gettext("Usage: %(usage)s") % {"usage": command.usage})

@@ -32,7 +32,7 @@ def objects(call: Call) -> tuple[Resource, list[str]]:
     names = [*([name] if slash else []), *call.arguments[1:]]
     found = resource(call.source, kind)
     if not names:
-        raise CommandError(gettext("Say which %(kind)s.") % {"kind": found.singular})
+        raise CommandError(gettext("The name of the %(kind)s is missing.") % {"kind": found.singular})
     return found, [key(found, each, call.namespace) for each in names]
 
 
@@ -41,7 +41,7 @@ def single_object(call: Call) -> tuple[Resource, str, list[str]]:
     kind, slash, name = call.arguments[0].partition("/")
     found, rest = resource(call.source, kind), call.arguments[1:]
     if not slash and not rest:
-        raise CommandError(gettext("Say which %(kind)s.") % {"kind": found.singular})
+        raise CommandError(gettext("The name of the %(kind)s is missing.") % {"kind": found.singular})
     name, rest = (name, rest) if slash else (rest[0], rest[1:])
     return found, key(found, name, call.namespace), rest
 

@@ -20,9 +20,7 @@ NODE: Final = Argument("NODE", names.nodes)
 POD: Final = Argument("POD", names.pods)
 PAIRS: Final = Argument("KEY=VALUE", repeated=True, optional=True)
 
-NAMESPACE: Final = {
-    "namespace": Flag(_("where to look; default where it is not said"), names.namespaces, "n")
-}
+NAMESPACE: Final = {"namespace": Flag(_("the namespace; without it, default"), names.namespaces, "n")}
 OUTPUT: Final = {
     "output": Flag(_("wide or yaml"), proposals.fixed("wide", "yaml"), "o"),
     "all-namespaces": Flag(_("of all namespaces"), short="A", switch=True),
@@ -63,25 +61,25 @@ COMMANDS: Final = (
     Command("get", _("list objects"), objects.get,
             (KIND, Argument("NAME", names.names, optional=True, repeated=True)), {**NAMESPACE, **OUTPUT},
             ("list",)),
-    Command("describe", _("all about an object"), objects.describe,
+    Command("describe", _("describe an object"), objects.describe,
             (KIND, Argument("NAME", names.names, optional=True)), NAMESPACE, ("show", "open")),
-    Command("cordon", _("let no new pods onto a node"), objects.cordon, (NODE,)),
-    Command("uncordon", _("let pods onto a node again"), objects.uncordon, (NODE,)),
+    Command("cordon", _("make a node unschedulable"), objects.cordon, (NODE,)),
+    Command("uncordon", _("make a node schedulable again"), objects.uncordon, (NODE,)),
     Command("drain", _("cordon a node and evict its pods, as budgets allow"), objects.drain, (NODE,)),
-    Command("taint", _("repel pods from a node; with - at the end, no longer"), objects.taint,
+    Command("taint", _("taint a node; - at the end removes the taint"), objects.taint,
             (NODE, Argument("KEY=VALUE:EFFECT", proposals.taints, repeated=True)),
             also=("taint node", "taint nodes")),
-    Command("label", _("set a label; key- takes it away"), objects.label, (KIND, NAME, PAIRS), NAMESPACE),
-    Command("annotate", _("set an annotation; key- takes it away"), objects.annotate,
+    Command("label", _("set a label; key- removes it"), objects.label, (KIND, NAME, PAIRS), NAMESPACE),
+    Command("annotate", _("set an annotation; key- removes it"), objects.annotate,
             (KIND, NAME, PAIRS), NAMESPACE),
-    Command("scale", _("how many pods a Deployment or ReplicaSet is to have"), objects.scale,
+    Command("scale", _("scale a Deployment or a ReplicaSet"), objects.scale,
             (Argument("KIND", proposals.scalable), NAME, Argument("COUNT", optional=True)),
             {**NAMESPACE, "replicas": Flag(_("how many"))}),
-    Command("fail node", _("break a node: its kubelet falls silent"), objects.fail, (NODE,),
+    Command("fail node", _("make a node fail: its kubelet stops reporting"), objects.fail, (NODE,),
             also=("fail", "break node")),
-    Command("mend node", _("mend a broken node"), objects.mend, (NODE,), also=("mend", "repair node")),
-    Command("pause", _("stop simulated time"), page.pause, also=("stop",)),
-    Command("resume", _("let simulated time run"), page.resume, also=("play", "continue", "run")),
+    Command("mend node", _("repair a failed node"), objects.mend, (NODE,), also=("mend", "repair node")),
+    Command("pause", _("pause simulated time"), page.pause, also=("stop",)),
+    Command("resume", _("resume simulated time"), page.resume, also=("play", "continue", "run")),
     Command("step", _("the next extension point, event, or a whole cycle"), page.step,
             (Argument("UNIT", proposals.fixed("point", "event", "cycle"), optional=True),
              Argument("COUNT", optional=True)),
@@ -93,13 +91,13 @@ COMMANDS: Final = (
              Argument("POD", names.pods, optional=True)), also=("run until",)),
     Command("goto", _("a cycle's permalink"), page.goto,
             (Argument("CYCLE", proposals.cycles),), also=("goto cycle", "cycle")),
-    Command("filter", _("fade what does not match"), page.filter_,
+    Command("filter", _("filter pods and nodes"), page.filter_,
             (Argument("TERM", proposals.states, optional=True, repeated=True),), also=("find", "search")),
-    Command("objects", _("everything that is stored, or all of one kind"), objects.browse,
+    Command("objects", _("all objects, or all of one kind"), objects.browse,
             (Argument("KIND", names.kinds, optional=True),), also=("browse",)),
     Command("config", _("the scheduler's configuration"), page.config, also=("scheduler", "configuration")),
     Command("as table", _("all nodes in a table"), page.table, also=("table",)),
-    Command("leader", _("who schedules, and since when"), page.leader),
+    Command("leader", _("the leader, and since when"), page.leader),
     Command("theme", _("light, dark, or as the system is"), page.theme,
             (Argument("THEME", proposals.fixed(*page.THEMES)),)),
     Command("language", _("the language of the page"), page.language,
@@ -123,10 +121,10 @@ def run(source: Readable, text: str) -> CommandResult:
     """Run a line. Raises CommandError; a command on several objects may have changed some of them then."""
     words = split(text)
     if not words:
-        raise CommandError(gettext("Say what to do: create pod, for example."))
+        raise CommandError(gettext("Type a command: create pod, for example."))
     found = find_command(words)
     if found is None:
-        raise CommandError(gettext("“%(word)s” is no command here.") % {"word": " ".join(words[:2])})
+        raise CommandError(gettext("There is no command “%(word)s”.") % {"word": " ".join(words[:2])})
     command, rest = found
     try:
         return command.run(parse_call(command, source, rest))

@@ -1,6 +1,7 @@
 """Pod disruption budgets."""
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
@@ -28,7 +29,7 @@ class DisruptionBudgetForm(ManifestForm):
         label=_("Unhealthy pods"),
         required=False,
         choices=[
-            ("", _("as usual")),
+            ("", format_lazy(_("Default ({value})"), value="IfHealthyBudget")),
             ("IfHealthyBudget", "IfHealthyBudget"),
             ("AlwaysAllow", "AlwaysAllow"),
         ],

@@ -128,7 +128,7 @@ def requirements(text: str) -> Sequence[Requirement]:
     except BadRequest as error:
         raise ValidationError(error.message) from None
     if not found:
-        raise ValidationError(gettext("Say a selector: key=value, key in (a, b), !key."))
+        raise ValidationError(gettext("Write a selector: key=value, key in (a, b), !key."))
     return found
 
 

@@ -1,6 +1,6 @@
 """The form for a KubeSchedulerConfiguration, with sections for each profile."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ def shape(text: str) -> list[Manifest]:
     try:
         return [{"utilization": int(at), "score": int(score)} for at, score in notation.pairs(text).items()]
     except ValueError:
-        raise ValidationError(gettext("Say utilization=score in whole numbers: 0=0, 100=10.")) from None
+        raise ValidationError(gettext("Write utilization=score in whole numbers: 0=0, 100=10.")) from None
 
 
 def weights(text: str) -> list[Manifest]:
@@ -37,7 +37,7 @@ def weights(text: str) -> list[Manifest]:
     try:
         return [{"name": name, "weight": int(weight)} for name, weight in notation.pairs(text).items()]
     except ValueError:
-        raise ValidationError(gettext("Say resource=weight in whole numbers: cpu=1, memory=1.")) from None
+        raise ValidationError(gettext("Write resource=weight in whole numbers: cpu=1, memory=1.")) from None
 
 
 SHAPE: Final = notation.Notation(
@@ -163,8 +163,9 @@ class SchedulerForm(ManifestForm):
     def box(self, name: str, label: Any, place: Place) -> str:
         return self.put(name, place, forms.BooleanField(label=label, required=False))
 
-    def choice(self, name: str, label: Any, place: Place, choices: Iterable[str]) -> str:
-        options = [("", _("as usual")), *((each, each) for each in choices)]
+    def choice(self, name: str, label: Any, place: Place, choices: Sequence[str]) -> str:
+        default = gettext("Default ({value})").format(value=choices[0])
+        options = [("", default), *((each, each) for each in choices)]
         return self.put(name, place, forms.ChoiceField(label=label, required=False, choices=options))
 
     def put(self, name: str, place: Place, field: forms.Field) -> str:

@@ -48,7 +48,7 @@ class Shell(msgspec.Struct, frozen=True):
 
 def of_pod(key: str) -> list[Shell]:
     return [
-        Shell(gettext("its manifest"), object_command("get", PODS, key, "-o", "yaml")),
+        Shell(gettext("show its manifest"), object_command("get", PODS, key, "-o", "yaml")),
         Shell(gettext("delete it"), object_command("delete", PODS, key)),
     ]
 
@@ -56,7 +56,7 @@ def of_pod(key: str) -> list[Shell]:
 def of_object(resource: Resource, key: str, manifest: Manifest) -> list[Shell]:
     scaled = "replicas" in (manifest.get("spec") or {})
     return [
-        Shell(gettext("its manifest"), object_command("get", resource, key, "-o", "yaml")),
+        Shell(gettext("show its manifest"), object_command("get", resource, key, "-o", "yaml")),
         *(
             [Shell(gettext("how many"), object_command("scale", resource, key, "--replicas=3"))]
             if scaled
@@ -78,14 +78,17 @@ def of_node(name: str, *, cordoned: bool, failed: bool, taints: Sequence[str]) -
     verb = "uncordon" if cordoned else "cordon"
     removable = [taint for taint in taints if not taint.startswith("node.kubernetes.io/")]
     failure = "schedviz/failed-" if failed else "schedviz/failed=true"
-    comes = gettext("let pods come again") if cordoned else gettext("let no more pods come")
-    broken = gettext("mend it, here only") if failed else gettext("break it, here only")
+    comes = gettext("make it schedulable") if cordoned else gettext("make it unschedulable")
+    broken = gettext("repair it (in schedviz only)") if failed else gettext("make it fail (in schedviz only)")
     return [
-        Shell(gettext("all about it"), object_command("describe", NODES, name)),
+        Shell(gettext("describe it"), object_command("describe", NODES, name)),
         Shell(comes, kubectl(verb, name)),
-        Shell(gettext("move its pods away"), drain(name)),
-        Shell(gettext("repel pods"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),
-        *(Shell(gettext("no longer"), kubectl("taint", "nodes", name, f"{taint}-")) for taint in removable),
+        Shell(gettext("drain it"), drain(name)),
+        Shell(gettext("taint it"), kubectl("taint", "nodes", name, "key=value:NoSchedule")),
+        *(
+            Shell(gettext("remove the taint"), kubectl("taint", "nodes", name, f"{taint}-"))
+            for taint in removable
+        ),
         Shell(gettext("label it"), kubectl("label", "nodes", name, "key=value")),
         Shell(broken, object_command("annotate", NODES, name, failure)),
         Shell(gettext("delete it"), object_command("delete", NODES, name)),

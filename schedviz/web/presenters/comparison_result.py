@@ -49,7 +49,7 @@ MEANINGS: Final = {
 
 DIFFERENCES: Final = {
     "pod": gettext_noop("another pod was popped"),
-    "outcome": gettext_noop("the same pod came to another end"),
+    "outcome": gettext_noop("the same pod had another result"),
     "node": gettext_noop("the same pod got another node"),
     "victims": gettext_noop("the same pod on the same node had other victims"),
     "none": gettext_noop("only one side went on"),

@@ -132,7 +132,7 @@ def headline(decision: Decision, point: str = "") -> str:
         elif len(decision.feasible) == 1:
             text = gettext("%(pod)s goes to %(node)s, the only node that fits.")
         elif len(decision.tied) > 1:
-            text = gettext("%(pod)s goes to %(node)s, drawn among the nodes with the best score.")
+            text = gettext("%(pod)s goes to %(node)s, chosen at random among the nodes with the best score.")
         else:
             text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
         return text % {"pod": pod, "node": node_name(decision.selected)}

@@ -89,7 +89,7 @@ def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRo
     plugins = decision.filter_plugins
     if code < 0:
         return FilterRow(
-            node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False, looked=False
+            node, nodes, ["unseen"] * len(plugins), gettext("not evaluated"), passed=False, looked=False
         )
     if code == 0:
         return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)

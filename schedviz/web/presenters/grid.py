@@ -138,7 +138,8 @@ def filtered(decision: Decision) -> tuple[dict[str, str], dict[str, str]]:
     words: dict[str, str] = {}
     for place, failure in enumerate(decision.failures):
         code = FAILURES[min(place, len(FAILURES) - 1)]
-        reason = verdicts.short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
+        short = verdicts.short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
+        reason = verdicts.translated_reason(short)
         words[code] = gettext("other reasons") if code in words else reason
     for name, verdict in zip(decision.nodes, decision.verdicts, strict=True):
         if verdict > 0:

@@ -38,7 +38,7 @@ SENTENCES: Final = {
     3: gettext_noop("Rule 3 decided: %(node)s has the smallest sum of victim priorities."),
     4: gettext_noop("Rule 4 decided: %(node)s needs the fewest victims, %(figure)s."),
     5: gettext_noop("Rule 5 decided: %(node)s's most important victim started latest, at %(figure)s."),
-    6: gettext_noop("All five rules leave more than one node: the seed draws %(node)s."),
+    6: gettext_noop("All five rules leave more than one node: the seed picks %(node)s."),
 }
 
 

@@ -66,7 +66,9 @@ class EventSentences:
         the line beside it has none."""
         match event:
             case trace.LeaderElected():
-                return "quiet", format_html(gettext("{} leads (epoch {})."), event.holder, event.epoch)
+                return "quiet", format_html(
+                    gettext("{} became leader (epoch {})."), event.holder, event.epoch
+                )
             case trace.SchedulerConfigured():
                 text = gettext("The scheduler starts anew with another configuration: {}.")
                 return "warn", format_html(text, ", ".join(event.fields))
@@ -101,7 +103,7 @@ class EventSentences:
             case trace.Scored():
                 text = gettext("Score: {} has the best total, {}.")
                 if event.tied > 1:
-                    text = gettext("Score: {} drawn among {} nodes with the best total, {}.")
+                    text = gettext("Score: {} chosen at random among {} nodes with the best total, {}.")
                     return "", format_html(text, self.node(event.node), event.tied, event.total)
                 return "", format_html(text, self.node(event.node), event.total)
             case trace.Bound():

@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import Final, Literal
 
 import msgspec
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from simulator.decision import Decision
 
@@ -19,6 +19,8 @@ class Verdict(msgspec.Struct, frozen=True):
     text: str = ""
     meaning: str = ""
     """The explanation of ``text`` if that is the reason of a plugin."""
+    lang: str = "en"
+    """The language of a reason; "" = that of the page."""
 
 
 NO_VERDICT: Final = Verdict("")
@@ -51,8 +53,10 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
         if code > 0:
             failure = decision.failures[code - 1]
             reason = failure.reasons[0] if failure.reasons else ""
-            text = short_reason(reason) or failure.plugin
-            found[name] = Verdict("fail", text, meanings.reason_meaning(reason))
+            short = short_reason(reason) or failure.plugin
+            text = translated_reason(short)
+            lang = "en" if text == short else ""
+            found[name] = Verdict("fail", text, meanings.reason_meaning(reason), lang)
     if decision.totals:
         text = gettext("score %(total)s")
         texts: Iterable[str] = (text % {"total": total} for total in decision.totals)
@@ -71,3 +75,38 @@ def victims_text(victims: int, pdb_violations: int) -> str:
 def short_reason(reason: str) -> str:
     """The reason without its first words, such as "node(s) had"."""
     return reason.removeprefix("node(s) ").removeprefix("had ").removeprefix("were ")
+
+
+INSUFFICIENT: Final = "Insufficient "
+TAINT: Final = "untolerated taint "
+REASONS: Final = frozenset(
+    {
+        gettext_noop("Too many pods"),
+        gettext_noop("unschedulable"),
+        gettext_noop("didn't match Pod's node affinity/selector"),
+        gettext_noop("didn't have free ports for the requested pod ports"),
+        gettext_noop("didn't match pod anti-affinity rules"),
+        gettext_noop("didn't match pod affinity rules"),
+        gettext_noop("didn't satisfy existing pods anti-affinity rules"),
+        gettext_noop("didn't match pod topology spread constraints"),
+        gettext_noop("didn't match pod topology spread constraints (missing required label)"),
+        gettext_noop("didn't match the requested node name"),
+        gettext_noop("didn't match scheduler-enforced node affinity"),
+        gettext_noop("no available disk"),
+        gettext_noop("didn't match PersistentVolume's node affinity"),
+        gettext_noop("didn't find available persistent volumes to bind"),
+        gettext_noop("did not have enough free storage"),
+        gettext_noop("no available volume zone"),
+        gettext_noop("exceed max volume count"),
+    }
+)
+"""The short reasons of upstream's plugins. In English they are shown as they are."""
+
+
+def translated_reason(short: str) -> str:
+    """The short reason in the language of the page; a reason that is not known, unchanged."""
+    if short.startswith(INSUFFICIENT):
+        return gettext("Insufficient %(what)s") % {"what": short.removeprefix(INSUFFICIENT)}
+    if short.startswith(TAINT):
+        return gettext("untolerated taint %(what)s") % {"what": short.removeprefix(TAINT)}
+    return gettext(short) if short in REASONS else short

@@ -227,8 +227,8 @@ def last_answer(state: PredictState, viewer_state: ViewerState) -> AnswerView | 
 def idle(state: PredictState) -> str:
     under_way = state.picture.under_way
     if under_way is not None:
-        return gettext("Nothing is to be chosen here: %(point)s is next.") % {"point": under_way.point}
+        return gettext("No choice here: %(point)s is next.") % {"point": under_way.point}
     waiting = {entry.lane for entry in state.picture.lanes.values()}
     if waiting & {"activeQ", "backoffQ"}:
-        return gettext("There is nothing to choose between.")
+        return gettext("There is only one possible answer.")
     return gettext("No pod waits in activeQ. Create one, or let time run.")

@@ -104,7 +104,7 @@ def ask_question(
         question = Question(kind=kind, sandbox=name, pod=key, uid=uid, cycle=cycle)
         return questions.submit(question), ""
     except TooManyJobs:
-        return None, gettext("Too many questions are in line just now. Try again in a minute.")
+        return None, gettext("Too many questions are waiting. Try again in a minute.")
 
 
 @require_safe
