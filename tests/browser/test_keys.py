@@ -52,10 +52,10 @@ def forms_of(urls: list[str]) -> list[str]:
 def test_the_list_of_keys_has_those_that_act(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), pod("big", "8"))
     expect(screen.locator("#lane-unschedulable .chip")).to_be_visible()
-    check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", *TRAVEL])
+    check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", "v", *TRAVEL])
     screen.locator("#lane-unschedulable .chip a").click()
     expect(screen.locator("#suppose-ask")).to_be_visible()
-    check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", "w", *TRAVEL])
+    check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", "v", "w", *TRAVEL])
     pause(sandbox)
     at_rest(sandbox)
     screen.goto(f"/s/{sandbox.name}/at/{sandbox.trace_head()}/")
@@ -70,7 +70,7 @@ def test_the_list_of_keys_has_those_of_the_grid(screen: Page, store: Store, sand
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator("#grid")).to_be_visible()
     grid = ["-", "+", "0"]
-    check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", *grid, *TRAVEL])
+    check_keys(screen, [*TIME, "p", "c", "n", "b", "y", "/", "h", "?", "f", "t", "v", *grid, *TRAVEL])
     store.delete(sandbox_name)
     expect(screen.locator("#connection")).to_have_text("sandbox deleted")
 
