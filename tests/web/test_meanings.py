@@ -37,6 +37,22 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
             "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: ...",
             "It fits no node: The pod's claim must get its volume first, before any node is looked at.",
         ),
+        (
+            '0/3 nodes are available: persistentvolumeclaim "data-pg-0" not found. preemption: ...',
+            "It fits no node: The PersistentVolumeClaim data-pg-0, which the pod names, does not exist.",
+        ),
+        (
+            '0/3 nodes are available: persistentvolume "a" not found.',
+            "It fits no node: The PersistentVolume a, to which the pod's claim is bound, does not exist.",
+        ),
+        (
+            '0/3 nodes are available: persistentvolumeclaim "a" is being deleted.',
+            "It fits no node: The PersistentVolumeClaim a is being deleted.",
+        ),
+        (
+            '0/3 nodes are available: storageclass.storage.k8s.io "fast" not found.',
+            "It fits no node: The StorageClass fast, which the pod's claim names, does not exist.",
+        ),
         ("0/1 nodes are available: 1 of our own.", "It fits no node: 1 of our own."),
         (
             "rejected due to timeout after waiting 10s at plugin Gang",
@@ -47,6 +63,12 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
 )
 def test_a_message_is_told_in_short_words(message: str, text: str) -> None:
     assert reasons.unplaced(message) == text
+
+
+def test_a_reason_about_two_objects_names_both() -> None:
+    reason = 'persistentvolumeclaim "a" bound to non-existent persistentvolume "b"'
+    meaning = "The PersistentVolumeClaim a is bound to the PersistentVolume b, which does not exist."
+    assert meanings.reason_meaning(reason) == meaning
 
 
 def test_events_and_conditions_have_meanings() -> None:

@@ -168,6 +168,12 @@ def test_scores_stand_winner_first() -> None:
             [candidate("a", 5), candidate("b", 5, start="2027-01-15T09:00:00Z")],
             "started latest, at 09:00:00",
         ),
+        (
+            5,
+            "b",
+            [candidate("a", 5), candidate("b", 5, start="")],
+            "Rule 5 decided: the most important victims on b have not started yet.",
+        ),
         (6, "b", [candidate("a", 5), candidate("b", 5)], "the seed picks b"),
     ],
 )
@@ -180,6 +186,17 @@ def test_the_deciding_rule_is_said(
     assert view.candidates[0].node == chosen
     lost = [figure.lost for each in view.candidates[1:] for figure in each.figures]
     assert lost.count(True) == (0 if rule in (0, 6) else 1)
+
+
+def test_victims_that_have_not_started_have_the_time_of_the_cycle() -> None:
+    candidates = [candidate("a", 5), candidate("b", 5, start="")]
+    view = preemption.present_preemption(preempting(5, "b", *candidates))
+    assert view is not None
+    assert [each.figures[4].text for each in view.candidates] == ["now", "08:00:00"]
+    assert view.now == "08:00:00"
+    view = preemption.present_preemption(preempting(0, "a", candidates[0]))
+    assert view is not None
+    assert view.now == ""
 
 
 def test_the_log_escapes_what_users_wrote() -> None:

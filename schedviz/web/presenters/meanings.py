@@ -110,6 +110,37 @@ REASONS: Final[Patterns] = [
             gettext_noop("The scheduling gates %(what)s must be taken away first."),
         ),
         (
+            r'persistentvolumeclaim "(?P<what>.+)" not found',
+            gettext_noop("The PersistentVolumeClaim %(what)s, which the pod names, does not exist."),
+        ),
+        (
+            r'persistentvolume "(?P<what>.+)" not found',
+            gettext_noop("The PersistentVolume %(what)s, to which the pod's claim is bound, does not exist."),
+        ),
+        (
+            r'storageclass\.storage\.k8s\.io "(?P<what>.+)" not found',
+            gettext_noop("The StorageClass %(what)s, which the pod's claim names, does not exist."),
+        ),
+        (
+            r'resourceclaim\.resource\.k8s\.io "(?P<what>.+)" not found',
+            gettext_noop("The ResourceClaim %(what)s, which the pod names, does not exist."),
+        ),
+        (
+            r'waiting for ephemeral volume controller to create the persistentvolumeclaim "(?P<what>.+)"',
+            gettext_noop("The PersistentVolumeClaim %(what)s of its ephemeral volume is not created yet."),
+        ),
+        (
+            r'persistentvolumeclaim "(?P<what>.+)" bound to non-existent persistentvolume "(?P<volume>.*)"',
+            gettext_noop(
+                "The PersistentVolumeClaim %(what)s is bound to the PersistentVolume %(volume)s, which does "
+                "not exist."
+            ),
+        ),
+        (
+            r'persistentvolumeclaim "(?P<what>.+)" is being deleted',
+            gettext_noop("The PersistentVolumeClaim %(what)s is being deleted."),
+        ),
+        (
             r".+ not found",
             gettext_noop("An object that the pod names does not exist."),
         ),

@@ -20,6 +20,10 @@ CANDIDATES_AT_MOST: Final = 20
 """Candidates that are shown. Preemption itself examines a tenth of the nodes, and at least 100."""
 VICTIMS_AT_MOST: Final = 8
 
+NOT_STARTED: Final = "~"
+"""In the place of a start time: later than each. For a pod without status.startTime kube-scheduler takes the
+present time (GetPodStartTime in pkg/scheduler/util/utils.go, v1.34)."""
+
 Figure = Callable[[Candidate], Any]
 
 RULES: Final[Sequence[tuple[Figure, bool]]] = (
@@ -27,7 +31,7 @@ RULES: Final[Sequence[tuple[Figure, bool]]] = (
     (lambda candidate: candidate.highest_priority, False),
     (lambda candidate: candidate.priority_sum, False),
     (lambda candidate: len(candidate.victims), False),
-    (lambda candidate: candidate.earliest_start, True),
+    (lambda candidate: candidate.earliest_start or NOT_STARTED, True),
 )
 
 """For each rule: the number that it compares, and whether the largest wins instead of the smallest."""
@@ -73,6 +77,8 @@ class PreemptionView(msgspec.Struct, frozen=True):
     detail: str
     candidates: list[CandidateView]
     more: int
+    now: str
+    """The time of the cycle, if rule 5 takes it for victims that have not started; otherwise empty."""
     others: list[tuple[str, str]]
     """Why other nodes are no candidates: their number with the reason, and the explanation of the reason."""
 
@@ -96,6 +102,9 @@ def present_preemption(decision: Decision) -> PreemptionView | None:
             for each in ordered[:CANDIDATES_AT_MOST]
         ],
         more=max(0, len(ordered) - CANDIDATES_AT_MOST),
+        now=""
+        if all(each.earliest_start for each in found.candidates)
+        else fmt.clock(decision.t).partition(".")[0],
         others=others(decision),
     )
 
@@ -138,7 +147,7 @@ def texts(candidate: Candidate) -> list[str]:
         fmt.compact(candidate.highest_priority),
         sum_text(candidate),
         str(len(candidate.victims)),
-        time_of(candidate.earliest_start),
+        time_of(candidate.earliest_start) or gettext("now"),
     ]
 
 
@@ -168,6 +177,9 @@ def preemption_sentence(decision: Decision) -> str:
     chosen = next((each for each in found.candidates if each.node == found.chosen), None)
     if chosen is None or found.rule == 0:
         return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
+    if found.rule == len(RULES) and not chosen.earliest_start:
+        text = gettext("Rule 5 decided: the most important victims on %(node)s have not started yet.")
+        return text % {"node": node_name(found.chosen)}
     figure = texts(chosen)[found.rule - 1] if found.rule <= len(RULES) else ""
     return gettext(SENTENCES[found.rule]) % {"node": node_name(found.chosen), "figure": figure}
 
