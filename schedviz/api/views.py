@@ -23,6 +23,7 @@ from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, troubl
 from schedviz.store.archive import LEVEL
 from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.default import default_store
+from schedviz.store.hold import Hold
 from schedviz.store.past import Readable
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.status import (
@@ -67,6 +68,20 @@ def refuse_cross_site(request: HttpRequest) -> None:
         raise CrossSite("pages of other origins may not write to a sandbox")
 
 
+class Held(StatusError):
+    code, reason = 403, "Forbidden"
+
+
+def refuse_while_held(sandbox: Sandbox) -> None:
+    """Raise Held for a write while a presenter hides the answers of the prediction mode in the sandbox. The
+    API does not know who the presenter is."""
+    if Hold(default_store().redis, sandbox.name, lambda: sandbox.meta().created).token():
+        raise Held(
+            "a presenter hides the answers of Predict in this sandbox: it can be changed when they are not "
+            "hidden any more"
+        )
+
+
 def statuses(view: View) -> View:
     """Decorator: turns the exceptions of a view into a response with a Kubernetes Status."""
 
@@ -100,6 +115,8 @@ def statuses(view: View) -> View:
 def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
     """Everything under ``/s/<name>/api`` and ``/s/<name>/apis``."""
     sandbox = find_handle(name)
+    if request.method not in SAFE_METHODS:
+        refuse_while_held(sandbox)
     segments = path.strip("/").split("/")
     if "" in segments:
         raise NoSuchPath()

@@ -27,6 +27,12 @@ CONNECTED: "Final[set[LiveConsumer]]" = set()
 """The consumers of this process that have a viewer."""
 
 
+BEAT_SECONDS: Final = 2.0
+"""A viewer to whom nothing else was sent for so long is sent BEAT. Its page takes five seconds without a
+message for a lost connection (static/js/connection.js)."""
+BEAT: Final = "beat"
+
+
 class BrowserMessage(msgspec.Struct):
     """A message of the browser: the form #look, as htmx sends it, or only ``hidden``."""
 
@@ -102,8 +108,13 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     async def _send_frames(self) -> None:
         with suppress(Exception):  # the browser has disconnected; disconnect() is called
             while True:
-                frame = await self.viewer.slot.take()
-                await self.send(frame.text(self.hub.wall))
+                try:
+                    async with asyncio.timeout(BEAT_SECONDS):
+                        frame = await self.viewer.slot.take()
+                except TimeoutError:
+                    await self.send(BEAT)
+                else:
+                    await self.send(frame.text(self.hub.wall))
 
     async def _close(self, code: int) -> None:
         self.sender.cancel()

@@ -23,7 +23,7 @@ from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.screen import DEFAULT, Look
-from schedviz.web.screens import Drawn, SandboxScreens, screens_of, store_trouble, too_many_looks
+from schedviz.web.screens import Away, Drawn, SandboxScreens, away_notice, screens_of, too_many_looks
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class Hub:
         self._cache = self._caches.follow(name)
         self._down = False
         """Whether the store does not answer."""
-        self._shown: Trouble | None = None
-        """The trouble that the pages show now."""
+        self._shown: Away = None
+        """What is away, as the pages show it now."""
         self._screens: SandboxScreens | None = None
         self._loads = 0
         """``loads`` of the stage at the last frame."""
@@ -177,7 +177,7 @@ class Hub:
         self._down = False
         self._screens = screens_of(self._cache)
         await self._probe.ask(anew=True)
-        self._show_trouble()
+        self._shown = self._away()  # all viewers are sent the whole page next, with the notice
         self.ring()
 
     async def _frames(self) -> None:
@@ -250,7 +250,7 @@ class Hub:
         for viewer in chosen.keys() & self._life.members:
             parts = drawn[viewer.language][chosen[viewer]] | finds.get(viewer, {})
             if viewer in wholes:
-                viewer.slot.put_whole(wholes[viewer] | store_trouble(viewer.language, self._shown))
+                viewer.slot.put_whole(wholes[viewer] | away_notice(viewer.language, self._shown))
             elif parts:
                 viewer.slot.put(parts)
         return took
@@ -268,12 +268,17 @@ class Hub:
         closing.add_done_callback(self._closing.discard)
 
     def _show_trouble(self) -> None:
-        """Show the current trouble on all pages, if they show another one."""
-        trouble = Trouble.AWAY if self._down else self._probe.trouble
-        if trouble != self._shown:
-            self._shown = trouble
+        """Show what is away on all pages, if they show something else."""
+        away = self._away()
+        if away != self._shown:
+            self._shown = away
             for viewer in self._life.members:
-                viewer.slot.put(store_trouble(viewer.language, trouble))
+                viewer.slot.put(away_notice(viewer.language, away))
+
+    def _away(self) -> Away:
+        if self._down:
+            return Trouble.AWAY
+        return self._probe.trouble or ("worker" if self._probe.worker_away else None)
 
     async def _check(self) -> None:
         while True:

@@ -1,10 +1,11 @@
-"""Asks the store regularly for its time, and whether it stores writes."""
+"""Asks the store regularly for its time, whether it stores writes, and whether a worker is alive."""
 
 import asyncio
 import logging
 import time
 from typing import Final
 
+from schedviz.loop.leadership import living_workers
 from schedviz.store import Store, Trouble, trouble_of
 from schedviz.store.wall import Wall
 
@@ -21,6 +22,8 @@ class Probe:
         self._store = store
         self._asked = -EVERY_SECONDS
         self.trouble: Trouble | None = None
+        self.worker_away = False
+        """Whether the store answers, and no worker is alive."""
         self.wall: Wall | None = None
         """The wall time; None before the first answer."""
 
@@ -30,9 +33,13 @@ class Probe:
             return
         self._asked = time.monotonic()
         try:
-            seconds, self.trouble = await asyncio.to_thread(self._store.probe)
+            seconds, self.trouble, self.worker_away = await asyncio.to_thread(self._read)
             self.wall = Wall(seconds)
         except Exception as error:
-            self.trouble = trouble_of(error)
+            self.trouble, self.worker_away = trouble_of(error), False
             if self.trouble is None:
                 log.exception("the probe of the store")
+
+    def _read(self) -> tuple[float, Trouble | None, bool]:
+        seconds, trouble = self._store.probe()
+        return seconds, trouble, not living_workers(self._store)

@@ -5,7 +5,7 @@ Drawing takes time. The hub calls it in a thread, one call at a time.
 
 from collections.abc import Iterable, Mapping
 from threading import Lock
-from typing import Final
+from typing import Final, Literal
 from weakref import WeakKeyDictionary
 
 from django.urls import reverse
@@ -150,15 +150,28 @@ def address(sandbox: Readable) -> str:
     return reverse("sandbox", args=[sandbox.name])
 
 
-def trouble(text: str) -> SafeString:
-    """The element of the banner."""
-    return format_html('<div id="trouble" role="alert" hx-swap-oob="true">{}</div>', text)
+Away = Trouble | Literal["worker"] | None
+"""Why all sandboxes stand still: Redis does not serve, or no worker is alive; None = they do not."""
 
 
-def store_trouble(language: str, found: Trouble | None) -> Parts:
-    """The banner while the store does not serve; empty when it serves again."""
+def trouble(text: str, away: str = "") -> SafeString:
+    """The element of the notice. away: why all sandboxes stand still, for the scripts."""
+    return format_html(
+        '<div id="trouble" role="alert" data-away="{}" hx-swap-oob="true">{}</div>', away, text
+    )
+
+
+def away_notice(language: str, away: Away) -> Parts:
+    """The notice while Redis or all workers are away; empty when they are there again."""
     with translation.override(language):
-        return {"trouble": trouble(trouble_text(found).banner if found else "")}
+        if away is None:
+            return {"trouble": trouble("")}
+        if away == "worker":
+            text = gettext(
+                "No worker is alive: all sandboxes stand still. They go on by themselves when one is."
+            )
+            return {"trouble": trouble(text, "worker")}
+        return {"trouble": trouble(trouble_text(away).banner, "redis")}
 
 
 def too_many_looks(language: str) -> Parts:

@@ -1,5 +1,7 @@
 // What a screen reader announces: the sentence of the shown cycle, at most one in five seconds, and failed requests, which are
 // also shown. The log and the lanes change many times a second, so they are not announced.
+import { addEveryClick } from "./registry.js";
+
 const EVERY_MS = 5000; // it takes about this long to speak a sentence
 const region = document.getElementById("spoken");
 
@@ -24,9 +26,16 @@ document.body.addEventListener("frame", () => {
     timer = setTimeout(announce, Math.max(0, last + EVERY_MS - Date.now()));
 });
 
+let shown = ""; // the text that showError has shown
+
 export function showError(text) {
-  document.getElementById("trouble").textContent = text;
+  document.getElementById("trouble").textContent = shown = text;
 }
+
+// It is above the page, so it goes at the next click.
+addEveryClick(() => {
+  if (shown && document.getElementById("trouble").textContent === shown) showError("");
+});
 
 export function noAnswerText() {
   return document.getElementById("words").dataset.failed;

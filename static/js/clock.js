@@ -5,6 +5,17 @@ const EVERY_MS = 100;
 const words = document.getElementById("words").dataset;
 
 let skew = 0; // the server's wall time minus the browser's, in seconds
+let stopped = 0; // the browser's time (milliseconds) at which the clock stands while the server is not heard; 0: it runs
+
+// Stops the clock at a time of the browser, in milliseconds. A clock that stands keeps its time.
+export function stopClock(at) {
+  stopped ||= at;
+  tick();
+}
+
+export function startClock() {
+  stopped = 0;
+}
 
 let promptest = -Infinity; // the server's wall time minus the browser's uptime, in seconds, of the frame with the least delay
 let promptestAt = 0; // the uptime then
@@ -29,7 +40,9 @@ export function frameDelay() {
 function now(clock) {
   const { sim, wall, speed, paused } = clock.dataset;
   if (paused) return Number(sim);
-  return Number(sim) + Math.max(0, (Date.now() / 1000 + skew - Number(wall)) * Number(speed) * SECOND);
+  return (
+    Number(sim) + Math.max(0, ((stopped || Date.now()) / 1000 + skew - Number(wall)) * Number(speed) * SECOND)
+  );
 }
 
 function timeOfDay(micros) {

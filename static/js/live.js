@@ -1,22 +1,17 @@
-// The frames of the live page: what is done before and after each one, and the state of the connection. htmx swaps the parts.
+// The frames of the live page: what is done before and after each one. htmx swaps the parts.
 // <div id="frame" data-after data-seq> numbers a frame. Of a list that changed, a frame has the elements that came or changed,
 // in templates, because rows of tables are parsed only there, and the ids of those that went.
 import { animate, remember } from "./flip.js";
 import { keepPage, restorePage } from "./restore.js";
 import { frameDelay, setServerClock, tick } from "./clock.js";
+import { showConnected, showGone, showLost, showNotBehind } from "./connection.js";
 import { restoreOrder } from "./predict.js";
 import { isPast } from "./travel.js";
 
-const connection = document.getElementById("connection");
 let last = 0; // the number of the shown frame; 0 before the first
 let socket = null; // the open socket, or the last one
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
-
-function showState(state) {
-  connection.className = `tag status ${{ live: "ok", behind: "ok behind" }[state] ?? "lost"}`;
-  connection.lastElementChild.textContent = connection.dataset[state];
-}
 
 function numbersOf(message) {
   const head = /^<div id="frame"[^>]* data-after="(\d+)" data-seq="(\d+)"/.exec(message);
@@ -39,7 +34,7 @@ document.addEventListener("htmx:wsBeforeMessage", (event) => {
   socket = event.detail.socketWrapper;
   if (isPast()) {
     event.preventDefault();
-    showState("live");
+    showConnected();
     return;
   }
   if (frame.after !== 0 && frame.after !== last) {
@@ -68,9 +63,8 @@ let quiet = 0;
 function showDelay() {
   clearTimeout(quiet);
   const behind = frameDelay() > DELAY_SECONDS;
-  showState(behind ? "behind" : "live");
-  if (behind)
-    quiet = setTimeout(() => connection.classList.contains("behind") && showState("live"), QUIET_MS);
+  showConnected(behind);
+  if (behind) quiet = setTimeout(showNotBehind, QUIET_MS);
 }
 
 document.addEventListener("htmx:wsAfterMessage", () => {
@@ -107,7 +101,7 @@ document.addEventListener("htmx:wsOpen", (event) => {
 });
 
 document.addEventListener("htmx:wsClose", (event) =>
-  showState(event.detail.event.code === 4404 ? "gone" : "lost"),
+  event.detail.event.code === 4404 ? showGone() : showLost(),
 );
 
 // A hidden tab gets no frames; when it is visible again it gets the whole page.

@@ -36,9 +36,28 @@ function markChosen() {
   const chosen = new Set(
     [...question.querySelectorAll("input[name=pick]:checked")].map((each) => each.value),
   );
-  const choices = { next: ".chip", victims: ".node .pod" }[kind] ?? "[data-node]";
-  for (const each of document.querySelectorAll(choices))
+  for (const each of document.querySelectorAll(CHOICES[kind] ?? "[data-node]"))
     each.classList.toggle(PICKED, chosen.has(valueOf(each, kind)));
+}
+
+const CHOICES = { next: ".chip", victims: ".node .pod" };
+
+// Marks the answer on the page: what is right, and where the guess was not.
+function markAnswer() {
+  for (const each of document.querySelectorAll("[data-told]")) {
+    delete each.dataset.told;
+    delete each.dataset.toldAs;
+  }
+  const list = document.getElementById("predict-marks");
+  if (!list) return;
+  const kind = list.dataset.kind;
+  const marks = new Map([...list.children].map((each) => [each.dataset.value, each]));
+  for (const each of document.querySelectorAll(CHOICES[kind] ?? ".node[data-node]")) {
+    const mark = marks.get(valueOf(each, kind));
+    if (!mark) continue;
+    each.dataset.told = mark.textContent;
+    each.dataset.toldAs = mark.dataset.mark;
+  }
 }
 
 // The order of activeQ shows which pod is next, so it is sorted by name while that is the question. Frames say where a new pod
@@ -76,6 +95,7 @@ function hideOrder() {
 function updateQuestion() {
   hideOrder();
   markChosen();
+  markAnswer();
 }
 
 // A panel that is loaded again with the same question keeps what was chosen.

@@ -1,6 +1,7 @@
 // The scripts of a sandbox's page. Each module registers its own handlers; the order does not matter.
 import "./announce.js";
 import "./command.js";
+import "./connection.js";
 import "./copy.js";
 import "./dialog.js";
 import "./guide.js";

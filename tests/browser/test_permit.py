@@ -51,4 +51,4 @@ def test_waiting_pods_are_approved_and_rejected(screen: Page, store: Store, sand
     screen.get_by_role("button", name="Reject default/b").click()
     expect(screen.locator("#log")).to_contain_text("b fits no node: 1 rejected by hand.")
     store.delete(sandbox.name)
-    expect(screen.locator("#connection")).to_have_text("sandbox deleted")
+    expect(screen.locator("#connection")).to_have_text("deleted")

@@ -61,13 +61,24 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     chips.first.click()
     expect(screen.locator("#lane-activeQ .chip.picked")).to_contain_text("small")
     expect(screen.locator("#pod-panel")).to_have_count(0)
+    panel.locator("#about-pick-word-1").click()
+    expect(panel.locator("#about-pick-1")).to_contain_text("activeQ")
     complaints.look("asks", "#detail")
     guess.click()
-    expect(panel.locator(".told.wrong .solution")).to_contain_text("Not so. z-urgent")
+    expect(panel.locator(".told.wrong .solution")).to_contain_text("Not quite. z-urgent")
     expect(panel.locator(".slip")).to_contain_text("Priority goes before size and age: a-small has 0")
+    # Guess and answer are on the board, with a sign and a word.
+    expect(screen.locator("#lane-activeQ .chip")).to_have_attribute("data-told", "✗ not this one")
+    expect(screen.locator("#lane-inFlight .chip")).to_have_attribute("data-told", "→ the answer")
 
     # Which nodes pass? By the keyboard: none.
     expect(panel.locator("legend")).to_have_text("Which nodes pass the filters for z-urgent?")
+    # The facts for it are in the panel: what the pod demands, and what each node has.
+    expect(panel.locator(".ask > fieldset > .given")).to_contain_text("requests 2 cpu")
+    expect(panel.locator(".ask > fieldset > .given")).to_contain_text("tolerates none")
+    expect(panel.locator(".choice").first).to_contain_text("free: 1 cpu, 109 pods")
+    panel.locator("#about-pick-word-3").click()
+    expect(panel.locator("#about-pick-3")).to_contain_text("taints team=a:NoSchedule")
     under_way = sandbox.under_way()
     assert under_way
     assert under_way.decision
@@ -75,7 +86,7 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     guess.focus()
     screen.keyboard.press("Enter")
     expect(panel.locator(".told.right")).to_contain_text("z-urgent fits no node")
-    expect(panel.locator("#predict-title")).to_contain_text("1 of 2 right")
+    expect(panel.locator("#predict-title")).to_contain_text("1 / 2 right")
     complaints.look("tells", "#detail")
 
     # A presenter hides the answers. Two guess who is evicted; nothing is decided before the reveal.
@@ -94,16 +105,21 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(panel).to_contain_text("1 guess so far")
     other.locator("#t-next").click()
     expect(other.locator("#trouble")).to_contain_text("A presenter hides the answers")
+    other.locator("#connection").click()
+    expect(other.locator("#trouble")).to_be_empty()
     screen.locator(".node .pod", has_text="low-1").click()
     guess.click()
     expect(panel).to_contain_text("2 guesses so far")
     expect(screen.locator(".node .pod.victim")).to_have_count(0)
     go.click()
     expect(panel.locator(".told.right .solution")).to_contain_text("low-1")
-    expect(theirs.locator(".told.wrong .solution")).to_contain_text("Not so. low-1")
+    expect(theirs.locator(".told.wrong .solution")).to_contain_text("Not quite. low-1")
     expect(theirs.locator(".slip")).to_contain_text("Evicting on node-2 is not what the rules choose.")
+    expect(other.locator(".node .pod", has_text="low-1")).to_have_attribute("data-told", "→ the answer")
+    expect(other.locator(".node .pod", has_text="low-2")).to_have_attribute("data-told", "✗ not this one")
+    expect(screen.locator(".node .pod", has_text="low-1")).to_have_attribute("data-told", "✓ right")
     expect(theirs.locator(".histogram tr")).to_have_count(2)
-    expect(theirs.locator("#predict-title")).to_contain_text("0 of 1 right")
+    expect(theirs.locator("#predict-title")).to_contain_text("0 / 1 right")
     complaints.look("tally", "#detail")
     other.context.close()
 
@@ -111,7 +127,7 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     panel.locator("#predict-release").click()
     expect(go).not_to_have_text("Reveal")
     panel.locator("#predict-reset").click()
-    expect(panel.locator("#predict-title")).to_contain_text("0 of 0 right")
+    expect(panel.locator("#predict-title")).to_contain_text("0 / 0 right")
     screen.keyboard.press("Escape")
     expect(panel).to_have_count(0)
     screen.locator(".node .pod").first.click()

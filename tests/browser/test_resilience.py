@@ -1,7 +1,6 @@
 """The page in other circumstances: a server that comes and goes, small screens, less motion, many nodes."""
 
 import contextlib
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
@@ -9,46 +8,15 @@ from playwright.sync_api import Browser, WebSocketRoute, expect
 from schedviz.api import write
 from schedviz.loop.clock import pause, resume
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
-from schedviz.up.programs import SERVER
 from simulator.api import Manifest
-from tests.conftest import answers
-from tests.processes import Process
-from tests.waiting import eventually
 
 from .conftest import eventually_in, node, pod
 
 pytestmark = pytest.mark.browser
 
 
-def serve(port: int, log: Path) -> Process:
-    process = Process(["-m", *SERVER, f"--port={port}"], log)
-    eventually(lambda: process.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "the server answers")
-    return process
-
-
 def cluster(store: Store, name: str, manifests: list[Manifest]) -> Sandbox:
     return write.create_sandbox(store, Meta(name), manifests)
-
-
-def test_a_page_finds_back_to_a_server_that_was_away(
-    browser: Browser, store: Store, sandbox_name: str, tmp_path: Path
-) -> None:
-    port = free_port()
-    server = serve(port, tmp_path / "first")
-    sandbox = cluster(store, sandbox_name, [node("node-1")])
-    page = browser.new_page(base_url=f"http://127.0.0.1:{port}")
-    page.goto(f"/s/{sandbox_name}/")
-    expect(page.locator("#connection")).to_have_text("live")
-    server.kill()
-    expect(page.locator("#connection")).to_have_text("connection lost, retrying")
-    write.create(sandbox, [node("node-2")])
-    server = serve(port, tmp_path / "second")
-    expect(page.locator("#connection")).to_have_text("live")
-    expect(page.locator(".node")).to_have_count(2)
-    page.close()
-    server.stop()
-    store.delete(sandbox_name)
 
 
 SIZES = [(1440, 900), (1280, 720), (390, 844)]
@@ -158,33 +126,3 @@ def test_a_lost_frame_is_noticed_and_made_up_for(
     expect(page.locator(".node .pod", has_text="first")).to_be_visible()
     page.close()
     store.delete(sandbox_name)
-
-
-def test_pages_say_that_redis_is_away_and_recover_by_themselves(browser: Browser, tmp_path: Path) -> None:
-    redis_port, port = free_port(), free_port()
-    url = f"redis://:secret@127.0.0.1:{redis_port}/0"
-    with lock(tmp_path) as held:
-        redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
-        server = Process(
-            ["-m", *SERVER, f"--port={port}"], tmp_path / "server", environment={"REDIS_URL": url}
-        )
-        eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "it answers")
-        store = Store(url)
-        store.create(Meta("watched"))
-        live, front = (browser.new_page(base_url=f"http://127.0.0.1:{port}") for _ in range(2))
-        live.goto("/s/watched/")
-        expect(live.locator("#connection")).to_have_text("live")
-        redis.stop()
-        expect(live.locator("#trouble")).to_contain_text("Redis does not answer")
-        answer = front.goto("/")
-        assert answer is not None
-        assert answer.status == 503
-        expect(front.locator("h1")).to_have_text("Redis does not answer")
-        redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
-        expect(live.locator("#trouble")).to_be_empty()
-        expect(front.get_by_role("link", name="Open watched")).to_be_visible()
-        for page in (live, front):
-            page.close()
-        server.stop()
-        store.close()
-        redis.stop()

@@ -130,7 +130,7 @@ def test_a_scenario_shows_a_preemption_by_itself(screen: Page, store: Store) -> 
     expect(screen.locator(".node .pod.victim").first).to_be_visible()
     expect(screen.locator(".mark.preempting").first).to_be_visible()
     store.delete(sandbox.name)
-    expect(screen.locator("#connection")).to_have_text("sandbox deleted")
+    expect(screen.locator("#connection")).to_have_text("deleted")
 
 
 def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) -> None:

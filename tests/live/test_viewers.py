@@ -44,7 +44,10 @@ class Socket(ApplicationCommunicator):  # type: ignore[misc] # asgiref ships no 
         assert (await self.receive_output(PATIENCE))["type"] == "websocket.accept"
 
     async def frame(self) -> str:
-        return str((await self.receive_output(PATIENCE))["text"])
+        """The next message that is not a beat."""
+        while (text := str((await self.receive_output(PATIENCE))["text"])) == consumers.BEAT:
+            pass
+        return text
 
     async def say(self, **fields: object) -> None:
         await self.send_input({"type": "websocket.receive", "text": json.dumps(fields)})

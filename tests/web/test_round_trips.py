@@ -132,8 +132,8 @@ def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandb
 
 
 def test_a_created_pod_asks_redis_a_few_times(filled: Sandbox, client: Client) -> None:
-    """Whether the sandbox exists, its changes, the commit; then the worker is woken: due, leader, queue,
-    message."""
+    """Whether the sandbox exists and is held by a presenter, its changes, the commit; then the worker is
+    woken: due, leader, queue, message."""
 
     def create(name: str) -> int:
         path = f"/s/{filled.name}/api/v1/namespaces/default/pods"
@@ -144,4 +144,4 @@ def test_a_created_pod_asks_redis_a_few_times(filled: Sandbox, client: Client) -
 
     default_caches().read(filled.name)
     create("first")  # Redis knows the scripts afterwards
-    assert create("second") == 7
+    assert create("second") == 8

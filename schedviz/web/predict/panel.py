@@ -1,6 +1,7 @@
 """The panel of the prediction mode: the question before a decision, and the answer after it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import msgspec
 from django.utils.translation import gettext
@@ -9,11 +10,14 @@ from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.node_names import node_name
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.queue import title
+from schedviz.web.presenters.records import pod_record
+from simulator.api import Manifest
 from simulator.decision import Decision
 
-from . import words
+from . import facts, words
+from .facts import Fact
 from .grade import Grade
-from .question import GuessQuestion, Kind
+from .question import GuessQuestion, Kind, answer
 from .viewer import Score
 
 
@@ -21,6 +25,16 @@ class ChoiceView(msgspec.Struct, frozen=True):
     value: str
     label: str
     note: str
+    facts: list[Fact]
+    """What else can be looked up without leaving the question."""
+
+
+class MarkView(msgspec.Struct, frozen=True):
+    """A pod or a node that is marked on the page as part of an answer. ``word`` has a sign before it."""
+
+    value: str
+    mark: Literal["right", "wrong", "answer"]
+    word: str
 
 
 class QuestionView(msgspec.Struct, frozen=True):
@@ -29,6 +43,8 @@ class QuestionView(msgspec.Struct, frozen=True):
     text: str
     how: str
     many: bool
+    facts: list[Fact]
+    """What decides where the pod in question may run."""
     choices: list[ChoiceView]
 
 
@@ -42,6 +58,8 @@ class TallyBar(msgspec.Struct, frozen=True):
 
 
 class AnswerView(msgspec.Struct, frozen=True):
+    kind: Kind
+    marks: list[MarkView]
     question: str
     solution: str
     why: str
@@ -65,6 +83,8 @@ class PredictView(msgspec.Struct, frozen=True):
     question: QuestionView | None
     guessed: str
     """The guess of the viewer, while the presenter hides the answer."""
+    late: bool
+    """The viewer's guess came when the queue had changed, and did not count."""
     guesses: int
     """The number of guesses, for the presenter."""
     held: bool
@@ -75,26 +95,33 @@ class PredictView(msgspec.Struct, frozen=True):
     """A text that differs for each state of the panel."""
 
 
-def question_view(question: GuessQuestion, picture: Picture) -> QuestionView:
+def question_view(question: GuessQuestion, picture: Picture, pod: Manifest | None) -> QuestionView:
+    """pod: the pod in question, unless the question is which pod is next."""
+    wanted = pod_record(pod).requests if pod else {}
     return QuestionView(
         question.id,
         question.kind,
         words.question(question),
         words.how(question),
         question.many,
-        [choice(question.kind, value, picture) for value in question.choices],
+        facts.of_pod(pod) if pod else [],
+        [choice(question.kind, value, picture, wanted) for value in question.choices],
     )
 
 
-def choice(kind: Kind, value: str, picture: Picture) -> ChoiceView:
+def choice(kind: Kind, value: str, picture: Picture, wanted: Mapping[str, int]) -> ChoiceView:
+    """wanted: what the pod in question requests."""
     if kind in ("nodes", "winner"):
-        return ChoiceView(value, node_name(value), "")
-    note = ""
+        return ChoiceView(
+            value, node_name(value), facts.free(picture, value, wanted), facts.of_node(picture, value)
+        )
+    note, more = "", facts.in_queue(picture, value)
     if kind == "next" and (entry := picture.lanes.get(value)):
         note = priority_note(entry.priority, title(entry.lane))
     elif kind == "victims" and (pod := picture.pods.get(value)):
         note = priority_note(pod.priority, node_name(pod.node))
-    return ChoiceView(value, fmt.pod_name(value), note)
+        more = [Fact(gettext("requests"), [fmt.requests(pod.requests)])]
+    return ChoiceView(value, fmt.pod_name(value), note, more)
 
 
 def priority_note(value: int, place: str) -> str:
@@ -109,12 +136,14 @@ def answer_view(
     mine: tuple[tuple[str, ...], Grade] | None,
 ) -> AnswerView:
     """The answer to a question. mine: the guess of the viewer with its grade; None without a guess."""
-    subject = GuessQuestion(kind, decision.cycle, decision.pod, ())
+    subject = GuessQuestion(kind, decision.cycle, decision.pod)
     total = tally.get("", 0)
     counts = sorted(
         ((pick, count) for pick, count in tally.items() if pick), key=lambda item: (-item[1], item[0])
     )
     return AnswerView(
+        kind=kind,
+        marks=marks(answer(kind, decision, point) or frozenset(), frozenset(mine[0] if mine else ())),
         question=words.question(subject),
         solution=words.solution(kind, decision, point),
         why=words.why(kind, decision),
@@ -135,3 +164,19 @@ def picked(guess: Iterable[str]) -> str:
 
 def pick_label(value: str) -> str:
     return fmt.pod_name(value) if "/" in value else node_name(value)
+
+
+def marks(truth: frozenset[str], guess: frozenset[str]) -> list[MarkView]:
+    """What the page marks after an answer: what is right, and where the guess was not."""
+    words_of: dict[Literal["right", "wrong", "answer"], str] = {
+        "right": gettext("✓ right"),
+        "wrong": gettext("✗ not this one"),
+        "answer": gettext("→ the answer"),
+    }
+    found: list[MarkView] = []
+    for value in sorted(truth | guess):
+        mark: Literal["right", "wrong", "answer"] = "answer"
+        if value in guess:
+            mark = "right" if value in truth else "wrong"
+        found.append(MarkView(value, mark, words_of[mark]))
+    return found

@@ -2,6 +2,7 @@
 node is chosen, which pods are evicted."""
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from heapq import nsmallest
 from typing import Final, Literal
 
@@ -26,13 +27,16 @@ class GuessQuestion(msgspec.Struct, frozen=True):
     """The scheduling cycle whose Decision answers it."""
     pod: str
     """``namespace/name``; empty if the question is which pod is next."""
-    choices: tuple[str, ...]
+    state: str = ""
+    """A digest of what the answer depends on; empty in a cycle, which works on its snapshot."""
+    choices: tuple[str, ...] = ()
     """Names of nodes, or ``namespace/name`` of pods, sorted by name, so that the order does not show the
     answer."""
 
     @property
     def id(self) -> str:
-        return f"{self.cycle}-{self.kind}"
+        """A guess counts only for the question with the same id. A change of the queue makes another one."""
+        return f"{self.cycle}-{self.kind}" + (f"-{self.state}" if self.state else "")
 
     @property
     def many(self) -> bool:
@@ -64,21 +68,25 @@ def next_pod_question(lanes: Mapping[str, LaneEntry], cycle: int) -> GuessQuesti
     nearest = nsmallest(
         CHOICES_AT_MOST, waiting, key=lambda entry: (LANES.index(entry.lane), sort_key(entry))
     )
-    return GuessQuestion("next", cycle, "", tuple(sorted(entry.pod for entry in nearest)))
+    order = repr([(entry.lane, entry.uid, sort_key(entry)) for entry in sorted(waiting, key=sort_key)])
+    digest = blake2b(order.encode(), digest_size=6).hexdigest()
+    return GuessQuestion("next", cycle, "", digest, tuple(sorted(entry.pod for entry in nearest)))
 
 
 def cycle_question(picture: Picture, under_way: UnderWay, so_far: Decision) -> GuessQuestion | None:
     cycle, pod = under_way.cycle, under_way.pod
     match under_way.point:
         case "PreFilter":
-            return GuessQuestion("nodes", cycle, pod, tuple(sorted(so_far.nodes))) if so_far.nodes else None
+            return (
+                GuessQuestion("nodes", cycle, pod, "", tuple(sorted(so_far.nodes))) if so_far.nodes else None
+            )
         case "PreScore":
             return GuessQuestion(
-                "winner", cycle, pod, tuple(sorted(so_far.nodes[at] for at in so_far.feasible))
+                "winner", cycle, pod, "", tuple(sorted(so_far.nodes[at] for at in so_far.feasible))
             )
         case "PostFilter":
             bound = sorted(key for pods in picture.by_node.values() for key in pods)
-            return GuessQuestion("victims", cycle, pod, tuple(bound)) if bound else None
+            return GuessQuestion("victims", cycle, pod, "", tuple(bound)) if bound else None
     return None
 
 

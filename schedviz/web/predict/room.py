@@ -1,47 +1,40 @@
 """The state in Redis that all viewers of the prediction mode of a sandbox share: whether a presenter hides
 the answers, the last question, and the number of guesses for each choice."""
 
-import secrets
 from typing import Final, cast
 
 from redis import Redis
 
+from schedviz.store.hold import HELD_SECONDS, Hold
 from schedviz.store.keys import PREFIX
 
-KEPT_SECONDS: Final = 3 * 3600
-"""The state expires so long after the last guess: longer than a lecture. It also ends the hiding of a
-presenter who has left."""
 ASKED: Final = "asked"
-HELD: Final = "held"
 
 
 class Room:
     """``born``: the creation time of the sandbox, which distinguishes it from an older one of the same
-    name."""
+    name. The state expires with the hold: so long after the last guess."""
 
     def __init__(self, redis: Redis, sandbox: str, born: float) -> None:
         self._redis = redis
         self._key = f"{PREFIX}:{{{sandbox}}}:predict:{born}"
+        self.hold = Hold(redis, sandbox, lambda: born)
 
     def state(self) -> tuple[str, str]:
         """The token of the presenter, and the id of the last question; both may be ""."""
-        held, question = cast("list[bytes | None]", self._redis.hmget(self._key, [HELD, ASKED]))
-        return (held or b"").decode(), (question or b"").decode()
-
-    def hold(self) -> str:
-        """Hide the answers, and return the token of the presenter; "" if there is another presenter."""
-        token = secrets.token_urlsafe(12)
-        won = self._redis.hsetnx(self._key, HELD, token)
-        self._redis.expire(self._key, KEPT_SECONDS)
-        return token if won else ""
-
-    def release(self) -> None:
-        self._redis.hdel(self._key, HELD)
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.get(self.hold.key)
+            pipe.hget(self._key, ASKED)
+            held, question = pipe.execute()
+        return self.hold.token_in(held), (question or b"").decode()
 
     def ask(self, question: str) -> None:
         """Store the id of the last question."""
-        self._redis.hset(self._key, ASKED, question)
-        self._redis.expire(self._key, KEPT_SECONDS)
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hset(self._key, ASKED, question)
+            pipe.expire(self._key, HELD_SECONDS)
+            pipe.expire(self.hold.key, HELD_SECONDS)
+            pipe.execute()
 
     def count(self, question: str, picks: frozenset[str]) -> None:
         """Count a guess. ``picks`` must be choices of the question, which bounds the size of the state."""
@@ -50,7 +43,7 @@ class Room:
             pipe.hincrby(self._tally(question), "", 1)
             for pick in picks:
                 pipe.hincrby(self._tally(question), pick, 1)
-            pipe.expire(self._tally(question), KEPT_SECONDS)
+            pipe.expire(self._tally(question), HELD_SECONDS)
             pipe.execute()
 
     def guesses(self, question: str) -> int:

@@ -18,7 +18,6 @@ from schedviz.web.cards import cards
 from schedviz.web.guides import FIRST, guide_in
 from schedviz.web.queues import QUEUES
 from schedviz.web.views.page import find_present, form_page
-from schedviz.web.views.predict import is_locked_by_presenter
 from simulator.apiserver.status import StatusError
 from simulator.queueing.versions import TODAY
 
@@ -70,18 +69,15 @@ def start_over(request: HttpRequest, name: str) -> HttpResponse:
     }
     if request.method != "POST":
         return form_page(request, source, "forms/start_over.html", context)
-    if is_locked_by_presenter(request, source):
-        context["error"] = gettext("A presenter hides the answers here, and moves time.")
+    try:
+        made = examples.start_over(default_store(), meta, paused=request.POST.get("clock") == PAUSED)
+    except StatusError as refused:
+        context["error"] = refused.message
     else:
-        try:
-            made = examples.start_over(default_store(), meta, paused=request.POST.get("clock") == PAUSED)
-        except StatusError as refused:
-            context["error"] = refused.message
-        else:
-            response = redirect("sandbox", name)
-            if guide_in(meta):
-                begin_act(response, made.meta().created, reverse("sandbox", args=[name]))
-            return response
+        response = redirect("sandbox", name)
+        if guide_in(meta):
+            begin_act(response, made.meta().created, reverse("sandbox", args=[name]))
+        return response
     return form_page(request, source, "forms/start_over.html", context, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

@@ -19,7 +19,7 @@ from schedviz.web.predict.question import GuessQuestion, Kind, answer, next_ques
 from schedviz.web.predict.room import Room
 from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.presenters.load import load
-from schedviz.web.presenters.picture import Picture
+from schedviz.web.presenters.picture import PODS, Picture
 from schedviz.web.screens import address
 from schedviz.web.views.page import Current, find_present, is_htmx, is_large, panel
 from simulator.decision import Decision
@@ -52,13 +52,6 @@ def room_of(source: Current) -> Room:
     return Room(default_store().redis, source.name, source.meta().created)
 
 
-def is_locked_by_presenter(request: HttpRequest, source: Current) -> bool:
-    """Whether a presenter hides the answers, and the viewer is not the presenter and may not change the
-    clock."""
-    held, _ = room_of(source).state()
-    return bool(held) and viewer.read_cookie(request).token != held
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 def predict(request: HttpRequest, name: str) -> HttpResponse:
     """The panel. GET with ``seen``: 204 if the panel has not changed since. POST ``do``: begin; guess (with
@@ -86,7 +79,8 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
         return HttpResponse(status=204)
     state = predict_state(source, room)
     viewer_state = with_last_grade(state, viewer_state)
-    context = {"view": view(state, viewer_state, seen), "subject": gettext("Predict")}
+    guessed = request.POST.get("question", "") if request.POST.get("do") == "guess" else ""
+    context = {"view": view(state, viewer_state, seen, guessed), "subject": gettext("Predict")}
     response = panel(request, source, "panels/predict.html", context)
     # Not in every response: responses may arrive in another order and would restore an older cookie.
     if viewer_state != before:
@@ -131,12 +125,12 @@ def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) ->
                 state.room.ask(state.question.id)
             step(state.source.sandbox, "decision")
         case "hold":
-            token = state.room.hold()
+            token = state.room.hold.take()
             if token:
                 pause(state.source.sandbox)
                 return replace(viewer_state, token=token)
         case "release" if presenter:
-            state.room.release()
+            state.room.hold.release()
         case "reset":
             return ViewerState(guess=viewer_state.guess, graded=True, token=viewer_state.token)
     return viewer_state
@@ -160,7 +154,8 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
 def decision_of(state: PredictState, question_id: str) -> tuple[Kind, Decision, str] | None:
     """The kind of a question, its Decision, and the next extension point of the cycle ("" = it has ended);
     None if it is not decided yet, or the decision is not stored any more."""
-    number, _, kind = question_id.partition("-")
+    number, _, rest = question_id.partition("-")
+    kind = rest.partition("-")[0]
     if kind not in get_args(Kind):
         return None
     under_way = state.picture.under_way
@@ -193,8 +188,11 @@ def with_last_grade(state: PredictState, viewer_state: ViewerState) -> ViewerSta
     return viewer_state if result is None else viewer_state.graded_as(result.right)
 
 
-def view(state: PredictState, viewer_state: ViewerState, seen: str) -> PredictView:
+def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str = "") -> PredictView:
+    """posted: the id of the question for which a guess was posted."""
     question = state.question
+    pod = state.source.get(PODS, question.pod) if question and question.pod else None
+    late = question is not None and posted != question.id and is_same_step(posted, question.id)
     waiting = bool(question and viewer_state.guess and viewer_state.guess.question == question.id)
     presenter = bool(state.held) and viewer_state.token == state.held
     return PredictView(
@@ -202,8 +200,9 @@ def view(state: PredictState, viewer_state: ViewerState, seen: str) -> PredictVi
         busy=bool(state.clock.steps),
         score=viewer_state.score,
         answer=None if waiting else last_answer(state, viewer_state),
-        question=question_view(question, state.picture) if question else None,
+        question=question_view(question, state.picture, pod) if question else None,
         guessed=picked(viewer_state.guess.picks) if waiting and viewer_state.guess else "",
+        late=late,
         guesses=state.room.guesses(question.id) if question and presenter else 0,
         held=bool(state.held),
         presenter=presenter,
@@ -232,3 +231,8 @@ def idle(state: PredictState) -> str:
     if waiting & {"activeQ", "backoffQ"}:
         return gettext("There is only one possible answer.")
     return gettext("No pod waits in activeQ. Create one, or let time run.")
+
+
+def is_same_step(one: str, other: str) -> bool:
+    """Whether two ids are of questions about the same decision of the same cycle."""
+    return one.split("-")[:2] == other.split("-")[:2]

@@ -1,0 +1,98 @@
+// Whether what the page shows is live. Without a message of the server for some seconds, or while Redis or all workers are away,
+// the page's clock stops, and a notice says what is away. After the sandbox was deleted, the page leads home.
+import { startClock, stopClock } from "./clock.js";
+
+const SILENCE_MS = 5000; // the server sends something at least every two seconds (schedviz/live/consumers.py)
+const CHECK_MS = 1000;
+const ASK_AGAIN_MS = 3000;
+const BEAT = "beat";
+
+const tag = document.getElementById("connection");
+const notice = document.getElementById("away");
+const gone = document.getElementById("gone");
+
+let heard = Date.now(); // the time of the last message of the server
+let state = "";
+
+function setState(next) {
+  if (next === "live") startClock();
+  else stopClock(state === "live" && next === "lost" ? heard : Date.now());
+  if (state === next) return;
+  state = next;
+  tag.className = `tag status ${state === "live" ? "ok" : "lost"}`;
+  tag.lastElementChild.textContent = tag.dataset[state === "live" || state === "gone" ? state : "lost"];
+  if (state === "lost") sayWhatIsAway();
+  else notice.textContent = "";
+}
+
+// The server itself says when Redis or all workers are away, by the notice #trouble.
+function setReached() {
+  setState(document.getElementById("trouble").dataset.away ? "halted" : "live");
+}
+
+async function sayWhatIsAway() {
+  const found = await findWhatIsAway();
+  if (state !== "lost") return;
+  if (notice.textContent !== notice.dataset[found]) notice.textContent = notice.dataset[found];
+  setTimeout(() => state === "lost" && sayWhatIsAway(), ASK_AGAIN_MS);
+}
+
+async function findWhatIsAway() {
+  try {
+    const response = await fetch("/readyz", { cache: "no-store", signal: AbortSignal.timeout(ASK_AGAIN_MS) });
+    const failed = [...(await response.text()).matchAll(/^\[([+!-])\]([\w-]+) /gm)].filter(
+      ([, mark]) => mark === "-",
+    );
+    if (response.status !== 200 && !failed.length) return "server"; // what answers is not the server itself
+    if (failed.some(([, , check]) => check.startsWith("redis"))) return "redis";
+    return failed.some(([, , check]) => check === "worker") ? "worker" : "stream";
+  } catch {
+    return "server";
+  }
+}
+
+// To be called for a message of the server that the page may use, when it has used it. behind: the page shows an older state
+// than the server has.
+export function showConnected(behind = false) {
+  if (state === "gone") return;
+  setReached();
+  if (state === "live") showBehind(behind);
+}
+
+function showBehind(behind) {
+  tag.classList.toggle("behind", behind);
+  tag.lastElementChild.textContent = tag.dataset[behind ? "behind" : "live"];
+}
+
+export function showNotBehind() {
+  if (state === "live") showBehind(false);
+}
+
+export function showLost() {
+  if (state !== "gone") setState("lost");
+}
+
+export function showGone() {
+  setState("gone");
+  for (const open of document.querySelectorAll("dialog[open]")) open.close();
+  gone.showModal(); // nothing else on the page can be used
+}
+
+gone.addEventListener("cancel", (event) => event.preventDefault());
+gone.addEventListener("close", () => gone.showModal());
+
+document.addEventListener("htmx:wsBeforeMessage", (event) => {
+  heard = Date.now();
+  if (event.detail.message !== BEAT) return;
+  event.preventDefault();
+  if (state === "lost") setReached();
+});
+
+// A browser may deliver what was sent to a hidden tab late.
+document.addEventListener("visibilitychange", () => {
+  heard = Date.now();
+});
+
+setInterval(() => {
+  if ((state === "live" || state === "halted") && Date.now() - heard > SILENCE_MS) setState("lost");
+}, CHECK_MS);

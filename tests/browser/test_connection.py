@@ -1,0 +1,169 @@
+"""The page when something it depends on is away: the server, its stream, Redis, workers, the sandbox."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+
+from schedviz.api import write
+from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.store import Meta, Store
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
+from schedviz.up.programs import SERVER
+from tests.processes import Process, answers
+from tests.waiting import eventually
+
+from .conftest import Open, eventually_in, node, pod
+
+pytestmark = pytest.mark.browser
+
+NOT_LIVE = "not live"
+
+
+def serve(port: int, log: Path) -> Process:
+    process = Process(["-m", *SERVER, f"--port={port}"], log)
+    eventually(lambda: process.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "the server answers")
+    return process
+
+
+def places(page: Page) -> list[object]:
+    """Where everything is that can be pressed or typed into, and each section of the page."""
+    found: list[object] = page.evaluate(
+        """() => [...document.querySelectorAll(".bar > *, .bar :is(button, a, select), .page > section")]
+            .filter((each) => each.checkVisibility())
+            .map((each) => [each.tagName, each.id, each.getBoundingClientRect().toJSON()])"""
+    )
+    return found
+
+
+def clock(page: Page) -> str:
+    return page.locator("[data-clock]").inner_text()
+
+
+def expect_the_clock_to_stand(page: Page) -> None:
+    """Until the page asks again what is away, its clock has the same time."""
+    stands = clock(page)
+    with page.expect_request("**/readyz"):
+        pass
+    assert clock(page) == stands
+
+
+def test_a_page_without_its_server_stops_its_clock_moves_nothing_and_finds_back(
+    browser: Browser, worker: Process, store: Store, sandbox_name: str, tmp_path: Path
+) -> None:
+    port = free_port()
+    server = serve(port, tmp_path / "first")
+    sandbox = write.create_sandbox(store, Meta(sandbox_name), [node("node-1")])
+    page = browser.new_page(base_url=f"http://127.0.0.1:{port}")
+    page.goto(f"/s/{sandbox_name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    before = places(page)
+    server.kill()
+    expect(page.locator("#connection")).to_have_text(NOT_LIVE)
+    expect(page.locator("#away")).to_contain_text("The web server does not answer.")
+    assert places(page) == before
+    expect_the_clock_to_stand(page)
+    write.create(sandbox, [node("node-2")])
+    server = serve(port, tmp_path / "second")
+    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator("#away")).to_be_empty()
+    expect(page.locator(".node")).to_have_count(2)
+    page.close()
+    server.stop()
+    store.delete(sandbox_name)
+
+
+def test_a_stream_that_falls_silent_is_noticed_though_it_stays_open(
+    browser: Browser, stack: str, store: Store, sandbox_name: str
+) -> None:
+    sandbox = write.create_sandbox(store, Meta(sandbox_name), [node("node-1")])
+    page = browser.new_page(base_url=stack)
+    silent: list[bool] = []
+    passed: list[str | bytes] = []
+
+    def pass_on(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def to_page(message: str | bytes) -> None:
+            if not silent:
+                passed.append(message)
+                socket.send(message)
+
+        server.on_message(to_page)
+
+    page.route_web_socket("**/live/*", pass_on)
+    page.goto(f"/s/{sandbox_name}/")
+    expect(page.locator("#connection")).to_have_text("live")
+    # Nothing happens in this sandbox, and yet the server is heard.
+    eventually_in(page, lambda: "beat" in passed, "a beat comes")
+    silent.append(True)
+    expect(page.locator("#connection")).to_have_text(NOT_LIVE)
+    expect(page.locator("#away")).to_contain_text("though the server answers")
+    expect_the_clock_to_stand(page)
+    silent.clear()
+    write.create(sandbox, [pod("web")])
+    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator("#away")).to_be_empty()
+    page.close()
+    store.delete(sandbox_name)
+
+
+def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselves(
+    browser: Browser, tmp_path: Path
+) -> None:
+    redis_port, port = free_port(), free_port()
+    url = f"redis://:secret@127.0.0.1:{redis_port}/0"
+    with lock(tmp_path) as held:
+        redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
+        environment = {"REDIS_URL": url}
+        server = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "server", environment)
+        eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "it answers")
+        store = Store(url)
+        store.create(Meta("watched"))
+        live, front = (browser.new_page(base_url=f"http://127.0.0.1:{port}") for _ in range(2))
+        live.goto("/s/watched/")
+        trouble, connection = live.locator("#trouble"), live.locator("#connection")
+        expect(trouble).to_contain_text("No worker is alive")
+        expect(connection).to_have_text(NOT_LIVE)
+        before = places(live)
+        redis.stop()
+        expect(trouble).to_contain_text("Redis does not answer")
+        assert places(live) == before
+        answer = front.goto("/")
+        assert answer is not None
+        assert answer.status == 503
+        expect(front.locator("h1")).to_have_text("Redis does not answer")
+        redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
+        expect(trouble).to_contain_text("No worker is alive")
+        expect(front.get_by_role("link", name="Open watched")).to_be_visible()
+        celery = ["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]
+        first_worker = Process(celery, tmp_path / "worker", environment)
+        expect(trouble).to_be_empty()
+        expect(connection).to_have_text("live")
+        for page in (live, front):
+            page.close()
+        first_worker.stop()
+        server.stop()
+        store.close()
+        redis.stop()
+
+
+def test_the_page_of_a_deleted_sandbox_closes_its_controls_and_leads_home(
+    screen: Page, live: Open, store: Store
+) -> None:
+    sandbox = live(node("node-1"))
+    screen.keyboard.press("p")
+    expect(screen.locator("#dialog")).to_be_visible()
+    store.delete(sandbox.name)
+    gone = screen.get_by_role("dialog", name="This sandbox was deleted")
+    expect(gone).to_be_visible()
+    expect(screen.locator("#dialog")).to_be_hidden()
+    expect(screen.locator("#connection")).to_have_text("deleted")
+    for _ in range(3):
+        screen.keyboard.press("Escape")
+    expect(gone).to_be_visible()
+    link = gone.get_by_role("link", name="All sandboxes")
+    screen.locator("#t-run").evaluate("(button) => button.focus()")
+    expect(screen.locator("#t-run")).not_to_be_focused()
+    link.click()
+    expect(screen).to_have_url("/")
