@@ -3,6 +3,7 @@
 
 ``python -m tests.real_cluster > cluster.json`` writes it as ``kubectl get ... -o json`` does."""
 
+import copy
 import json
 import sys
 from collections.abc import Iterator
@@ -10,12 +11,18 @@ from random import Random
 from typing import Any, NamedTuple
 
 from simulator.api import Manifest
+from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.resources import find_by_kind
 from tests.dumps import BORN, as_list
 
 NODES, PODS, SEED = 30, 200, 11
 ZONES = {"a": "10-0-10", "b": "10-0-42", "c": "10-0-74"}
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """The letters of generated names (k8s.io/apimachinery, pkg/util/rand)."""
+
+WITH_REVISIONS = ("StatefulSet", "DaemonSet")
+"""Kinds whose pods have the label of a ControllerRevision. Without it the controllers replace them."""
+REVISION_LABEL = "controller-revision-hash"
 
 
 class Machine(NamedTuple):
@@ -163,7 +170,10 @@ def _owners(each: Workload, stem: str) -> Iterator[Manifest]:
         template["spec"]["tolerations"] = [{"operator": "Exists"}]
     if each.kind == "StatefulSet":
         spec["serviceName"] = each.name
-    yield _object("apps/v1", each.kind, each.name, each.namespace, spec=spec)
+    owner = _object("apps/v1", each.kind, each.name, each.namespace, spec=spec)
+    yield owner
+    if each.kind in WITH_REVISIONS:
+        yield _revision(each, owner)
     if each.kind == "Deployment":
         of_revision = {"app": each.name, "pod-template-hash": stem.rpartition("-")[2]}
         spec = {
@@ -177,11 +187,31 @@ def _owners(each: Workload, stem: str) -> Iterator[Manifest]:
         yield replica_set
 
 
+def _revision(each: Workload, owner: Manifest) -> Manifest:
+    """What the controllers of StatefulSets and DaemonSets keep of a template, with its defaults."""
+    complete = copy.deepcopy(owner)
+    resource = find_by_kind("apps/v1", each.kind)
+    assert resource is not None
+    set_defaults(resource, complete)
+    data = {"spec": {"template": {**complete["spec"]["template"], "$patch": "replace"}}}
+    name = f"{each.name}-{_revision_hash(each)}"
+    made = _object("apps/v1", "ControllerRevision", name, each.namespace, data=data, revision=1)
+    made["metadata"]["labels"] = {"app": each.name, REVISION_LABEL: _revision_hash(each)}
+    made["metadata"]["ownerReferences"] = [_owner(each.kind, each.name, each.namespace)]
+    return made
+
+
+def _revision_hash(each: Workload) -> str:
+    return _letters(Random(each.name), 10)
+
+
 def _pod(each: Workload, name: str, owner: tuple[str, str], on: str) -> Manifest:
     made = _object("v1", "Pod", name, each.namespace, spec=_spec(each))
     labels = {"app": each.name}
     if each.kind == "Deployment":
         labels["pod-template-hash"] = owner[1].rpartition("-")[2]
+    if each.kind in WITH_REVISIONS:
+        labels[REVISION_LABEL] = _revision_hash(each)
     made["metadata"]["labels"] = labels
     made["metadata"]["ownerReferences"] = [_owner(*owner, each.namespace)]
     if each.kind == "DaemonSet":
@@ -207,17 +237,26 @@ def _pending(random: Random, stem: str, namespace: str, requests: dict[str, str]
 
 
 def _spec(each: Workload) -> dict[str, Any]:
-    requests = {"cpu": f"{each.cpu}m", "memory": f"{each.memory_mib}Mi"}
-    limits = {"memory": f"{each.memory_mib}Mi"}
+    requests = {"cpu": _cpu(each.cpu), "memory": _memory(each.memory_mib)}
+    limits = {"memory": _memory(each.memory_mib)}
     container: dict[str, Any] = {"name": "main", "image": f"registry.example.com/{each.name}:1.4.2"}
     container["resources"] = {"requests": requests, "limits": limits} if each.memory_mib else {}
     if not each.memory_mib:
-        container["resources"] = {"requests": {"cpu": f"{each.cpu}m"}}
+        container["resources"] = {"requests": {"cpu": _cpu(each.cpu)}}
     spec: dict[str, Any] = {"containers": [container], "terminationGracePeriodSeconds": 30}
     if each.priority:
         spec["priorityClassName"] = each.priority
         spec["priority"] = {**CLASSES, **SYSTEM_CLASSES}[each.priority]
     return spec
+
+
+def _cpu(milli: int) -> str:
+    """A quantity as the API server writes it."""
+    return f"{milli}m" if milli % 1000 else str(milli // 1000)
+
+
+def _memory(mebi: int) -> str:
+    return f"{mebi}Mi" if mebi % 1024 or not mebi else f"{mebi // 1024}Gi"
 
 
 def _owner(kind: str, name: str, namespace: str) -> Manifest:
