@@ -12,6 +12,8 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 COOKIE: Final = "act"
+CLOSED_COOKIE: Final = "closed"
+"""The cookie of a visitor who has closed what the page says at the end of a scenario."""
 KEPT_SECONDS: Final = 24 * 3600
 QUERY: Final = "act"
 """The query parameter of the form whose pod is the visitor's act."""
@@ -50,3 +52,12 @@ def write_act(response: HttpResponse, act: Act, path: str) -> None:
 def end_act(request: HttpRequest, response: HttpResponse, path: str) -> None:
     if COOKIE in request.COOKIES:
         response.delete_cookie(COOKIE, path=path, samesite="Lax")
+
+
+def close_ending(response: HttpResponse, created: float, path: str) -> None:
+    """Note that the visitor does not want to read that the scenario of the sandbox has ended."""
+    response.set_cookie(CLOSED_COOKIE, str(created), path=path, httponly=True, samesite="Lax")
+
+
+def is_ending_closed(request: HttpRequest, created: float) -> bool:
+    return request.COOKIES.get(CLOSED_COOKIE) == str(created)

@@ -1,5 +1,6 @@
 // The box that leads the visitor through their own act. The server says what it shows and whose pod it is; here it is asked for
-// again when something has happened, and the pod is marked on the page by its uid.
+// again when something has happened, and the pod is marked on the page by its uid. It also says that a scenario has ended.
+import { goLive } from "./travel.js";
 
 const box = document.getElementById("guide");
 
@@ -16,12 +17,14 @@ function markPod() {
   for (const element of document.querySelectorAll(places)) element.dataset.mine = mine;
 }
 
-if (box) {
-  document.body.addEventListener("news", () => {
-    if (box.querySelector(".guide")) ask();
-  });
-  document.body.addEventListener("schedviz:done", ask); // the act may have been created, or ended by another one
-  document.body.addEventListener("frame", markPod);
-  box.addEventListener("htmx:afterSwap", markPod);
-  markPod();
-}
+document.body.addEventListener("news", () => {
+  if (box.querySelector(".guide") || "ends" in box.dataset) ask();
+});
+document.body.addEventListener("schedviz:done", ask); // the act may have been created, or ended by another one
+document.body.addEventListener("frame", markPod);
+box.addEventListener("htmx:afterSwap", markPod);
+// Its next step happens now, not at the past moment that is shown.
+box.addEventListener("submit", ({ target }) => {
+  if (target.matches("[action$='/clock/']")) goLive();
+});
+markPod();

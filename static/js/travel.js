@@ -157,7 +157,7 @@ function unpin() {
   else goLive();
 }
 
-function goLive({ push = true } = {}) {
+export function goLive({ push = true } = {}) {
   stopPlayer();
   if (!isPast()) return;
   at = pinned = before = 0;

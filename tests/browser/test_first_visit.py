@@ -80,10 +80,13 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
         screen.set_viewport_size({"width": width, "height": 844})
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
     screen.set_viewport_size({"width": 1280, "height": 720})
+    expect(screen.locator("body.past .moment-bar")).to_be_visible()
+    expect(box.get_by_role("button", name="Again")).to_be_visible()
 
-    screen.get_by_role("link", name="Back to live").click()
-
-    # On to the next example, and away from it: the box leaves when something else is done.
+    # On to the next example, from the past moment too; and away from it: the box leaves when something else
+    # is done.
+    screen.reload()
+    expect(screen.locator("body.past .moment-bar")).to_be_visible()
     box.get_by_role("button", name="Next: budgets").click()
     expect(box).to_contain_text("PodDisruptionBudget")
     expect(screen.locator("#connection")).to_have_text("live")

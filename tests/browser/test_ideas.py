@@ -49,13 +49,32 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
         expect(frame.get_by_role("button", name="Finish cycle")).to_be_enabled()
     expect(frame.locator("#lane-unschedulable .chip")).to_contain_text("1 lacks cpu")
     complaints.look("example")
+
+    # It runs to its end, and says so. Again starts it over; Next is the next idea, and leaves the frame.
+    over = frame.get_by_text("The example has ended.")
+    expect(over).to_have_count(0)
+    frame.locator("#t-speed").select_option("100.0")
+    frame.get_by_role("button", name="Resume").click()
+    expect(over).to_be_visible()
+    complaints.look("ended")
+    with screen.expect_navigation():
+        frame.get_by_role("button", name="Again").click()
+    expect(frame.locator("#lane-activeQ .chip")).to_have_count(2)
+    expect(frame.locator("#connection")).to_have_text("live")
+    expect(over).to_have_count(0)
+    frame.locator("#t-speed").select_option("100.0")
+    frame.get_by_role("button", name="Resume").click()
+    frame.get_by_role("link", name="Next: filtering").click()
+    expect(screen.get_by_role("heading", level=1)).to_have_text("Filtering")
+    screen.go_back()
+    expect(frame.locator("#connection")).to_have_text("live")
     for width in (320, 640):
         screen.set_viewport_size({"width": width, "height": 640})
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
     screen.get_by_role("link", name="Open the whole page").click()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator("#nodes")).to_be_visible()
-    expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
+    expect(screen.locator("#lane-gated .chip")).to_have_count(1)
     assert complaints.found == []
     for meta in store.sandboxes():
         if examples.is_example(meta):

@@ -9,15 +9,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from schedviz.store.default import default_store
 from schedviz.store.past import Readable
-from schedviz.web.act import QUERY, begin_act, end_act, read_act
+from schedviz.web.act import QUERY, begin_act, close_ending, end_act
 from schedviz.web.examples import start_example
 from schedviz.web.guides import guide_in, guides
-from schedviz.web.presenters.guide_box import present_box
 from schedviz.web.presenters.hint import urgent_pod_fields
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.picture import PODS
 from schedviz.web.views.home import render_home
-from schedviz.web.views.page import find_present, is_htmx
+from schedviz.web.views.page import find_box, find_present, is_htmx
 from schedviz.web.visitor import visitor, write_visitor
 from simulator.apiserver.status import StatusError
 
@@ -41,18 +40,20 @@ def start_guide(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def guide_box(request: HttpRequest, name: str) -> HttpResponse:
-    """The box. GET with ``shown``: 204 if it has not changed since. POST closes it."""
+    """The box. GET with ``shown``: 204 if it has not changed since; ``embed``: of a page in a frame. POST
+    closes it."""
     source, path = find_present(name), reverse("sandbox", args=[name])
     if request.method == "POST":
         closed = {"box": None, "base": path}
         response = render(request, "parts/guide.html", closed) if is_htmx(request) else redirect(path)
         end_act(request, response, path)
+        close_ending(response, source.meta().created, path)
         return response
-    meta = source.meta()
-    box = present_box(source, meta, read_act(request, meta.created))
+    embed = "embed" in request.GET
+    box = find_box(request, source, embed)
     if request.GET.get("shown", "") == (box.shown if box else ""):
         return HttpResponse(status=204)
-    return render(request, "parts/guide.html", {"box": box, "base": path})
+    return render(request, "parts/guide.html", {"box": box, "base": path, "embed": embed})
 
 
 @require_safe

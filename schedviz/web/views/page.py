@@ -14,13 +14,14 @@ from schedviz.cache import Present, default_caches
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
-from schedviz.web.act import end_act, read_act
+from schedviz.web.act import end_act, is_ending_closed, read_act
+from schedviz.web.endings import EndingView, can_end, present_ending
 from schedviz.web.examples import can_start_over, is_example
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.middleware import embeddable
 from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
-from schedviz.web.presenters.guide_box import present_box
+from schedviz.web.presenters.guide_box import GuideBox, present_box
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.picture import NODES, PODS, WATCHED
 from schedviz.web.presenters.screen import Look
@@ -116,7 +117,8 @@ def live_page(
         "older": older_queue(meta.queue),
         "example_title": meta.title if is_example(meta) else "",
         "can_start_over": can_start_over(meta),
-        "box": None if past or embed else present_box(source, meta, read_act(request, meta.created)),
+        "box": find_box(request, find_present(source.name) if isinstance(source, Past) else source, embed),
+        "can_end": can_end(meta),
         "embed": embed,
         "base": address(source.sandbox),
         "here": address(source),
@@ -139,6 +141,16 @@ def live_page(
     }
     response = render(request, "sandbox.html", context, status=status)
     return embeddable(response) if embed else response
+
+
+def find_box(request: HttpRequest, source: Current, embed: object) -> GuideBox | EndingView | None:
+    """What the box above the board says: of the visitor's act, or that the scenario has ended. In a frame it
+    says only the latter."""
+    meta = source.meta()
+    box = None if embed else present_box(source, meta, read_act(request, meta.created))
+    if box is None and not is_ending_closed(request, meta.created):
+        return present_ending(source, meta)
+    return box
 
 
 def draw_parts(source: Source, look: Look) -> Parts:
