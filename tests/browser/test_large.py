@@ -150,6 +150,13 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     screen.keyboard.press("t")
     table = screen.locator("#node-table")
     expect(table.locator("tbody tr")).to_have_count(4)
+    search = table.get_by_role("searchbox")
+    search.press_sequentially("node-0")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table.locator("tbody td.n").first).to_have_text(re.compile(r"^1\s+25 %$"))
+    expect(search).to_be_focused()
+    search.fill("")
+    expect(table.locator("tbody tr")).to_have_count(4)
     table.get_by_role("link", name="limits").first.click()
     expect(table.locator("[aria-sort=descending]")).to_have_text("cpu limits")
     row = table.locator("tbody tr").first
