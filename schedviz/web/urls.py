@@ -43,6 +43,7 @@ urlpatterns = [
     path("s/<slug:name>/at/<int:seq>/cycles/<int:number>/", sandbox.cycle_panel),
     path("s/<slug:name>/at/<int:seq>/cycles/last/", sandbox.cycle_panel),
     path("s/<slug:name>/at/<int:seq>/pods/<str:namespace>/<str:pod>/", objects.pod_panel),
+    path("s/<slug:name>/at/<int:seq>/nodes/", table.nodes_table),
     path("s/<slug:name>/at/<int:seq>/nodes/<str:node>/", objects.node_panel),
     path("s/<slug:name>/delete/", home.remove_sandbox, name="delete-sandbox"),
     path("s/<slug:name>/download/", downloads.choice, name="download"),

@@ -1,12 +1,13 @@
 // The filter and the grouping. They are kept in the page's address and sent to the server by the socket. The server searches,
 // because it also knows the objects that are not drawn; elements that do not match are faded.
-import { addElementKeys, addShortcut } from "./registry.js";
+import { openPanel } from "./panels.js";
+import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { showTabOf } from "./tabs.js";
-import { isLive } from "./travel.js";
 
 const form = document.getElementById("look");
 const filter = document.getElementById("q");
-const asTable = form.querySelector("a[data-dialog]");
+const asTable = document.getElementById("as-table");
+const main = document.getElementById("main");
 const strip = document.getElementById("informer-strip");
 const AFTER_MS = 150; // without a key press
 const FADED = "faded";
@@ -68,7 +69,9 @@ addShortcut("f", {
     filter.select();
   },
 });
-addShortcut("t", { control: "#look a[data-dialog]", when: isLive });
+// The table is of the moment that the page shows.
+addClick("#as-table", () => openPanel(`${main.dataset.here}nodes/${asTable.search}`), { capture: true });
+addShortcut("t", { control: "#as-table" });
 
 // What was typed or chosen before this script was loaded.
 document.addEventListener("DOMContentLoaded", sendLook);

@@ -61,7 +61,7 @@ def test_the_list_of_keys_has_those_that_act(screen: Page, live: Open) -> None:
     screen.goto(f"/s/{sandbox.name}/at/{sandbox.trace_head()}/")
     expect(screen.locator("#past")).to_be_visible()
     expect(screen.locator("#connection")).to_have_text("live")
-    check_keys(screen, ["h", "?", "l", "f", *TRAVEL, "Space"])
+    check_keys(screen, ["h", "?", "l", "f", "t", "v", *TRAVEL, "Space"])
 
 
 def test_the_list_of_keys_has_those_of_the_grid(screen: Page, store: Store, sandbox_name: str) -> None:

@@ -136,7 +136,7 @@ def test_time_and_the_page_obey_too(cluster: Sandbox) -> None:
     assert run(cluster, "show deploy shop").panel == "objects/deployments.apps/default/shop/"
     assert run(cluster, "edit node n1").dialog == "edit/nodes/n1/"
     assert run(cluster, "config").dialog == "scheduler/"
-    assert run(cluster, "as table").dialog == "nodes/"
+    assert run(cluster, "as table").panel == "nodes/"
     assert run(cluster, "objects pdb").panel == "objects/poddisruptionbudgets.policy/"
     assert run(cluster, "filter is:pending -web").page == "?q=is%3Apending+-web"
     assert run(cluster, "theme dark").cookie == ("theme", "dark")

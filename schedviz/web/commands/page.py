@@ -85,7 +85,7 @@ def config(_: Call) -> CommandResult:
 
 
 def table(_: Call) -> CommandResult:
-    return CommandResult(dialog="nodes/")
+    return CommandResult(panel="nodes/")
 
 
 def paste(_: Call) -> CommandResult:

@@ -92,7 +92,11 @@ def filter_nodes(picture: Picture, holds: filter_query.Term) -> list[NodeRecord]
 
 def orders(picture: Picture) -> dict[str, Callable[[NodeRecord], Key]]:
     def requested(resource: str) -> Callable[[NodeRecord], Key]:
-        return lambda node: (picture.loads.get(node.name, NO_LOAD).requests[resource],)
+        def share(node: NodeRecord) -> Key:
+            amount = picture.loads.get(node.name, NO_LOAD).requests[resource]
+            return (amount / (node.allocatable.get(resource) or 1), amount)
+
+        return share
 
     def limits(resource: str) -> Callable[[NodeRecord], Key]:
         return lambda node: (picture.loads.get(node.name, NO_LOAD).limits[resource],)
@@ -124,15 +128,15 @@ def headings(sort: str) -> list[ColumnHeading]:
 
     named = [
         ("name", gettext("node")),
-        ("zone", gettext("zone")),
-        ("state", gettext("conditions, taints")),
         ("cpu", "cpu"),
+        ("memory", "memory"),
+        ("pods", "pods"),
+        ("state", gettext("conditions, taints")),
+        ("zone", gettext("zone")),
         ("cpu-limits", limits("cpu")),
         ("cpu-of", of("cpu")),
-        ("memory", "memory"),
         ("memory-limits", limits("memory")),
         ("memory-of", of("memory")),
-        ("pods", "pods"),
         ("pods-of", of("pods")),
     ]
     return [column_heading(key, words, sort) for key, words in named]

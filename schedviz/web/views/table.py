@@ -1,19 +1,21 @@
-"""The table of all nodes."""
+"""The panel with the table of all nodes, now or at a past moment."""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from schedviz.store.past import Past
 from schedviz.web.presenters import table
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.screen import look
 from schedviz.web.screens import followed_screens
-from schedviz.web.views.page import Current, find_present, form_page, is_large
+from schedviz.web.views.page import Source, find_at, is_large, panel
 
 
 @require_safe
-def nodes_table(request: HttpRequest, name: str) -> HttpResponse:
+def nodes_table(request: HttpRequest, name: str, seq: int | None = None) -> HttpResponse:
     """``sort``, ``page``, ``q``: see :func:`schedviz.web.presenters.table.table`."""
-    sandbox = find_present(name)
+    sandbox = find_at(name, seq)
     number = request.GET.get("page", "")
     view = rows(
         sandbox,
@@ -21,13 +23,14 @@ def nodes_table(request: HttpRequest, name: str) -> HttpResponse:
         look("", request.GET.get("q", "")).query,
         int(number) if number.isdecimal() and len(number) < 6 else 1,
     )
-    return form_page(request, sandbox, "forms/nodes.html", {"view": view})
+    return panel(request, sandbox, "panels/nodes.html", {"view": view, "subject": gettext("Nodes")})
 
 
-def rows(sandbox: Current, sort: str, query: str, page: int) -> table.Table:
+def rows(sandbox: Source, sort: str, query: str, page: int) -> table.Table:
     """The table, from the sandbox's cache or the store; for a large sandbox from the picture of an open live
     page, if there is one."""
-    screens = followed_screens(sandbox.name) if is_large(sandbox) else None
+    by_socket = not isinstance(sandbox, Past) and is_large(sandbox)
+    screens = followed_screens(sandbox.name) if by_socket else None
     if screens is None:
         return table.present_table(load(sandbox), sort, query, page)
     with screens.lock:
