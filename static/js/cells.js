@@ -1,6 +1,6 @@
-// Paints one node as a cell of the dense grid, with the visual codes of the cards: height and colour of the fill, patterns
-// for starting and terminating pods, lines for the node's taints and conditions, a frame for the verdict of the cycle.
-const SHELF = 40; // minimum width at which pods are drawn as blocks; narrower cells have one bar
+// Paints one node as a cell of the dense grid. A small cell has the requested share as its shade, and marks exceptions only; a
+// large one has the visual codes of the cards.
+const SHELF = 40; // minimum width at which pods are drawn as blocks; narrower cells have a shade
 const NAMED = 64; // minimum width at which the name is drawn
 const FRAMED = 10; // minimum width at which a feasible node has a frame; narrower ones have only the bar of the score
 const FIELDS = [
@@ -19,6 +19,9 @@ const FIELDS = [
 const STATES = ["running", "starting", "victim", "terminating", "ghost"];
 const RANKS = 7;
 const SHADES = "abcdefghi";
+const DARKEST = 0.75; // opacity of the shade of a full node: marks stay visible on it
+const FULL = 95; // percent requested, from which a node is marked as full
+const FEW = 0.25; // share of the nodes, up to which a verdict is an exception
 const TOKENS = ["panel", "sunk", "ink", "quiet", "line", "accent", "good", "bad", "warn"];
 
 export function readCells(text) {
@@ -30,6 +33,19 @@ export function readCells(text) {
 // "2.3A" -> "..AAA"
 export function expandRuns(codes) {
   return codes.replace(/(\d+)(\D)/g, (_, length, code) => code.repeat(Number(length)));
+}
+
+// Whether a cell of this width shows pods, and every verdict.
+export const isDetailed = (width) => width >= SHELF;
+
+// The codes that small cells mark: of "fits" and "filtered out" the rarer, if few nodes have it.
+export function markedCodes(codes) {
+  const out = codes.match(/[A-Z]/g)?.length ?? 0;
+  const fits = codes.match(/[a-i]/g)?.length ?? 0;
+  const few = codes.length * FEW;
+  const markOut = out <= fits && out <= few;
+  const markFits = fits < out && fits <= few;
+  return codes.replace(/[A-Za-i]/g, (code) => ((code <= "Z" ? markOut : markFits) ? code : "."));
 }
 
 // The current colours of tokens.css, and the patterns made from them.
@@ -93,27 +109,26 @@ export function paintCell(context, cell, { x, y, width, height }, colours, code,
   context.fillStyle = colours.sunk;
   context.fillRect(x, y, width, height);
   if (width >= SHELF) detailed(context, cell, { x, y, width, height }, colours);
-  else bar(context, cell, { x, y, width, height }, colours);
+  else shaded(context, cell, { x, y, width, height }, colours);
   faults(context, cell, { x, y, width, height }, colours);
   verdict(context, { x, y, width, height }, colours, code);
   context.globalAlpha = 1;
 }
 
-function bar(context, cell, { x, y, width, height }, colours) {
-  const filled = Math.round((height * cell.full) / 100);
-  context.fillStyle = cell.marks.includes("x") ? colours.victim : colours.fills[cell.rank];
-  context.fillRect(x, y + height - filled, width, filled);
-  if (width >= 16)
-    ticks(
-      context,
-      cell.rank,
-      x + 2,
-      y + height - 2,
-      Math.min(cell.marks.includes("x") ? 0 : filled - 2, height),
-      colours,
-    );
+// Shade: the requested share of the fullest resource. Marked is only what is an exception: a full node, one that takes no pods,
+// and one to which a pod is nominated.
+function shaded(context, cell, { x, y, width, height }, colours) {
+  const alpha = context.globalAlpha;
+  context.globalAlpha = (alpha * DARKEST * Math.min(100, cell.full)) / 100;
+  context.fillStyle = colours.quiet;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = alpha;
+  if (cell.full >= FULL) {
+    context.fillStyle = colours.warn;
+    context.fillRect(x, y, width, Math.max(2, Math.min(4, height * 0.15)));
+  }
   if (cell.marks.includes("g"))
-    dashed(context, { x: x + 1.5, y: y + 1.5, width: width - 3, height: height - 3 }, colours.accent, 1.5);
+    dashed(context, { x: x + 1.5, y: y + 1.5, width: width - 3, height: height - 3 }, colours.accent, 2);
 }
 
 // Draws as many ticks as the rank. Those within the fill, which is `filled` pixels high, have the colour for text on it.
@@ -215,7 +230,7 @@ function faults(context, cell, { x, y, width, height }, colours) {
     context.fillStyle = colours.cordoned;
     context.fillRect(x, y, width, height);
   }
-  if (cell.marks.includes("t")) {
+  if (cell.marks.includes("t") && isDetailed(width)) {
     context.fillStyle = colours.warn;
     context.fillRect(x, y + height - 1, width, 1);
     context.fillRect(x, y + height - 3, width, 1);

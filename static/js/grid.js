@@ -1,7 +1,7 @@
 // The dense grid: draws many nodes on one canvas, from the compact data in <pre class="cells"> of the frames. Only the visible
 // cells are painted. One link is placed over the cell under the pointer or the keyboard's cursor and handles hover, focus and
 // clicks. The table of nodes is the accessible alternative.
-import { expandRuns, makePalette, paintCell, readCells } from "./cells.js";
+import { expandRuns, isDetailed, makePalette, markedCodes, paintCell, readCells } from "./cells.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { GridLayout } from "./grid_layout.js";
 import { Pinch } from "./pinch.js";
@@ -24,6 +24,8 @@ export class Grid {
   #shown = null; // the element #nodes that is drawn
   #cells = []; // of all groups, in the order of the page
   #codes = ""; // the verdict of the shown cycle on each cell
+  #marked = ""; // the verdicts that small cells show
+  #detailed = false; // whether cells show pods, and every verdict
   #words = {}; // what each code means
   #bright = ""; // whether each cell matches the filter; "": there is no filter
   #sources = { judged: null, found: null };
@@ -149,6 +151,7 @@ export class Grid {
     this.#sources = { judged, found };
     const verdicts = JSON.parse(judged?.textContent || "{}");
     this.#codes = expandRuns(verdicts.codes ?? "");
+    this.#marked = markedCodes(this.#codes);
     this.#words = verdicts.words ?? {};
     this.#bright = expandRuns(JSON.parse(found?.dataset.bright || "{}").cells ?? "");
     return true;
@@ -172,6 +175,8 @@ export class Grid {
 
   #arrange() {
     this.#layout.arrange(this.#pane.clientWidth, this.#pane.clientHeight);
+    this.#detailed = isDetailed(this.#layout.size - this.#layout.gap);
+    this.#box.classList.toggle("detailed", this.#detailed); // the legend explains what is drawn
     this.#space.style.height = `${this.#layout.height}px`;
     this.#placeHeadings();
     this.#draw();
@@ -192,6 +197,7 @@ export class Grid {
     this.#palette ??= makePalette(context);
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     context.clearRect(0, 0, width, height);
+    const codes = this.#detailed ? this.#codes : this.#marked;
     for (const group of this.#layout.groups) {
       for (const index of this.#layout.indicesBetween(group, from, from + height)) {
         const bright = this.#bright === "" || this.#bright[index] === "+";
@@ -200,7 +206,7 @@ export class Grid {
           this.#cells[index],
           this.#areaOf(index, from),
           this.#palette,
-          this.#codes[index] ?? ".",
+          codes[index] ?? ".",
           bright,
         );
       }
