@@ -22,6 +22,13 @@ NODES = 5_000
 PODS = 15_000
 BYTES_AT_MOST = 100_000
 """Of one frame, most of them the log and the timeline; the whole page has four times as many."""
+MARKED = """
+async (all) => {
+  const cells = document.querySelector("[rel=modulepreload][href$='/cells.js']");
+  const { markedCodes } = await import(cells.href);
+  return all.map(markedCodes);
+}
+"""
 
 
 @pytest.fixture
@@ -54,8 +61,14 @@ def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, clust
     assert max(sizes) < BYTES_AT_MOST
     assert screen.locator("#grid").evaluate("element => element.kept")
 
-    # One after the other by keys, what it is in words, and its panel.
+    # Small cells have a shade, and mark only verdicts that few nodes have; the legend explains no pods.
+    codes = ["AAAAAAAi!", "aaaaaaaA!", "aaaAAA??", "AAAA????"]
+    assert screen.evaluate(MARKED, codes) == [".......i!", ".......A!", "......??", "....????"]
     screen.keyboard.press("0")
+    expect(screen.locator(".ramp")).to_be_visible()
+    expect(screen.locator(".pods-key")).not_to_be_visible()
+
+    # One after the other by keys, what it is in words, and its panel.
     cursor, tip = screen.locator("#grid-cursor"), screen.locator("#grid-tip")
     cursor.focus()
     screen.keyboard.press("Home")
