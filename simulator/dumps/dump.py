@@ -192,7 +192,7 @@ def _parse_yaml_documents(text: str, line: int) -> list[Any]:
         return parse_yaml_documents(text)
     except ManifestError as error:
         problem = str(error).partition(": ")[2] if error.line else str(error)
-        raise DumpError(problem, line - 1 + error.line if error.line else None) from None
+        raise DumpError(problem, line - 1 + error.line if error.line else None, error.column) from None
 
 
 def _too_large_message() -> str:

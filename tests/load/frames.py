@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from schedviz.web.presenters.grid import Cell
+
 NUMBERS: Final = re.compile(rb'<div id="frame"[^>]* data-after="(\d+)" data-seq="(\d+)"')
 """As static/js/live.js reads them."""
 
@@ -16,7 +18,7 @@ NOMINATED: Final = b' ghost"'
 
 CELLS: Final = re.compile(rb'<pre id="(g\d+-\d+)" class="cells"[^>]*>(.*?)</pre>', re.DOTALL)
 """A chunk of the grid that stands for cards where there are many nodes (schedviz/web/presenters/grid.py)."""
-PODS_OF_CELL: Final = 5
+PODS_OF_CELL: Final = Cell.__struct_fields__.index("pods")
 """The index of the number of pods in a cell."""
 
 

@@ -25,7 +25,7 @@ def test_each_idea_is_reached_from_an_element_that_shows_it() -> None:
     linked = {
         name
         for path in (ROOT / "templates").rglob("*.html")
-        for name in re.findall(r'(?:{% idea |explained=)"(\w+)" %}', path.read_text())
+        for name in re.findall(r'(?:{% idea |explained=)"(\w+)"', path.read_text())
     }
     assert linked == set(ideas.ideas())
 
