@@ -20,6 +20,7 @@ from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import CycleStarted
 from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.eviction import find_preventions
+from simulator.what_if.rivals import with_rivals
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 
@@ -85,7 +86,8 @@ def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question
         yield replace(question, state="failed", trouble="gone")
         return
     _, _, cycle = sandbox.progress()
-    for found in search(_situation(sandbox, objects, pod, cycle + 1)):
+    situation = _situation(sandbox, objects, pod, cycle + 1)
+    for found in search(situation):
         match found:
             case Progress():
                 question = replace(
@@ -94,7 +96,9 @@ def _find_suggestions(sandbox: Sandbox, question: Question) -> Iterator[Question
             case Suggestion():
                 question = replace(question, suggestions=[*question.suggestions, found])
             case WhatIfAnswer():
-                question = replace(question, state="done", answer=found, suggestions=found.suggestions)
+                suggestions = with_rivals(situation, found.suggestions, [*objects[PODS.id].values()])
+                answer = replace(found, suggestions=suggestions)
+                question = replace(question, state="done", answer=answer, suggestions=suggestions)
         yield question
 
 

@@ -68,6 +68,9 @@ class Suggestion(msgspec.Struct, frozen=True):
     """Of a request: the unit of which ``after`` is a multiple. One unit more fits no node."""
     alike: list[str] = []
     """Other targets for which the same change was tried and helps too; only the first few."""
+    rivals: list[str] = []
+    """Other pending pods that fit the same node with this change, and may take the room first. Only for
+    changes of other objects than the pod; see :mod:`simulator.what_if.rivals`."""
 
 
 class Obstacle(msgspec.Struct, frozen=True):

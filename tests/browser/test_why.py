@@ -52,6 +52,9 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
         "button", name="Apply"
     ).click()
     expect(screen.locator("#pod-panel .headline.scheduled")).to_contain_text("node-1")
+    follow_up = screen.locator("#pod-panel .follow-up")
+    expect(follow_up).to_contain_text(re.compile(r"Applied at [\d:.]+:\s+Request less cpu: 3 instead of 6\."))
+    expect(follow_up).to_contain_text(re.compile(r"big was bound to node-1 at [\d:.]+\."))
     made = sandbox.get("pods", "default/big")
     assert made
     assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
@@ -75,6 +78,26 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     screen.locator("#suppose-ask").click()
     expect(screen.locator(".suppose")).to_contain_text("changes tried")
     assert complaints.found == []
+
+
+def test_a_change_that_helped_another_pod_is_told(screen: Page, live: Open, job_runner: Process) -> None:
+    sandbox = live(node("node-1", "4"), pod("old", "3"))
+    eventually(lambda: (sandbox.get("pods", "default/old") or {"spec": {}})["spec"].get("nodeName"), "bound")
+    write.create(sandbox, [pod("first", "3"), pod("big", "4")])
+    screen.locator("#lane-unschedulable .chip a", has_text="big").click()
+    screen.locator("#suppose-ask").click()
+    offers = screen.locator("#pod-panel .offers li")
+    deletion = offers.filter(has_text="Delete the pod old")
+    expect(deletion).to_contain_text("1 other pod waits for the same room and is popped before it: first.")
+    expect(offers.filter(has_text="Request less cpu")).not_to_contain_text("waits for the same room")
+
+    deletion.get_by_role("button", name="Apply").click()
+    follow_up = screen.locator("#pod-panel .follow-up.failed")
+    expect(follow_up).to_contain_text(
+        re.compile(r"Applied at [\d:.]+:\s+Delete the pod old \(priority 0\)\.")
+    )
+    expect(follow_up).to_contain_text("It did not help: 1 lacks cpu")
+    expect(follow_up).to_contain_text("first took the room on node-1.")
 
 
 def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_have_saved_it(

@@ -37,6 +37,7 @@ from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.comparison import compare_nodes, rank_nodes
 from simulator.what_if.edit import Edit
 from simulator.what_if.eviction import explain_eviction, find_preventions
+from simulator.what_if.rivals import with_rivals
 from simulator.what_if.search import GROUPS_AT_MOST, search
 from simulator.what_if.situation import Situation
 from tests.simulator.builders import a_node, a_pod
@@ -550,6 +551,33 @@ def test_changes_restore_the_order_of_pods_and_objects() -> None:
 
 
 # Why
+
+
+def test_the_other_pods_that_fit_the_same_node_are_rivals() -> None:
+    tainted = node("n2", taints=[{"key": "a", "value": "b", "effect": "NoSchedule"}])
+    low = pod("low", "3", nodeName="n1")
+    twins = [pod("twin-1", "2"), pod("twin-2", "2")]
+    others = [*twins, pod("huge", "99"), pod("elsewhere", "1", nodeSelector={"disk": "ssd"})]
+    objects: Objects = [node("n1"), tainted, low, *others]
+    situation = Situation.read(of(objects), pod("web", "2"), FRAMEWORKS)
+    *_, answer = search(situation)
+    assert isinstance(answer, WhatIfAnswer)
+    own = situation.pod
+    found = {
+        each.kind: each.rivals
+        for each in with_rivals(situation, answer.suggestions, [*others, low, pod("web", "2")])
+    }
+    room = ["default/twin-1", "default/twin-2"]
+    assert found == {
+        "toleration": [],
+        "taint": room,
+        "request": [],
+        "priority": [],
+        "delete-pod": room,
+        "node": room,
+    }
+    assert situation.pod is own
+    assert situation.outcome() == answer.now, "the situation is as it was"
 
 
 def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:

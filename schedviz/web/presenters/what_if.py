@@ -1,6 +1,6 @@
 """The answer to a what-if question: changes with which a pending pod would be scheduled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -10,10 +10,12 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from schedviz.jobs.job import State
 from schedviz.jobs.question import Question
+from simulator.trace import LaneEntry
 from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 
 from . import format as fmt
 from . import meanings
+from .rivals import rivals_sentence
 from .sentences import node_link, pod_link
 
 VICTIMS_AT_MOST: Final = 6
@@ -69,6 +71,8 @@ class Offer(msgspec.Struct, frozen=True):
     sentence: str
     alike: list[str]
     """Other targets with which the same change has the same effect."""
+    rivals: str
+    """How many other pods wait for the same room."""
     cost: str
     then: SafeString
     template: bool
@@ -96,7 +100,8 @@ class WhatIfView(msgspec.Struct, frozen=True):
     trouble: str
 
 
-def present_what_if(question: Question, base: str) -> WhatIfView:
+def present_what_if(question: Question, base: str, lanes: Mapping[str, LaneEntry]) -> WhatIfView:
+    """lanes: the scheduling queue."""
     answer = question.answer
     return WhatIfView(
         id=question.id,
@@ -107,7 +112,13 @@ def present_what_if(question: Question, base: str) -> WhatIfView:
         tried=answer.tried if answer else question.tried,
         fits=answer.now.node if answer and answer.now.kind == "bound" else "",
         offers=[
-            offer(number, suggestion, base, answer.owner if answer else "")
+            offer(
+                number,
+                suggestion,
+                base,
+                answer.owner if answer else "",
+                rivals_sentence(suggestion.rivals, lanes, question.pod),
+            )
             for number, suggestion in enumerate(question.suggestions)
         ],
         lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
@@ -116,11 +127,12 @@ def present_what_if(question: Question, base: str) -> WhatIfView:
     )
 
 
-def offer(number: int, suggestion: Suggestion, base: str, owner: str) -> Offer:
+def offer(number: int, suggestion: Suggestion, base: str, owner: str, rivals: str) -> Offer:
     return Offer(
         number=number,
         sentence=suggestion_sentence(suggestion),
         alike=suggestion.alike,
+        rivals=rivals,
         cost=f"{suggestion.cost:.3g}",
         then=outcome_sentence(suggestion.outcome, base),
         template=bool(owner) and any(edit.verb == "recreate" for edit in suggestion.edits),

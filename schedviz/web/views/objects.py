@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.api import write
+from schedviz.store.past import Past
 from schedviz.web import object_actions
 from schedviz.web.drain import Drained, drain_node
 from schedviz.web.forms.notation import items
@@ -16,6 +17,7 @@ from schedviz.web.presenters import details
 from schedviz.web.presenters.picture import NODES, PODS
 from schedviz.web.screens import address
 from schedviz.web.views.page import Source, done, find_at, find_present, find_sandbox, is_htmx, panel
+from schedviz.web.views.why import follow_up_of
 from simulator.apiserver import resources
 from simulator.apiserver.status import StatusError
 from simulator.objects.node_conditions import FAILED, PRESSURE
@@ -74,7 +76,13 @@ def show_pod(
     view = details.pod_detail(sandbox, key, address(sandbox))
     if view is None:
         return show_gone(request, sandbox, key, acted)
-    context = {"view": view, "error": error, "acted": acted, "subject": f"Pod {view.name}"}
+    context = {
+        "view": view,
+        "error": error,
+        "acted": acted,
+        "follow_up": None if isinstance(sandbox, Past) else follow_up_of(sandbox, key),
+        "subject": f"Pod {view.name}",
+    }
     return panel(request, sandbox, "panels/pod.html", context, 422 if error else 200)
 
 

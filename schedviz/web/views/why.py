@@ -11,18 +11,21 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
-from django_htmx.http import reswap, retarget
+from django_htmx.http import reswap, retarget, trigger_client_event
 
 from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
+from schedviz.jobs.applied import Applied, AppliedStore
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question, QuestionKind, question_key
 from schedviz.store.default import default_store
 from schedviz.web.presenters import details, permalinks, what_if
 from schedviz.web.presenters import why as why_view
+from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
 from schedviz.web.presenters.picture import PODS
-from schedviz.web.views.page import Source, find_present, is_htmx, panel
+from schedviz.web.views.page import Current, Source, find_present, is_htmx, panel
+from simulator import trace
 from simulator.apiserver.status import StatusError
 from simulator.what_if.answer import Suggestion
 
@@ -38,6 +41,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
         return redirect("pod", name, namespace, pod) if not is_htmx(request) else HttpResponse(status=204)
     uid = manifest["metadata"]["uid"]
     context: dict[str, Any] = {"key": key}
+    applied = False
     questions, base = JobStore(default_store(), QUESTIONS), reverse("sandbox", args=[name])
     question = questions.read(question_key("what-if", name, key, uid=uid))
     match request.POST.get("do"):
@@ -61,24 +65,59 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
                         }
                         made = branch_of_now(default_store(), source.sandbox, suggestion.edits, title)
                         return redirect("pod", made.name, namespace, pod)
-                    edits.apply_edits(source.sandbox, suggestion.edits)
+                    apply_suggestion(source, key, suggestion)
                 except StatusError as refused:
                     context["error"] = refused.message
                 else:
                     questions.forget(question)
-                    question = None
-                    context["applied"] = what_if.suggestion_sentence(suggestion)
+                    question, applied = None, True
         case _:
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
-    context["view"] = what_if.present_what_if(question, base) if question else None
+    lanes = source.queue()[0] if question and question.answer else {}
+    context["view"] = what_if.present_what_if(question, base, lanes) if question else None
     if "part" not in request.GET:
-        return render_part(request, source, "panels/what_if.html", context)
+        if not is_htmx(request):
+            context["follow_up"] = follow_up_of(find_present(name), key)
+        response = render_part(request, source, "panels/what_if.html", context)
+        # The panel around this part shows what came of the change.
+        return trigger_client_event(response, "news") if applied else response
     # While the search runs, only the suggestions are replaced: a button that is replaced between press and
     # release of the mouse is not clicked.
     if question is not None and not question.finished:
         return render_part(request, source, "panels/found.html", context)
     response = render_part(request, source, "panels/what_if.html", context)
     return reswap(retarget(response, "closest section"), "outerHTML")
+
+
+def apply_suggestion(source: Current, key: str, suggestion: Suggestion) -> None:
+    """Apply a suggestion for a pod, and note it for :func:`follow_up_of`. Raises StatusError."""
+    sandbox = source.sandbox
+    t, seq = sandbox.now(), sandbox.trace_head()
+    edits.apply_edits(sandbox, suggestion.edits)
+    manifest = sandbox.get(PODS, key)
+    if manifest is not None:
+        kept = AppliedStore(default_store(), sandbox.name, source.meta().created)
+        kept.save(manifest["metadata"]["uid"], Applied(suggestion, t, seq))
+
+
+def follow_up_of(source: Current, key: str) -> FollowUp | None:
+    """What came of the suggestion that was last applied for a pod; None if none was."""
+    manifest = source.get(PODS, key)
+    if manifest is None or not may_have_been_asked(source, key):
+        return None
+    kept = AppliedStore(default_store(), source.name, source.meta().created)
+    applied = kept.read(manifest["metadata"]["uid"])
+    return present_follow_up(source, applied, manifest) if applied else None
+
+
+def may_have_been_asked(source: Current, key: str) -> bool:
+    """Whether the pod waits, or has waited for another reason than its turn. Only such a pod has suggestions;
+    Redis is not asked for the others."""
+    return source.lane(key) is not None or any(
+        isinstance(event, trace.Unschedulable | trace.SchedulerError)
+        or (isinstance(event, trace.QueueMoved) and event.source == "gated")
+        for _, event in source.about_pod(key)
+    )
 
 
 def chosen_suggestion(question: Question | None, request: HttpRequest) -> Suggestion | None:

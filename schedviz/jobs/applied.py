@@ -1,0 +1,48 @@
+"""The suggestion that was last applied for a pod, kept in Redis so that pages can tell what came of it."""
+
+from typing import Final, cast
+
+import msgspec
+
+from schedviz.store import Store
+from schedviz.store.keys import PREFIX
+from simulator.api import Micros
+from simulator.what_if.answer import Suggestion
+
+KEPT_SECONDS: Final = 3600
+PODS_AT_MOST: Final = 200
+"""Pods of a sandbox whose applied suggestions are kept, about 1 kB each. With more, the oldest is dropped."""
+
+
+class Applied(msgspec.Struct, frozen=True):
+    suggestion: Suggestion
+    """Without its edits, which contain whole objects."""
+    t: Micros
+    """The simulated time at which it was applied."""
+    seq: int
+    """The number of the last trace event before it."""
+
+
+class AppliedStore:
+    """``created``: ``Meta.created`` of the sandbox: a later sandbox may have the same name."""
+
+    def __init__(self, store: Store, sandbox: str, created: float) -> None:
+        self._redis = store.redis
+        self._key = f"{PREFIX}:{{{sandbox}}}:applied:{created}"
+        """Hash: uid of the pod -> JSON."""
+
+    def save(self, uid: str, applied: Applied) -> None:
+        """uid: of the pod after the change, as a pod that is created again has another one."""
+        short = msgspec.structs.replace(
+            applied, suggestion=msgspec.structs.replace(applied.suggestion, edits=[], rivals=[])
+        )
+        self._redis.hset(self._key, uid, cast("str", msgspec.json.encode(short)))
+        self._redis.expire(self._key, KEPT_SECONDS)
+        if self._redis.hlen(self._key) > PODS_AT_MOST:
+            stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._key))
+            oldest = min(stored, key=lambda each: msgspec.json.decode(stored[each], type=Applied).seq)
+            self._redis.hdel(self._key, cast("str", oldest))
+
+    def read(self, uid: str) -> Applied | None:
+        stored = cast("bytes | None", self._redis.hget(self._key, uid))
+        return msgspec.json.decode(stored, type=Applied) if stored is not None else None

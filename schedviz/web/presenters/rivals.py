@@ -1,0 +1,56 @@
+"""The other pods that wait for the room which a suggestion makes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext, ngettext
+
+from simulator.trace import LaneEntry
+
+from . import format as fmt
+from .queue_order import sort_key
+
+NAMES_AT_MOST: Final = 3
+
+
+def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: str) -> str:
+    """How many other pods wait for the same room, and which of them are popped before the pod; "" if none
+    waits.
+
+    rivals: pods that fit the same node, as the search found them.
+    """
+    own = lanes.get(pod)
+    others = [lanes[rival] for rival in rivals if rival in lanes]
+    if own is None or not others:
+        return ""
+    first = sorted((entry for entry in others if _order(entry) < _order(own)), key=_order)
+    values = {"n": len(others), "m": len(first), "pods": names([entry.pod for entry in first])}
+    if not first:
+        text = ngettext(
+            "%(n)s other pod waits for the same room, and is popped after it.",
+            "%(n)s other pods wait for the same room, and are popped after it.",
+            len(others),
+        )
+    elif len(first) == len(others):
+        text = ngettext(
+            "%(n)s other pod waits for the same room and is popped before it: %(pods)s.",
+            "%(n)s other pods wait for the same room and are popped before it: %(pods)s.",
+            len(others),
+        )
+    else:
+        text = gettext(
+            "%(n)s other pods wait for the same room. Popped before it: %(m)s of them, namely %(pods)s."
+        )
+    return text % values
+
+
+def _order(entry: LaneEntry) -> tuple[object, ...]:
+    """The order in activeQ, whatever lane the pod is in now."""
+    return sort_key(msgspec.structs.replace(entry, lane="activeQ"))
+
+
+def names(pods: Sequence[str]) -> str:
+    """The names of the first few pods, as a list in a sentence."""
+    shown = [fmt.pod_name(pod) for pod in pods[:NAMES_AT_MOST]]
+    return fmt.listed([*shown, "…"] if len(pods) > NAMES_AT_MOST else shown)

@@ -1,0 +1,136 @@
+"""What came of an applied suggestion, and the other pods that wait for the same room."""
+
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from schedviz.jobs.applied import PODS_AT_MOST, Applied, AppliedStore
+from schedviz.store import Store
+from schedviz.store.past import Readable
+from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
+from schedviz.web.presenters.rivals import rivals_sentence
+from simulator.trace import BindFailed, Bound, Event, Nominated, Unschedulable
+from simulator.what_if.answer import AttemptOutcome, Suggestion
+from simulator.what_if.edit import delete_object
+from tests.web.samples import START, lane, pod
+
+KEY = "default/web"
+DELETION = Suggestion(
+    kind="delete-pod",
+    target="default/low",
+    what="",
+    before="0",
+    after="",
+    cost=6,
+    edits=[delete_object("pods", "default/low")],
+    outcome=AttemptOutcome("bound", "n1", feasible_count=1),
+    rivals=["default/a"],
+)
+APPLIED = Applied(DELETION, t=START, seq=5)
+LACKS_CPU = Unschedulable(
+    t=START + 2_000_000,
+    cycle=7,
+    pod=KEY,
+    message="0/1 nodes are available: 1 Insufficient cpu. x",
+    plugins=[],
+)
+
+
+class Trace:
+    def __init__(self, events: list[Event]) -> None:
+        self._events = [*enumerate(events, 5)]
+
+    def about_pod(self, key: str) -> list[tuple[int, Event]]:
+        return [(seq, event) for seq, event in self._events if getattr(event, "pod", "") == key]
+
+    def about_node(self, name: str) -> list[tuple[int, Event]]:
+        return [(seq, event) for seq, event in self._events if getattr(event, "node", "") == name]
+
+
+def follow_up(*events: Event, **state: Any) -> FollowUp:
+    """What is told if the first of the events came before the change, and the others after it."""
+    return present_follow_up(cast("Readable", Trace([*events])), APPLIED, pod("web", **state))
+
+
+def bound(name: str, after: int) -> Bound:
+    return Bound(t=START + after, cycle=6, pod=f"default/{name}", node="n1")
+
+
+def test_a_pod_that_was_bound_after_the_change_is_told_with_both_times() -> None:
+    told = follow_up(LACKS_CPU, bound("web", 1_000_000), node="n1")
+    assert (told.time, told.change) == ("08:00:00.000", "Delete the pod low (priority 0).")
+    assert (told.state, told.text) == ("helped", "web was bound to n1 at 08:00:01.000.")
+    told = follow_up(LACKS_CPU, node="n1")
+    assert (told.state, told.text) == ("helped", "web was bound to n1."), "the trace has lost the event"
+
+
+def test_an_attempt_before_the_change_does_not_count() -> None:
+    told = follow_up(LACKS_CPU)
+    assert (told.state, told.text) == ("waits", "web has not been tried again since then.")
+
+
+def test_a_change_that_did_not_help_is_told_with_the_reason_and_who_took_the_room() -> None:
+    before = bound("old", 0)
+    told = follow_up(before, LACKS_CPU)
+    assert (told.state, told.text) == ("failed", "It did not help: 1 lacks cpu (attempt at 08:00:02.000).")
+    told = follow_up(before, bound("a", 1_000_000), LACKS_CPU, bound("late", 3_000_000))
+    assert told.text.endswith("(attempt at 08:00:02.000). a took the room on n1.")
+    refused = BindFailed(t=START + 3_000_000, cycle=8, pod=KEY, node="n1", message="no lease")
+    assert (
+        follow_up(before, LACKS_CPU, refused).text == "It did not help: no lease (attempt at 08:00:03.000)."
+    )
+
+
+def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
+    nominated = Nominated(t=START, cycle=6, pod=KEY, node="n1", victims=["default/b"], rule=0, candidates=1)
+    told = follow_up(bound("old", 0), LACKS_CPU, nominated, nominated="n1")
+    assert (told.state, told.text) == (
+        "nominated",
+        "web is nominated to n1 and waits until its victims are gone.",
+    )
+    told = follow_up(bound("old", 0), nominated, LACKS_CPU)
+    assert told.state == "failed", "it is not nominated any more"
+
+
+@pytest.mark.parametrize(
+    ("rivals", "sentence"),
+    [
+        ([], ""),
+        (["default/gone"], ""),
+        (["default/late"], "1 other pod waits for the same room, and is popped after it."),
+        (["default/first"], "1 other pod waits for the same room and is popped before it: first."),
+        (
+            ["default/early", "default/first"],
+            "2 other pods wait for the same room and are popped before it: first, early.",
+        ),
+        (
+            ["default/early", "default/first", "default/late"],
+            "3 other pods wait for the same room. Popped before it: 2 of them, namely first, early.",
+        ),
+    ],
+)
+def test_rivals_are_counted_in_the_order_in_which_they_are_popped(rivals: list[str], sentence: str) -> None:
+    entries = [
+        lane("web", "unschedulable", queued=START + 5),
+        lane("first", "backoffQ", priority=9, queued=START + 9),
+        lane("early", "activeQ", queued=START + 1),
+        lane("late", "unschedulable", queued=START + 7),
+    ]
+    assert rivals_sentence(rivals, {entry.pod: entry for entry in entries}, KEY) == sentence
+
+
+def test_the_applied_suggestions_of_a_sandbox_are_kept_by_pod_and_bounded(store: Store) -> None:
+    kept = AppliedStore(store, "x", 1.0)
+    for seq in range(PODS_AT_MOST + 1):
+        kept.save(f"uid-{seq}", msgspec.structs.replace(APPLIED, seq=seq))
+    newest = kept.read(f"uid-{PODS_AT_MOST}")
+    assert newest is not None
+    assert (newest.seq, newest.suggestion.edits, newest.suggestion.target) == (
+        PODS_AT_MOST,
+        [],
+        "default/low",
+    )
+    assert kept.read("uid-0") is None
+    assert kept.read("uid-1") is not None
+    assert AppliedStore(store, "x", 2.0).read("uid-1") is None, "a later sandbox of the same name"
