@@ -2,16 +2,19 @@
 // A moment is the number of a trace event. The server renders each one completely, as parts that are swapped by id.
 import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";
+import { axisScale } from "./axis.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { noAnswerText, showError } from "./announce.js";
 import { reopenPanel, showPanel, shownCycle } from "./panels.js";
 
 const TICK_MS = 100; // interval of the player; events within it are shown together
 const IDLE_MS = 2000; // maximum real time that the player waits for the next event
+const PLACES = 10_000; // the values of the slider: its places on the axis. Without scripts they are events.
 
 const main = document.getElementById("main");
 const { base } = main.dataset;
 const form = document.getElementById("travel");
+const axis = document.getElementById("axis");
 const slider = document.getElementById("moment");
 const play = document.getElementById("replay");
 const speed = document.getElementById("replay-speed");
@@ -21,6 +24,10 @@ let pinned = shownCycle() ? at : 0; // the moment of the pinned cycle; 0: no cyc
 let before = 0; // the moment from which it was pinned; 0: live
 let busy = false;
 let player = 0;
+let first = Number(slider.min); // the oldest and the newest known moment
+let newest = Number(slider.max);
+let scale = null; // of the axis
+let dragging = false; // the scale stays while the slider is dragged
 
 export function isPast() {
   return document.body.classList.contains("past");
@@ -48,25 +55,37 @@ function cycleEnds() {
 // The newest event that the live page has received.
 function newestMoment() {
   const line = Number(document.querySelector("#log [data-seq]")?.dataset.seq ?? 0);
-  return Math.max(Number(slider.max), line, ...cycleEnds());
+  return Math.max(newest, line, ...cycleEnds());
 }
 
-function setSliderText(text) {
+function updateScale() {
+  if (dragging) return;
+  scale = axisScale(first, newest, cycleEnds());
+  axis.style.setProperty("--before", scale.before);
+  axis.style.setProperty("--after", scale.after);
+}
+
+// Sets the slider, which is the cursor of the axis. seq: Infinity for live.
+function showCursor(seq, text) {
+  const place = scale.placeOf(seq);
+  axis.style.setProperty("--cursor", place);
+  if (!dragging) slider.value = Math.round(place * PLACES);
   slider.setAttribute("aria-valuetext", text);
 }
 
-// Sets the slider and the buttons to the moment that is shown.
+// Sets the axis and the buttons to the moment that is shown.
 function updateControls() {
   for (const button of form.querySelectorAll("[data-travel^=later]"))
     button.setAttribute("aria-disabled", String(!isPast()));
   if (isPast()) {
-    const { seq, first, last, said } = shownMoment();
-    Object.assign(slider, { min: first, max: last, value: at || seq });
-    setSliderText(said);
+    const shown = shownMoment();
+    ({ first, last: newest } = shown);
+    updateScale();
+    showCursor(at || shown.seq, shown.said);
   } else {
-    slider.max = newestMoment();
-    slider.value = slider.max;
-    setSliderText(form.dataset.live);
+    newest = newestMoment();
+    updateScale();
+    showCursor(Infinity, form.dataset.live);
   }
 }
 
@@ -74,9 +93,8 @@ function updateControls() {
 async function goTo(seq, { push = true } = {}) {
   if (!newestMoment()) return updateControls(); // there are no events yet
   const entered = !isPast();
-  at = Math.max(Number(slider.min), Math.min(seq, newestMoment()));
-  slider.value = at;
-  setSliderText(form.dataset.event.replace("{n}", at));
+  at = Math.max(first, Math.min(seq, newestMoment()));
+  showCursor(at, form.dataset.event.replace("{n}", at));
   document.body.classList.add("past");
   if (push) history[entered ? "pushState" : "replaceState"](null, "", momentAddress(at) + location.search);
   if (busy) return;
@@ -180,7 +198,7 @@ function takeStep(what) {
   const seq = {
     earlier: here - 1,
     later: here + 1,
-    "earlier-cycle": Math.max(...earlier, Number(slider.min)),
+    "earlier-cycle": Math.max(...earlier, first),
     "later-cycle": Math.min(...later, Infinity),
   }[what];
   if (seq > newestMoment()) goLive();
@@ -218,6 +236,20 @@ function stopPlayer() {
   play.setAttribute("aria-pressed", "false");
 }
 
+// Goes to the moment at the place of the slider.
+function followSlider() {
+  stopPlayer();
+  const seq = scale.momentAt(slider.value / PLACES);
+  if (seq === Infinity) goLive();
+  else goTo(seq);
+}
+
+addElementKeys("#moment", ["ArrowLeft", "ArrowDown"], () => takeStep("earlier"));
+addElementKeys("#moment", ["ArrowRight", "ArrowUp"], () => takeStep("later"));
+addElementKeys("#moment", ["Home"], () => {
+  stopPlayer();
+  goTo(first);
+});
 addElementKeys("#moment", ["PageUp"], () => takeStep("later-cycle"));
 addElementKeys("#moment", ["PageDown"], () => takeStep("earlier-cycle"));
 addElementKeys("#moment", ["End"], () => goLive());
@@ -230,13 +262,17 @@ addShortcut(["l", "End"], { control: "#past-live", when: isPast });
 addClick("[data-travel]", (button) => takeStep(button.dataset.travel));
 addClick("#past-live", () => goLive());
 
-slider.addEventListener("input", () => {
-  stopPlayer();
-  goTo(Number(slider.value));
-});
+slider.addEventListener("pointerdown", () => (dragging = true));
+slider.addEventListener("input", followSlider);
+for (const ended of ["pointerup", "pointercancel"])
+  addEventListener(ended, () => {
+    if (!dragging) return;
+    dragging = false;
+    updateControls();
+  });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  goTo(Number(slider.value));
+  followSlider();
 });
 document.getElementById("look").addEventListener("look", () => {
   if (isPast()) goTo(at);
@@ -252,4 +288,5 @@ document.body.addEventListener("unpin", unpin);
 document.body.addEventListener("frame", () => {
   if (isLive()) updateControls();
 });
+Object.assign(slider, { min: 0, max: PLACES });
 updateControls();

@@ -34,6 +34,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
             expect(screen.locator(".pipe .done")).to_have_text("PreFilter")
             expect(screen.locator("#cycle .headline")).to_have_text("web is under way. Next: Filter.")
             expect(screen.locator("#cycle .matrix")).to_have_count(0)
+            expect(screen.get_by_role("link", name="Pin this cycle")).to_have_count(0)
         if point == "PreScore":
             expect(screen.locator("#cycle .matrix tbody")).to_contain_text("fits")
             expect(screen.locator("#cycle .scores")).to_have_count(0)
@@ -41,6 +42,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
     expect(screen.locator(".node .pod.running, .node .pod.starting")).to_have_count(0)
     screen.keyboard.press(".")
     expect(screen.locator(".node .pod", has_text="web")).to_be_visible()
+    expect(screen.get_by_role("link", name="Pin this cycle")).to_be_visible()
     assert sandbox.clock().paused
 
 

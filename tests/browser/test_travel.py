@@ -19,6 +19,18 @@ pytestmark = pytest.mark.browser
 
 SLIDER = "#moment"
 
+# How many pixels the middle of the thumb stands right of the middle of a mark, which a selector names,
+# or without one right of the right end of the axis.
+THUMB = """selector => {
+    const slider = document.querySelector("#moment");
+    const box = slider.getBoundingClientRect();
+    const wide = parseFloat(getComputedStyle(slider).getPropertyValue("--thumb"));
+    const thumb = box.left + wide / 2 + (box.width - wide) * slider.value / slider.max;
+    if (!selector) return thumb - document.querySelector("#marks").getBoundingClientRect().right;
+    const mark = document.querySelector(selector).getBoundingClientRect();
+    return thumb - (mark.left + mark.right) / 2;
+}"""
+
 
 def seqs(sandbox: Sandbox, kind: type) -> list[int]:
     return [seq for seq, event in sandbox.trace(0) if isinstance(event, kind)]
@@ -69,7 +81,9 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     expect(banner).to_be_hidden()
     expect(slider).to_have_attribute("aria-valuetext", "live")
 
-    # Dragged with the mouse: from the right end to the left.
+    assert abs(screen.evaluate(THUMB)) < 1, "live is the right end"
+
+    # Dragged with the mouse: from the right end to the left, and back to live.
     box = slider.bounding_box()
     assert box
     screen.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
@@ -80,6 +94,11 @@ def test_the_whole_page_shows_the_moment_until_it_is_live_again(screen: Page, li
     screen.mouse.up()
     expect(screen.locator(".node .pod")).to_have_count(0)
     expect(screen).to_have_url(re.compile(rf"{base}at/[1-3]/$"))
+    slider.press("End")
+    expect(banner).to_be_hidden()
+    expect(slider).to_have_attribute("aria-valuetext", "live")
+    slider.press("Home")
+    expect(banner).to_contain_text("event 1 of")
 
     # Step by step to where "web" was bound, and further to where "big" failed; each at its address.
     for seq in (seqs(sandbox, trace.Bound)[0], seqs(sandbox, trace.Unschedulable)[0]):
@@ -154,7 +173,8 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
     def at_the_moment() -> None:
         expect(banner).to_contain_text(f"event {nominated} of")
         expect(detail).to_contain_text("web fits no node. Preemption makes room on node-1.")
-        expect(screen.locator(SLIDER)).to_have_value(str(nominated))
+        expect(screen.locator(SLIDER)).to_have_attribute("aria-valuetext", re.compile(rf"event {nominated}$"))
+        assert abs(screen.evaluate(THUMB, ".mark.preempting")) < 1, "the mark is where the cursor is"
         expect(screen.locator(".node .pod")).to_have_count(1)
         expect(screen.locator(".node .pod.running", has_text="batch")).to_be_visible()
         expect(screen.locator(".queue .chip", has_text="web")).to_be_visible()

@@ -26,7 +26,7 @@ class Sample:
         draw("log", "parts/log.html", None)
         self._drawing.draw_list("log", "log", "parts/text.html", log)
         draw("timeline", "parts/timeline.html", head)
-        draw("timeline/start", "parts/text.html", plain, "timeline-start")
+        draw("timeline/counts", "parts/text.html", plain, "counts")
         draw("timeline/marks", "parts/marks.html", None)
         self._drawing.draw_list("timeline/marks", "marks", "parts/text.html", marks)
         draw("cycle", "parts/cycle.html", ("matrix",))

@@ -54,6 +54,8 @@ class CycleView(msgspec.Struct, frozen=True):
     """None before the Filter plugins have run."""
     scores: Scores | None
     preemption: preemption.PreemptionView | None
+    ended: bool
+    """A cycle can be pinned when it has ended."""
     earlier: EarlierPreemption | None = None
 
 
@@ -115,6 +117,7 @@ def view_of_decision(decision: Decision, ranks: Ranks, point: str) -> CycleView:
         matrix=None if point in ("PreFilter", "Filter") else matrix(decision),
         scores=scores(decision),
         preemption=preemption.present_preemption(decision),
+        ended=not point,
     )
 
 

@@ -25,6 +25,7 @@ BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
 class Title(msgspec.Struct, frozen=True):
     cycle: int
     time: str
+    ended: bool
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -84,7 +85,7 @@ class CyclePanel:
             self._draw(view)
 
     def _draw(self, view: CycleView) -> None:
-        self._piece("title", "panels/cycle_title.html", Title(view.cycle, view.time))
+        self._piece("title", "panels/cycle_title.html", Title(view.cycle, view.time, view.ended))
         self._optional("earlier", "panels/earlier.html", view.earlier)
         self._piece("steps", "panels/steps.html", None)
         steps = {f"step-{step.name}": step for step in view.steps}

@@ -193,8 +193,6 @@ class Screen:
         self._drawn_marks = marks
         draw = self._drawing.draw
         draw("timeline", "parts/timeline.html", bool(marks))
-        for end, time in zip(("start", "end"), timeline.ends(marks), strict=True):
-            draw(f"timeline/{end}", "parts/text.html", time, f"timeline-{end}")
         draw("timeline/marks", "parts/marks.html", None)
         views = {f"m{mark.cycle}": mark for mark in marks}
         self._drawing.draw_list("timeline/marks", "marks", "parts/mark.html", views)

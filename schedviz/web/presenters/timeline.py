@@ -9,7 +9,6 @@ import msgspec
 from django.utils.translation import gettext
 
 from simulator import trace
-from simulator.api import Micros
 from simulator.trace import Event
 
 from . import format as fmt
@@ -30,7 +29,6 @@ class MarkView(msgspec.Struct, frozen=True):
     title: str
     ahead: bool
     """It is after the past moment that the page shows."""
-    t: Micros
 
 
 class Timeline:
@@ -84,7 +82,7 @@ class Timeline:
             "pod": fmt.pod_name(event.pod),
             "text": text,
         }
-        self._marks[event.cycle] = MarkView(seq, event.cycle, kind, title, seq > now, event.t)
+        self._marks[event.cycle] = MarkView(seq, event.cycle, kind, title, seq > now)
 
     def _cut(self) -> None:
         ahead = [cycle for cycle, mark in self._marks.items() if mark.ahead]
@@ -103,8 +101,3 @@ def counts(marks: Iterable[MarkView]) -> list[Count]:
     """The number of marks of each kind, without those after a past moment. "error" only if there are any."""
     kinds = Counter(mark.kind for mark in marks if not mark.ahead)
     return [Count(kind, kinds[kind]) for kind in KINDS if kinds[kind] or kind != "error"]
-
-
-def ends(marks: list[MarkView]) -> tuple[str, str]:
-    """The times of the oldest and the newest mark."""
-    return (fmt.clock(marks[0].t), fmt.clock(marks[-1].t)) if marks else ("", "")
