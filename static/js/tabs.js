@@ -74,10 +74,23 @@ document.body.addEventListener("frame", countPending);
 setRoles();
 countPending();
 
-// The controls at the lower edge cover the end of the page: as much space is left below it.
-const LOWER = [document.querySelector(".bar .transport"), document.getElementById("past")];
-const lowerSizes = new ResizeObserver(() => {
-  const height = Math.max(...LOWER.map((each) => each.offsetHeight));
+// The controls at the lower edge cover the end of the page: as much space is left below it. Each past moment has a new bar.
+let lower = [];
+
+function measureLower() {
+  const height = Math.max(...lower.map((each) => each.offsetHeight));
   document.body.style.setProperty("--lower", `${height + 8}px`);
-});
-for (const each of LOWER) lowerSizes.observe(each);
+}
+
+const lowerSizes = new ResizeObserver(measureLower);
+
+function observeLower() {
+  const found = [...document.querySelectorAll(".bar .transport, #past")];
+  if (found.every((each, index) => each === lower[index])) return;
+  lower = found;
+  lowerSizes.disconnect();
+  for (const each of lower) lowerSizes.observe(each);
+}
+
+document.body.addEventListener("frame", observeLower);
+observeLower();

@@ -225,3 +225,23 @@ def test_a_branch_of_a_past_moment_goes_on_by_itself(screen: Page, live: Open, s
         expect(screen).to_have_url(re.compile(rf"/s/{sandbox.name}/at/{bound}/$"))
     finally:
         store.delete(name)
+
+
+def test_on_a_phone_the_axis_of_a_past_moment_is_in_sight_in_every_tab(screen: Page, live: Open) -> None:
+    screen.set_viewport_size({"width": 390, "height": 844})
+    live(node("node-1", "2"), pod("web"))
+    expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
+    slider = screen.locator(SLIDER)
+    expect(slider).to_be_hidden()
+    screen.get_by_role("tab", name="Log").click()
+    slider.press("Home")
+    expect(screen.locator("#past")).to_contain_text("event 1 of")
+    for name in ("Queue", "Nodes", "Cycle"):
+        screen.get_by_role("tab", name=name).click()
+        for control in (slider, screen.get_by_role("button", name="One event on")):
+            # Not under the bar of the past moment, which lies at the lower edge.
+            control.click(trial=True)
+            expect(control).to_be_in_viewport(ratio=1)
+    slider.press("End")
+    expect(screen.locator("#past")).to_be_hidden()
+    expect(slider).to_be_hidden()
