@@ -23,10 +23,10 @@ QUEUES: Final = (
         _("the queue of 1.10"),
         _("queue of 1.10"),
         _(
-            "This sandbox has the scheduling queue of Kubernetes 1.10: pods in order of priority, and those "
-            "that found no room wait until any event that might help sends them all back at once. There is "
-            "no backoff yet, and no hint which event helps whom: backoffQ holds only pods that a fault sent "
-            "back."
+            "This sandbox has the scheduling queue of Kubernetes 1.10: pods in order of priority. "
+            "Unschedulable pods wait until an event that might help moves them all back at once. There is no "
+            "backoff for them, and there are no queueing hints: backoffQ has only pods whose attempt failed "
+            "with an error."
         ),
     ),
     Queue(
@@ -34,9 +34,9 @@ QUEUES: Final = (
         _("FIFO queue (before 1.9)"),
         _("FIFO queue"),
         _(
-            "This sandbox has the scheduling queue of before Kubernetes 1.9: a FIFO queue, which ignores "
-            "priority. Pods that fit no node go to the end of activeQ, some after a wait in backoffQ. The "
-            "room that a preemptor has made is not reserved for it."
+            "This sandbox has the scheduling queue used before Kubernetes 1.9: a FIFO queue, which ignores "
+            "priority. Pods that fit no node go to the end of activeQ, some after a wait in backoffQ. What a "
+            "preemptor's victims free is not reserved for it."
         ),
     ),
 )

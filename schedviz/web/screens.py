@@ -177,4 +177,4 @@ def away_notice(language: str, away: Away) -> Parts:
 def too_many_looks(language: str) -> Parts:
     """The message to a viewer whose filter is refused."""
     with translation.override(language):
-        return {"trouble": trouble(gettext("Too many people filter this sandbox just now. Try again later."))}
+        return {"trouble": trouble(gettext("Too many people are filtering this sandbox. Try again later."))}

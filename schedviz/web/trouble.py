@@ -21,7 +21,7 @@ def trouble_text(trouble: Trouble) -> TroubleText:
     match trouble:
         case Trouble.AWAY:
             return TroubleText(
-                gettext("Redis is away"),
+                gettext("Redis is unavailable"),
                 gettext("Redis does not answer"),
                 gettext("All sandboxes live in Redis."),
                 gettext("Redis does not answer. This page goes on by itself when it is back."),

@@ -198,7 +198,7 @@ def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: O
 
     # Single keys can be turned off, and stay so.
     screen.locator("#keys summary").click()
-    screen.get_by_label("Single keys do all this").uncheck()
+    screen.get_by_label("Enable single-key shortcuts").uncheck()
     screen.locator("#keys summary").click()
     screen.reload()
     expect(screen.locator("#connection")).to_have_text("live")
@@ -289,7 +289,7 @@ def test_the_language_is_chosen_on_the_page_and_frames_come_in_it(screen: Page, 
     assert screen.evaluate("document.documentElement.lang") == "zh-hans"
     write.create(sandbox, [pod("web"), pod("big", "8")])
     expect(screen.locator("#log")).to_contain_text("web 已绑定到 node-1。")
-    expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("1 个节点缺少 cpu")
+    expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("1 个节点 cpu 不足")
     complaints = Complaints(screen)
     complaints.look("Chinese")
     screen.get_by_text("更多", exact=True).first.click()

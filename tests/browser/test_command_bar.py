@@ -144,7 +144,7 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     expect(screen.locator(".node .pod.running", has_text="web")).to_be_visible()
     eviction.locator(".cycle-link").click()
     expect(screen.locator("#detail .headline")).to_contain_text(
-        "web fits no node. Preemption makes room on node-1."
+        "web fits no node. Pods on node-1 are evicted for it."
     )
     pause(sandbox)
     screen.goto(f"/s/{sandbox.name}/pods/default/batch/")
@@ -153,8 +153,8 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     expect(gone.locator(".headline")).to_contain_text("evicted from node-1 for web")
     complaints = Complaints(screen)
     complaints.look("a gone pod", "#detail")
-    gone.get_by_role("link", name="Why it, step by step").click()
-    expect(screen.locator("#play .scene:visible")).to_contain_text("is taken away")
+    gone.get_by_role("link", name="Why this pod, step by step").click()
+    expect(screen.locator("#play .scene:visible")).to_contain_text("is removed")
 
     # What kubectl would print.
     screen.goto(f"/s/{sandbox.name}/pods/default/web/")

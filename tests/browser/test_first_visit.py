@@ -73,8 +73,8 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.locator(".node .pod[data-mine='your pod']")).to_contain_text("my-pod")
     box.get_by_role("link", name="See why, step by step").click()
-    expect(screen.locator("#detail .headline")).to_contain_text("my-pod fits no node. Preemption makes room")
-    expect(screen.locator("#play .scene:visible")).to_contain_text("taken away")
+    expect(screen.locator("#detail .headline")).to_contain_text("my-pod fits no node. Pods on ")
+    expect(screen.locator("#play .scene:visible")).to_contain_text("removed")
     assert len(screen.evaluate(PRIMARY)) == 1
     for width in (320, 390):
         screen.set_viewport_size({"width": width, "height": 844})

@@ -223,7 +223,7 @@ def test_the_scheduler_starts_anew_with_the_configuration_that_is_applied(screen
     )
     dialog.get_by_role("button", name="Apply").click()
     expect(screen.locator(".log")).to_contain_text(
-        "The scheduler starts anew with another configuration: profiles"
+        "The scheduler restarts with another configuration: profiles"
     )
     expect(screen.locator(".log")).to_contain_text("(epoch 3)")
     write.create(sandbox, [pod("second")])

@@ -47,7 +47,7 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     for _ in range(2):
         frame.get_by_role("button", name="Finish cycle").click()
         expect(frame.get_by_role("button", name="Finish cycle")).to_be_enabled()
-    expect(frame.locator("#lane-unschedulable .chip")).to_contain_text("1 lacks cpu")
+    expect(frame.locator("#lane-unschedulable .chip")).to_contain_text("1 has too little cpu")
     complaints.look("example")
 
     # It runs to its end, and says so. Again starts it over; Next is the next idea, and leaves the frame.

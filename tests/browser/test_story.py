@@ -58,7 +58,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     step(sandbox, "cycle")
     cycle = screen.locator("#cycle")
     expect(cycle.locator(".headline")).to_have_text(
-        re.compile(r"checkout fits no node\. Preemption makes room on node-[12]\.")
+        re.compile(r"checkout fits no node\. Pods on node-[12] are evicted for it\.")
     )
     expect(cycle.locator(".matrix tbody tr")).to_have_count(2)
     expect(cycle.locator(".matrix tbody tr").first).to_contain_text("Insufficient cpu")
@@ -88,7 +88,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
 
     # The same as a play, by keys, by buttons and by itself, on the card of the node as it was at that moment.
     play, card = screen.locator("#play"), screen.locator(".node.stage")
-    expect(play.locator(".scene:visible")).to_contain_text("is taken away. checkout fits now.")
+    expect(play.locator(".scene:visible")).to_contain_text("is removed. checkout fits now.")
     expect(card.locator(".pod[data-place=removed]", has_text="batch")).to_be_visible()
     expect(card.locator(".play-badge")).to_have_text("it fits")
     expect(play.locator(".actors:visible")).to_have_count(0)
@@ -163,8 +163,8 @@ def test_scores_are_shown_raw_normalised_and_weighted(screen: Page, live: Open) 
 def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, live: Open) -> None:
     live(node("node-1", "2"), pod("big", "3"))
     chip = screen.locator("#lane-unschedulable .chip")
-    expect(chip).to_contain_text("1 lacks cpu")
-    line = screen.locator("#log li", has_text="big fits no node: 1 lacks cpu.")
+    expect(chip).to_contain_text("1 has too little cpu")
+    line = screen.locator("#log li", has_text="big fits no node: 1 has too little cpu.")
     expect(line.locator("q")).not_to_be_visible()
     line.get_by_text("original message").click()
     expect(line.locator("q")).to_contain_text("0/1 nodes are available: 1 Insufficient cpu.")
@@ -175,7 +175,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_what_it_waits_for(screen: Page, li
     expect(screen.locator("#informer > li").last).to_contain_text("big")
     chip.get_by_role("link").click()
     expect(screen.locator("#detail")).to_contain_text("Conditions")
-    expect(screen.locator("#detail .attempts tr").last).to_contain_text("1 lacks cpu")
+    expect(screen.locator("#detail .attempts tr").last).to_contain_text("1 has too little cpu")
     expect(screen.locator("#detail .moves tr").last).to_contain_text("activeQ")
     expect(screen.locator("#detail pre.yaml")).to_contain_text("kind: Pod")
 

@@ -32,7 +32,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
             expect(screen.locator("#idle")).to_be_empty()
             expect(screen.locator(".pipe .current")).to_have_text("Filter")
             expect(screen.locator(".pipe .done")).to_have_text("PreFilter")
-            expect(screen.locator("#cycle .headline")).to_have_text("web is under way. Next: Filter.")
+            expect(screen.locator("#cycle .headline")).to_have_text("web is being scheduled. Next: Filter.")
             expect(screen.locator("#cycle .matrix")).to_have_count(0)
             expect(screen.get_by_role("link", name="Pin this cycle")).to_have_count(0)
         if point == "PreScore":

@@ -28,9 +28,9 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     expect(section.get_by_role("button")).to_have_text("Find the smallest changes")
     screen.keyboard.press("w")
     first = section.locator(".offers li").first
-    expect(first).to_contain_text("Let the pod tolerate team=a:NoSchedule")
+    expect(first).to_contain_text("Add a toleration for team=a:NoSchedule to the pod")
     expect(first).to_contain_text("Then it is bound to node-2, the only node that fits.")
-    expect(section).to_contain_text("Take the taint team=a:NoSchedule from node-2.")
+    expect(section).to_contain_text("Remove the taint team=a:NoSchedule from node-2.")
     expect(section).to_contain_text("Request less cpu: 3 instead of 6.")
     complaints.look("what if", "#detail")
 

@@ -44,7 +44,7 @@ def test_a_node_with_nominated_pods_is_shown_as_two_passes(
     sandbox.commit(Commit(decisions=[replace(record(made), cycle=1)]))
     client = Client(headers={"host": "localhost"})
     html = client.get(f"/s/{sandbox.name}/cycles/1/", headers={"HX-Request": "true"}).content.decode()
-    assert "is filtered twice: default/first may get there first, or not." in html
+    assert "is filtered twice, because nominated pods may or may not run there: default/first." in html
     passes = html.partition('<div class="passes">')[2].partition("</ol>")[0]
     assert re.findall(r'<li(?: class="(\w+)")?>', passes) == said
     assert ("is not run any more" in passes) == (said[1] == "")

@@ -32,10 +32,13 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 ...", "It fits no node: 2 lack cpu."),
+        (
+            "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 ...",
+            "It fits no node: 2 have too little cpu.",
+        ),
         (
             "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: ...",
-            "It fits no node: The pod's claim must get its volume first, before any node is looked at.",
+            "It fits no node: The pod's claim must be bound to a volume before any node is evaluated.",
         ),
         (
             '0/3 nodes are available: persistentvolumeclaim "data-pg-0" not found. preemption: ...',
@@ -56,7 +59,7 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
         ("0/1 nodes are available: 1 of our own.", "It fits no node: 1 of our own."),
         (
             "rejected due to timeout after waiting 10s at plugin Gang",
-            "It waited on Permit for 10s, and nobody approved.",
+            "It waited on Permit for 10s, and was not approved.",
         ),
         ("something else", ""),
     ],

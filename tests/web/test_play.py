@@ -43,7 +43,7 @@ def test_pods_are_taken_away_then_put_back_one_by_one_protected_ones_first() -> 
     first, *put_back, why, follows = made
     assert [pod.label for pod in first.pods] == ["kept", "high", "low"]
     assert {pod.place for pod in first.pods} == {"removed"}
-    assert first.text == "All 3 pods of lower priority are taken away. web fits now."
+    assert first.text == "All 3 pods of lower priority are removed. web fits now."
     assert [(each.text, each.fits) for each in put_back] == [
         ("kept is put back first: a PodDisruptionBudget protects it. Yes: kept stays.", True),
         ("high is put back: does web still fit? Yes: high stays.", True),
@@ -81,7 +81,7 @@ REASONS = {
     3: "1 has a larger sum of victim priorities",
     4: "1 has more victims",
     5: "1 has a victim that started earlier",
-    6: "1 is equal and was not drawn",
+    6: "1 is equal and was not chosen at random",
 }
 
 

@@ -271,9 +271,9 @@ def test_only_what_changed_is_drawn_again() -> None:
     [
         (
             "0/6 nodes are available: 5 Insufficient cpu, 1 node(s) had untolerated taint {gpu: a, b}. no",
-            "5 lack cpu, 1 is tainted {gpu: a, b}",
+            "5 have too little cpu, 1 is tainted {gpu: a, b}",
         ),
-        ("0/1 nodes are available: 1 Insufficient example.com/gpu.", "1 lacks example.com/gpu"),
+        ("0/1 nodes are available: 1 Insufficient example.com/gpu.", "1 has too little example.com/gpu"),
         ("0/2 nodes are available: 2 something new.", "2 something new"),
         ("no nodes available to schedule pods", "no nodes available to schedule pods"),
     ],

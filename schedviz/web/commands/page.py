@@ -29,7 +29,7 @@ def speed(call: Call) -> CommandResult:
     word = call.arguments[0]
     if word == clock.MAX:
         clock.set_speed(call.sandbox, clock.MAX)
-        return CommandResult(gettext("as fast as it can: no cycle waits for its pace"))
+        return CommandResult(gettext("as fast as possible: no pause between cycles"))
     factor = number(word.removesuffix("x"))
     clock.set_speed(call.sandbox, factor)
     return CommandResult(gettext("%(factor)s times as fast as real time") % {"factor": f"{factor:g}"})

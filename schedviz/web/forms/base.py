@@ -131,7 +131,7 @@ class ManifestForm(forms.Form):
             raise UnsupportedManifest(message % {"kinds": ", ".join(self.kinds), "kind": kind})
         for part in ("metadata", "spec", "status"):
             if not isinstance(manifest.get(part, {}), dict):
-                raise UnsupportedManifest(gettext("%(field)s is no mapping.") % {"field": part})
+                raise UnsupportedManifest(gettext("%(field)s is not a mapping.") % {"field": part})
         root = get(manifest, self.root(manifest)) or {}
         texts = {name: place.show(root) for name, place in self.places.items()}
         self.only_yaml = {name for name, text in texts.items() if text is None}

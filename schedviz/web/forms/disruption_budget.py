@@ -20,7 +20,9 @@ class DisruptionBudgetForm(ManifestForm):
         placeholder="app=web",
         help_text=_("Whose pods it protects: key=value, key in (a, b), !key."),
     )
-    min_available = text_field(verbatim("minAvailable"), length=40, help_text=_("A number, or percent: 50%."))
+    min_available = text_field(
+        verbatim("minAvailable"), length=40, help_text=_("A number or a percentage: 50%.")
+    )
     max_unavailable = text_field(
         verbatim("maxUnavailable"), length=40, help_text=_("Instead of minAvailable.")
     )

@@ -177,7 +177,7 @@ def parse_document(text: str) -> Manifest:
     if not found:
         raise ManifestError(gettext("There is no document in the text."))
     if len(found) > 1:
-        raise ManifestError(gettext("A form has one document; several go by “Create from YAML”."))
+        raise ManifestError(gettext("A form takes one document. For several, use “Create from YAML”."))
     return found[0]
 
 

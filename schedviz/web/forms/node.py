@@ -42,9 +42,9 @@ class NodeForm(ManifestForm):
     title = _("New Node")
     kinds = ("Node",)
 
-    name = text_field(_("Name"), length=253, help_text=_("Several copies are numbered on."))
+    name = text_field(_("Name"), length=253, help_text=_("Several copies get consecutive numbers."))
     copies = copies_field()
-    machine = forms.ChoiceField(label=_("Machine"), required=False)
+    machine = forms.ChoiceField(label=_("Instance type"), required=False)
     zone = text_field(_("Zone"), length=63)
     zones = text_field(
         _("Further zones"), help_text=_("Separated by commas; copies take turns in all zones.")

@@ -231,7 +231,7 @@ def topology_spread(text: str) -> list[Manifest]:
         head, colon, rest = line.partition(":")
         skew, _, policy = head.strip().partition(" ")
         if not colon or not skew.isdecimal() or policy.strip() not in POLICIES:
-            message = gettext("“%(line)s” does not begin with a maxSkew and %(policies)s, then a colon.")
+            message = gettext("“%(line)s” must begin with a maxSkew and %(policies)s, then a colon.")
             raise ValidationError(message % {"line": line, "policies": " / ".join(POLICIES)})
         term = topology(rest)
         found.append(
@@ -257,7 +257,7 @@ def weighted(line: str) -> tuple[int | None, str]:
     if not colon:
         return None, line
     if not weight.strip().isdecimal():
-        raise ValidationError(gettext("“%(weight)s” is no weight.") % {"weight": weight.strip()})
+        raise ValidationError(gettext("“%(weight)s” is not a weight.") % {"weight": weight.strip()})
     return int(weight), rest
 
 

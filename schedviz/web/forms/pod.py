@@ -36,10 +36,10 @@ class PodForm(ManifestForm):
         label=_("Name"),
         required=False,
         max_length=253,
-        help_text=_("Ending in “-”, it is a generateName: the API server completes it."),
+        help_text=_("A name that ends in “-” is a generateName: the API server completes it."),
     )
     workload = forms.ChoiceField(
-        label=_("As"),
+        label=_("Create as"),
         choices=[("Pod", _("Pods")), ("Deployment", "Deployment"), ("Job", "Job")],
         required=False,
     )
@@ -60,19 +60,22 @@ class PodForm(ManifestForm):
         _("Node affinity"),
         rows=2,
         placeholder="disk in (ssd, nvme)",
-        help_text=_("One term a line; with a weight before it, “10: disk=ssd”, it is only preferred."),
+        help_text=_("One term per line. A term with a weight, “10: disk=ssd”, is preferred, not required."),
     )
     pod_affinity = text_field(
         _("Pod affinity"),
         rows=2,
         placeholder="app=web @ topology.kubernetes.io/zone",
-        help_text=_("To be near the pods of a selector: selector @ topologyKey, or weight: before it."),
+        help_text=_(
+            "Run near the pods of a selector: selector @ topologyKey. With a weight before it, it is "
+            "preferred."
+        ),
     )
     pod_anti_affinity = text_field(
         _("Pod anti-affinity"),
         rows=2,
         placeholder="app=web @ kubernetes.io/hostname",
-        help_text=_("To keep away from them."),
+        help_text=_("Keep away from the pods of a selector."),
     )
     topology_spread = text_field(
         _("Topology spread constraints"),
@@ -87,7 +90,7 @@ class PodForm(ManifestForm):
     extended = text_field(
         _("Extended resources"),
         placeholder="nvidia.com/gpu=1",
-        help_text=_("Request and limit at once: they must be equal."),
+        help_text=_("Sets the request and the limit: they must be equal."),
     )
     gates = text_field(_("Scheduling gates"), placeholder="example.com/quota")
     grace = forms.IntegerField(

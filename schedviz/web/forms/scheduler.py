@@ -100,13 +100,13 @@ class SchedulerForm(ManifestForm):
             self.choice(name("strategy"), _("Scoring strategy of NodeResourcesFit"), fit("type"), STRATEGIES),
             self.text(
                 name("resources"),
-                _("Its resources and their weights"),
+                _("Resources and their weights"),
                 fit("resources", notes=WEIGHTS),
                 "cpu=1, memory=1",
             ),
             self.text(
                 name("shape"),
-                _("Its shape, of RequestedToCapacityRatio"),
+                _("Shape of RequestedToCapacityRatio"),
                 fit("requestedToCapacityRatio", "shape", notes=SHAPE),
                 "0=0, 100=10",
             ),

@@ -17,8 +17,8 @@ def question(asked: GuessQuestion) -> str:
     return {
         "next": gettext("Which pod is scheduled next?"),
         "nodes": gettext("Which nodes pass the filters for %(pod)s?") % pod,
-        "winner": gettext("Which node wins %(pod)s?") % pod,
-        "victims": gettext("%(pod)s fits no node. Who is evicted to make room?") % pod,
+        "winner": gettext("Which node is chosen for %(pod)s?") % pod,
+        "victims": gettext("%(pod)s fits no node. Which pods are evicted for it?") % pod,
     }[asked.kind]
 
 
@@ -26,9 +26,9 @@ def how(asked: GuessQuestion) -> str:
     """How to answer the question."""
     return {
         "next": gettext("Click a pod in the queue, or choose here."),
-        "nodes": gettext("Click every node that can take it, or choose here. None is an answer, too."),
+        "nodes": gettext("Click every node that passes, or choose here. None is an answer, too."),
         "winner": gettext("Click a node, or choose here."),
-        "victims": gettext("Click every pod that must go, or choose here. Nobody is an answer, too."),
+        "victims": gettext("Click every pod that is evicted, or choose here. None is an answer, too."),
     }[asked.kind]
 
 
@@ -39,7 +39,7 @@ def solution(kind: Kind, decision: Decision, point: str) -> str:
         return fmt.listed(map(node_name, found)) or gettext("no node")
     if kind == "winner":
         return node_name(decision.selected) or gettext("no node")
-    return fmt.listed([fmt.pod_name(pod) for pod in found]) or gettext("nobody")
+    return fmt.listed([fmt.pod_name(pod) for pod in found]) or gettext("no pod")
 
 
 def why(kind: Kind, decision: Decision) -> str:
@@ -87,14 +87,12 @@ def slip(grade: Grade, decision: Decision) -> str:
         return ""
     return {
         "not-active": gettext("Only pods in activeQ are popped: %(subject)s is in %(detail)s."),
-        "gated": gettext("%(subject)s is held by a scheduling gate: it is not queued at all."),
+        "gated": gettext("%(subject)s has a scheduling gate: it is not queued at all."),
         "size-or-age": gettext(
-            "Priority goes before size and age: %(subject)s has %(detail)s, %(pod)s has %(priority)s."
+            "Priority counts before size and age: %(subject)s has %(detail)s, %(pod)s has %(priority)s."
         ),
         "queued-later": gettext("Their priority is the same: %(subject)s is behind %(pod)s in the queue."),
-        "taint": gettext(
-            "A taint was forgotten: %(pod)s does not tolerate what %(subject)s has (%(detail)s)."
-        ),
+        "taint": gettext("%(subject)s has a taint that %(pod)s does not tolerate (%(detail)s)."),
         "cordoned": gettext("%(subject)s is cordoned: it takes no new pods."),
         "plugin": gettext("%(subject)s does not pass %(detail)s."),
         "sum-of-nodes": gettext(
@@ -117,12 +115,11 @@ def slip(grade: Grade, decision: Decision) -> str:
         ),
         "several-nodes": gettext("Preemption frees one node. These are on several: %(detail)s."),
         "pdb-wall": gettext(
-            "A PodDisruptionBudget is no wall: preemption avoids breaking it, but may. "
-            "%(subject)s goes all the same."
+            "Preemption avoids violating a PodDisruptionBudget, but may violate it. %(subject)s is evicted."
         ),
-        "too-many": gettext("Fewer are enough: %(subject)s may stay."),
-        "too-few": gettext("That makes too little room: %(subject)s has to go, too."),
-        "other-node": gettext("Evicting on %(subject)s is not what the rules choose. %(detail)s"),
-        "nobody": gettext("Pods of lower priority can make room, and preemption takes it."),
+        "too-many": gettext("Fewer victims are enough: %(subject)s stays."),
+        "too-few": gettext("That frees too little: %(subject)s is evicted, too."),
+        "other-node": gettext("The rules do not choose %(subject)s. %(detail)s"),
+        "nobody": gettext("Evicting pods of lower priority frees enough, so the pod preempts."),
         "no-help": gettext("Evicting does not help here, or is not allowed."),
     }[grade.slip] % values

@@ -227,7 +227,7 @@ def _side_of_difference(
     view = cycle.present_cycle(decision, Ranks([decision.priority]))
     node = chosen_node(decision)
     brief = (
-        f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits nowhere") % {"pod": view.label}
+        f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits no node") % {"pod": view.label}
     )
     return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)), scores)
 

@@ -128,7 +128,7 @@ def headline(decision: Decision, point: str = "") -> str:
         text = gettext("%(node)s is chosen for %(pod)s. Next: %(point)s.")
         return text % {"pod": pod, "node": node_name(decision.selected), "point": point}
     if point:
-        return gettext("%(pod)s is under way. Next: %(point)s.") % {"pod": pod, "point": point}
+        return gettext("%(pod)s is being scheduled. Next: %(point)s.") % {"pod": pod, "point": point}
     if decision.outcome == "scheduled":
         if decision.nominated_shortcut:
             text = gettext("%(pod)s goes to %(node)s, the node it was nominated to.")
@@ -140,7 +140,7 @@ def headline(decision: Decision, point: str = "") -> str:
             text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
         return text % {"pod": pod, "node": node_name(decision.selected)}
     if decision.outcome == "preempting" and decision.preemption is not None:
-        return gettext("%(pod)s fits no node. Preemption makes room on %(node)s.") % {
+        return gettext("%(pod)s fits no node. Pods on %(node)s are evicted for it.") % {
             "pod": pod,
             "node": decision.preemption.chosen,
         }

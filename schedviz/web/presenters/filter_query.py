@@ -81,7 +81,7 @@ IS: Final[dict[str, Term]] = {
 }
 """The states after ``is:``, first those of pods, then those of nodes."""
 
-UNKNOWN: Final = gettext_noop("%(term)s means nothing here: %(field)s knows %(known)s.")
+UNKNOWN: Final = gettext_noop("%(term)s is not known: %(field)s accepts %(known)s.")
 
 
 def parse_query(text: str) -> Term:

@@ -33,7 +33,7 @@ def present_stages(pipeline: Pipeline | None) -> list[StageView]:
         present_stage(
             "delta FIFO", pipeline.delta_fifo, gettext("deltas out, %(n)s wait") % {"n": pipeline.waiting}
         ),
-        present_stage("indexer", pipeline.indexer, gettext("objects held")),
+        present_stage("indexer", pipeline.indexer, gettext("objects cached")),
         present_stage("handlers", pipeline.handlers, gettext("calls")),
     ]
 

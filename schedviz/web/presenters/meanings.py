@@ -43,7 +43,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"pod affinity terms conflict",
-            gettext_noop("The pod's node affinity names nodes that no node can be at once."),
+            gettext_noop("The pod's node affinity contradicts itself: no node can match it."),
         ),
         (
             r"node\(s\) didn't have free ports for the requested pod ports",
@@ -63,7 +63,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) didn't match pod topology spread constraints",
-            gettext_noop("One more pod in the node's domain would pass the constraint's maxSkew."),
+            gettext_noop("One more pod in the node's domain would exceed the constraint's maxSkew."),
         ),
         (
             r"node\(s\) didn't match pod topology spread constraints \(missing required label\)",
@@ -103,11 +103,11 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"pod has unbound immediate PersistentVolumeClaims",
-            gettext_noop("The pod's claim must get its volume first, before any node is looked at."),
+            gettext_noop("The pod's claim must be bound to a volume before any node is evaluated."),
         ),
         (
             r"waiting for scheduling gates: (?P<what>.+)",
-            gettext_noop("The scheduling gates %(what)s must be taken away first."),
+            gettext_noop("The scheduling gates %(what)s must be removed first."),
         ),
         (
             r'persistentvolumeclaim "(?P<what>.+)" not found',
@@ -146,23 +146,23 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"No preemption victims found for incoming pod",
-            gettext_noop("No pod there is of lower priority: nobody could be evicted."),
+            gettext_noop("No pod there has a lower priority: none can be evicted."),
         ),
         (
             r"Preemption is not helpful for scheduling",
-            gettext_noop("Evicting pods would not change what is wrong with the node."),
+            gettext_noop("Evicting pods would not make the node fit."),
         ),
         (
             r"not eligible due to preemptionPolicy=Never\.",
-            gettext_noop("The pod's class forbids it to evict others."),
+            gettext_noop("The pod's preemptionPolicy does not allow it to preempt."),
         ),
         (
             r"not eligible due to a terminating pod on the nominated node\.",
-            gettext_noop("It has evicted before: a victim on its nominated node is still ending."),
+            gettext_noop("It has preempted before: a victim on its nominated node is still terminating."),
         ),
         (
             r"rejected due to timeout after waiting (?P<what>\S+) at plugin .+",
-            gettext_noop("It waited on Permit for %(what)s, and nobody approved."),
+            gettext_noop("It waited on Permit for %(what)s, and was not approved."),
         ),
     )
 ]
@@ -171,23 +171,23 @@ REASONS: Final[Patterns] = [
 CONDITIONS: Final = {
     ("PodScheduled", "True"): gettext_noop("The pod has a node."),
     ("PodScheduled", "SchedulingGated"): gettext_noop(
-        "The pod waits until its scheduling gates are taken away."
+        "The pod waits until its scheduling gates are removed."
     ),
     ("PodScheduled", "SchedulerError"): gettext_noop(
-        "The attempt to place the pod failed by a fault, not by a verdict."
+        "The scheduling attempt failed with an error; no plugin rejected the pod."
     ),
-    ("Initialized", "True"): gettext_noop("The pod's init containers have ended well."),
+    ("Initialized", "True"): gettext_noop("The pod's init containers have completed."),
     ("ContainersReady", "True"): gettext_noop("All containers of the pod are ready."),
     ("ContainersReady", "False"): gettext_noop("Not all containers of the pod are ready."),
     ("Ready", "True"): gettext_noop("It is ready."),
     ("Ready", "False"): gettext_noop("It is not ready."),
-    ("Ready", "PodCompleted"): gettext_noop("The pod has ended well."),
+    ("Ready", "PodCompleted"): gettext_noop("The pod has succeeded."),
     ("Ready", "PodFailed"): gettext_noop("The pod has failed."),
     ("Ready", "NodeNotReady"): gettext_noop("Its node is not ready."),
     ("Ready", "KubeletReady"): gettext_noop("The node's kubelet reports and takes pods."),
-    ("Ready", "NodeStatusUnknown"): gettext_noop("The node's kubelet is not heard of any more."),
+    ("Ready", "NodeStatusUnknown"): gettext_noop("The node's kubelet has stopped reporting."),
     ("DisruptionTarget", "PreemptionByScheduler"): gettext_noop(
-        "The pod has to go for one of higher priority."
+        "A pod of higher priority preempts this pod."
     ),
     ("DisruptionTarget", "DeletionByTaintManager"): gettext_noop(
         "The pod does not tolerate a NoExecute taint of its node."
@@ -199,19 +199,19 @@ CONDITIONS: Final = {
         "The kubelet ended the pod, as its node runs short of a resource."
     ),
     ("MemoryPressure", "True"): gettext_noop("The node is short of memory."),
-    ("MemoryPressure", "False"): gettext_noop("The node has memory enough."),
+    ("MemoryPressure", "False"): gettext_noop("The node has enough memory."),
     ("DiskPressure", "True"): gettext_noop("The node is short of disk space."),
-    ("DiskPressure", "False"): gettext_noop("The node has disk space enough."),
-    ("PIDPressure", "True"): gettext_noop("The node is short of process ids."),
-    ("PIDPressure", "False"): gettext_noop("The node has process ids enough."),
+    ("DiskPressure", "False"): gettext_noop("The node has enough disk space."),
+    ("PIDPressure", "True"): gettext_noop("The node is short of process IDs."),
+    ("PIDPressure", "False"): gettext_noop("The node has enough process IDs."),
     ("Available", "True"): gettext_noop("Enough of its pods are available."),
     ("Available", "False"): gettext_noop("Too few of its pods are available."),
-    ("Progressing", "ReplicaSetUpdated"): gettext_noop("The rollout goes on."),
-    ("Progressing", "NewReplicaSetAvailable"): gettext_noop("The rollout is done."),
+    ("Progressing", "ReplicaSetUpdated"): gettext_noop("The rollout is progressing."),
+    ("Progressing", "NewReplicaSetAvailable"): gettext_noop("The rollout is complete."),
     ("Progressing", "ProgressDeadlineExceeded"): gettext_noop(
-        "The rollout got no further within its deadline."
+        "The rollout made no progress within its deadline."
     ),
-    ("Complete", "True"): gettext_noop("The Job is done."),
+    ("Complete", "True"): gettext_noop("The Job is complete."),
     ("Failed", "BackoffLimitExceeded"): gettext_noop(
         "The Job's pods failed more often than its backoffLimit allows."
     ),
@@ -221,10 +221,10 @@ CONDITIONS: Final = {
 
 EVENTS: Final = {
     "Scheduled": gettext_noop("The pod is bound to its node; the kubelet there starts it."),
-    "Preempted": gettext_noop("The pod has to go: one of higher priority needs its room."),
-    "FailedScheduling": gettext_noop("The attempt to place the pod failed."),
+    "Preempted": gettext_noop("The pod is preempted: one of higher priority needs its resources."),
+    "FailedScheduling": gettext_noop("The scheduling attempt failed."),
     "FailedCreate": gettext_noop("The API server refused what the controller wanted to create."),
-    "FailedSync": gettext_noop("A component failed in what it does about this object. It tries again."),
+    "FailedSync": gettext_noop("A component failed while it handled this object. It tries again."),
 }
 
 CAUSES: Final[Patterns] = [
@@ -234,17 +234,17 @@ CAUSES: Final[Patterns] = [
         (r"low on (?P<what>.+)", gettext_noop("the node is low on %(what)s")),
         (r"its claim is gone", gettext_noop("its claim is gone")),
         (r"(?P<what>.+) is gone", gettext_noop("%(what)s is gone")),
-        (r"(?P<what>.+) is to go after this", gettext_noop("%(what)s is to go after this")),
-        (r"the Job is over: (?P<what>.+)", gettext_noop("the Job is over: %(what)s")),
+        (r"(?P<what>.+) is to go after this", gettext_noop("%(what)s is deleted after this")),
+        (r"the Job is over: (?P<what>.+)", gettext_noop("the Job is finished: %(what)s")),
         (r"replaced by the next", gettext_noop("replaced by the next")),
         (r"more than the history's limit", gettext_noop("more than the history's limit")),
         (r"failed, or not wanted on its node", gettext_noop("failed, or not wanted on its node")),
         (r"of an older template", gettext_noop("of an older template")),
         (r"suspended", gettext_noop("suspended")),
         (r"more than its parallelism", gettext_noop("more than its parallelism")),
-        (r"its ttlSecondsAfterFinished is over", gettext_noop("its ttlSecondsAfterFinished is over")),
+        (r"its ttlSecondsAfterFinished has passed", gettext_noop("its ttlSecondsAfterFinished has passed")),
         (r"more than the replicas asked for", gettext_noop("more than the replicas asked for")),
-        (r"over, and to be made anew", gettext_noop("over, and to be made anew")),
+        (r"finished, and will be created again", gettext_noop("finished, and will be created again")),
     )
 ]
 """The reasons in trace events of controllers, kubelets and evictions."""

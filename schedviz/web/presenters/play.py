@@ -63,7 +63,7 @@ def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
     count = len(candidate.tried)
     if not count:
         return
-    title = gettext("%(node)s: who has to go?") % {"node": node_name(candidate.node)}
+    title = gettext("%(node)s: which pods are victims?") % {"node": node_name(candidate.node)}
     stage = Stage(candidate, title)
     places: dict[str, Place] = dict.fromkeys(candidate.tried, "removed")
     victims = {each.pod for each in candidate.victims}
@@ -71,8 +71,8 @@ def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
     yield step(
         stage,
         ngettext(
-            "The one pod of lower priority is taken away. %(pod)s fits now.",
-            "All %(n)s pods of lower priority are taken away. %(pod)s fits now.",
+            "The one pod of lower priority is removed. %(pod)s fits now.",
+            "All %(n)s pods of lower priority are removed. %(pod)s fits now.",
             count,
         )
         % {"n": count, "pod": preemptor},
@@ -134,7 +134,7 @@ def step(stage: Stage, text: str, places: dict[str, Place], now: str = "") -> Pl
 
 def words(place: Place) -> str:
     return {
-        "removed": gettext("taken away"),
+        "removed": gettext("removed"),
         "stays": gettext("stays"),
         "victim": gettext("victim"),
     }[place]
@@ -186,6 +186,8 @@ def reason(rule: int, n: int) -> str:
         ),
         4: ngettext("%(n)s has more victims", "%(n)s have more victims", n),
         5: ngettext("%(n)s has a victim that started earlier", "%(n)s have a victim that started earlier", n),
-        6: ngettext("%(n)s is equal and was not drawn", "%(n)s are equal and were not drawn", n),
+        6: ngettext(
+            "%(n)s is equal and was not chosen at random", "%(n)s are equal and were not chosen at random", n
+        ),
     }
     return texts[rule] % {"n": n}

@@ -56,7 +56,7 @@ def attempts(events: Sequence[trace.Event]) -> list[PodAttempt]:
         cycle = getattr(event, "cycle", 0)
         if isinstance(event, trace.CycleStarted):
             time = fmt.clock(event.t)
-            found[cycle] = PodAttempt(cycle, event.attempt, time, "quiet", gettext("under way"))
+            found[cycle] = PodAttempt(cycle, event.attempt, time, "quiet", gettext("in progress"))
         elif isinstance(event, trace.QueueMoved) and event.target == "waiting" and found:
             cycle = next(reversed(found))
             found[cycle] = replace(found[cycle], outcome=gettext("waits on Permit"))

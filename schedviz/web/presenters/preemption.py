@@ -173,7 +173,7 @@ def preemption_sentence(decision: Decision) -> str:
         reason = meanings.reason_meaning(found.ineligible_reason) or found.ineligible_reason
         return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
-        return gettext("No node can be freed by removing pods of lower priority.")
+        return gettext("No node would fit without its pods of lower priority.")
     chosen = next((each for each in found.candidates if each.node == found.chosen), None)
     if chosen is None or found.rule == 0:
         return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}

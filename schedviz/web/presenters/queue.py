@@ -135,11 +135,11 @@ def hints() -> dict[LaneName, str]:
     """The hint of each lane, in the active language."""
     return {
         "inFlight": gettext("being scheduled"),
-        "waiting": gettext("held by Permit"),
+        "waiting": gettext("waiting on Permit"),
         "activeQ": gettext("by priority"),
         "backoffQ": gettext("retry after"),
         "unschedulable": gettext("wait for an event"),
-        "gated": gettext("held by a scheduling gate"),
+        "gated": gettext("have a scheduling gate"),
         "arriving": gettext("not queued yet"),
     }
 

@@ -21,54 +21,56 @@ INSUFFICIENT: Final = "Insufficient "
 TAINT: Final = "node(s) had untolerated taint "
 
 KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
-    "Too many pods": lambda n: ngettext(
-        "%(n)s holds all the pods it may", "%(n)s hold all the pods they may", n
-    ),
+    "Too many pods": lambda n: ngettext("%(n)s has too many pods", "%(n)s have too many pods", n),
     "node(s) were unschedulable": lambda n: ngettext("%(n)s is cordoned", "%(n)s are cordoned", n),
     "node(s) didn't match Pod's node affinity/selector": lambda n: ngettext(
         "%(n)s does not match its affinity or selector", "%(n)s do not match its affinity or selector", n
     ),
     "node(s) didn't have free ports for the requested pod ports": lambda n: ngettext(
-        "%(n)s has its host port taken", "%(n)s have its host port taken", n
+        "%(n)s has no free host port for it", "%(n)s have no free host port for it", n
     ),
     "node(s) didn't match pod anti-affinity rules": lambda n: ngettext(
-        "%(n)s holds pods that it must not be with", "%(n)s hold pods that it must not be with", n
+        "%(n)s does not match its pod anti-affinity", "%(n)s do not match its pod anti-affinity", n
     ),
     "node(s) didn't match pod affinity rules": lambda n: ngettext(
-        "%(n)s lacks the pods that it must be with", "%(n)s lack the pods that it must be with", n
+        "%(n)s does not match its pod affinity", "%(n)s do not match its pod affinity", n
     ),
     "node(s) didn't satisfy existing pods anti-affinity rules": lambda n: ngettext(
-        "%(n)s holds pods that must not be with it", "%(n)s hold pods that must not be with it", n
+        "%(n)s has pods whose anti-affinity excludes it", "%(n)s have pods whose anti-affinity excludes it", n
     ),
     "node(s) didn't match pod topology spread constraints": lambda n: ngettext(
-        "%(n)s would make the spread uneven", "%(n)s would make the spread uneven", n
+        "%(n)s does not match its topology spread constraints",
+        "%(n)s does not match its topology spread constraints",
+        n,
     ),
     "node(s) didn't match pod topology spread constraints (missing required label)": lambda n: ngettext(
-        "%(n)s lacks the label to spread by", "%(n)s lack the label to spread by", n
+        "%(n)s lacks the label of its topology spread constraint",
+        "%(n)s lack the label of its topology spread constraint",
+        n,
     ),
     "node(s) didn't match the requested node name": lambda n: ngettext(
-        "%(n)s is not the one it names", "%(n)s are not the one it names", n
+        "%(n)s is not the node that it names", "%(n)s are not the node that it names", n
     ),
     "node(s) didn't match scheduler-enforced node affinity": lambda n: ngettext(
         "%(n)s does not match the profile's affinity", "%(n)s do not match the profile's affinity", n
     ),
     "node(s) had no available disk": lambda n: ngettext(
-        "%(n)s has its disk in use", "%(n)s have its disk in use", n
+        "%(n)s has its disk in use by another pod", "%(n)s have its disk in use by another pod", n
     ),
     "node(s) didn't match PersistentVolume's node affinity": lambda n: ngettext(
         "%(n)s cannot reach its volume", "%(n)s cannot reach its volume", n
     ),
     "node(s) didn't find available persistent volumes to bind": lambda n: ngettext(
-        "%(n)s reaches no volume that suits", "%(n)s reach no volume that suits", n
+        "%(n)s has no available volume for its claim", "%(n)s have no available volume for its claim", n
     ),
     "node(s) did not have enough free storage": lambda n: ngettext(
-        "%(n)s reaches too little storage", "%(n)s reach too little storage", n
+        "%(n)s has too little storage", "%(n)s have too little storage", n
     ),
     "node(s) had no available volume zone": lambda n: ngettext(
-        "%(n)s lies in another zone than its volume", "%(n)s lie in another zone than its volume", n
+        "%(n)s is in another zone than its volume", "%(n)s are in another zone than its volume", n
     ),
     "node(s) exceed max volume count": lambda n: ngettext(
-        "%(n)s may attach no more volumes", "%(n)s may attach no more volumes", n
+        "%(n)s can attach no more volumes", "%(n)s can attach no more volumes", n
     ),
 }
 """By reason, which is a constant of upstream's plugins. Other reasons are those of PreFilter plugins, which
@@ -76,7 +78,7 @@ reject all nodes together."""
 
 
 def short(message: str) -> str:
-    """ "6 lack cpu, 1 is tainted {gpu: yes}"; a message of another form unchanged, or its explanation."""
+    """ "6 have too little cpu, 1 is tainted {gpu: yes}"; another message unchanged, or its explanation."""
     found = AVAILABLE.match(message)
     if found is None:
         return meanings.reason_meaning(message) or message
@@ -88,7 +90,7 @@ def short(message: str) -> str:
 def in_words(reason: str, count: int) -> str:
     """One reason and the number of nodes that gave it."""
     if reason.startswith(INSUFFICIENT):
-        text = ngettext("%(n)s lacks %(what)s", "%(n)s lack %(what)s", count)
+        text = ngettext("%(n)s has too little %(what)s", "%(n)s have too little %(what)s", count)
         return text % {"n": count, "what": reason.removeprefix(INSUFFICIENT)}
     if reason.startswith(TAINT):
         text = ngettext("%(n)s is tainted %(what)s", "%(n)s are tainted %(what)s", count)
@@ -99,7 +101,7 @@ def in_words(reason: str, count: int) -> str:
 
 
 def fits_no_node(pod: str, message: str) -> str:
-    """ "web fits no node: 6 lack cpu." """
+    """ "web fits no node: 6 have too little cpu." """
     if AVAILABLE.match(message) is None:
         return gettext("%(pod)s fits no node.") % {"pod": pod}
     return gettext("%(pod)s fits no node: %(reasons)s.") % {
@@ -109,7 +111,7 @@ def fits_no_node(pod: str, message: str) -> str:
 
 
 def unplaced(message: str) -> str:
-    """The short form beside the message itself: "It fits no node: 6 lack cpu."; "" for an unknown message."""
+    """The short form beside the message: "It fits no node: 6 have too little cpu."; "" if it is unknown."""
     if AVAILABLE.match(message) is None:
         return meanings.reason_meaning(message)
     return gettext("It fits no node: %(reasons)s.") % {"reasons": short_without_stop(message)}

@@ -70,7 +70,7 @@ class EventSentences:
                     gettext("{} became leader (epoch {})."), event.holder, event.epoch
                 )
             case trace.SchedulerConfigured():
-                text = gettext("The scheduler starts anew with another configuration: {}.")
+                text = gettext("The scheduler restarts with another configuration: {}.")
                 return "warn", format_html(text, ", ".join(event.fields))
             case trace.NodeChanged(change="updated", events=[]):
                 return None  # nothing changed that the scheduler reads
@@ -90,10 +90,10 @@ class EventSentences:
             case trace.Filtered(feasible=0):
                 return None  # the next event has the reasons
             case trace.WatchRelisted():
-                text = gettext("The watch broke; {} objects were listed anew, {} known ones are gone.")
+                text = gettext("The watch broke; {} objects were listed again, {} known ones are gone.")
                 return "quiet", format_html(text, event.objects, event.gone)
             case trace.CycleCutOff():
-                text = gettext("Cycle {} of {} was cut off before {}; the pod is tried again.")
+                text = gettext("Cycle {} of {} was interrupted before {}; the pod is tried again.")
                 return "warn", format_html(text, event.cycle, self.pod(event.pod), event.point)
             case trace.Filtered():
                 text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
@@ -132,7 +132,7 @@ class EventSentences:
             case trace.Nominated():
                 return self.nominated(event)
             case trace.VictimDeleted():
-                text = gettext("{} evicted from {} for {}, {} s to end.")
+                text = gettext("{} evicted from {} for {}; it terminates within {} s.")
                 return "warn", format_html(
                     text,
                     self.pod(event.pod),
@@ -193,11 +193,11 @@ class EventSentences:
                 )
             case trace.VolumeBound():
                 return "quiet", format_html(
-                    gettext("Claim {} got {}."), in_english(event.claim), in_english(event.volume)
+                    gettext("Claim {} is bound to {}."), in_english(event.claim), in_english(event.volume)
                 )
             case trace.ControllerFailed():
                 return "bad", format_html(
-                    gettext("{} gets no further: {}"), in_english(event.controller), in_english(event.message)
+                    gettext("{} cannot continue: {}"), in_english(event.controller), in_english(event.message)
                 )
             case trace.ControllerPostponed():
                 text = gettext("{} acted {} times at one moment; it goes on at {}.")
@@ -205,7 +205,7 @@ class EventSentences:
                     text, in_english(event.controller), event.runs, fmt.clock(event.until)
                 )
             case trace.ObjectUnreadable():
-                text = gettext("{} does not fit its kind and is left out: {}")
+                text = gettext("{} does not match its kind and is ignored: {}")
                 name = fmt.listed([f"{event.resource.partition('.')[0]} {event.key}"])
                 return "bad", format_html(text, in_english(name), in_english(event.message))
             case _:

@@ -21,28 +21,28 @@ from .sentences import node_link, pod_link
 VICTIMS_AT_MOST: Final = 6
 
 SENTENCES: Final = {
-    "gate": gettext_noop("Take the scheduling gate {what} away."),
-    "scheduler": gettext_noop("Ask for the scheduler {after} instead of {before}."),
+    "gate": gettext_noop("Remove the scheduling gate {what}."),
+    "scheduler": gettext_noop("Change schedulerName from {before} to {after}."),
     "uncordon": gettext_noop("Uncordon {target}."),
-    "toleration": gettext_noop("Let the pod tolerate {what}."),
-    "taint": gettext_noop("Take the taint {what} from {target}."),
+    "toleration": gettext_noop("Add a toleration for {what} to the pod."),
+    "taint": gettext_noop("Remove the taint {what} from {target}."),
     "request": gettext_noop("Request less {what}: {after} instead of {before}."),
-    "selector": gettext_noop("Drop {what} from the pod's nodeSelector."),
-    "node-affinity": gettext_noop("Drop the pod's node affinity to {what}."),
-    "pod-affinity": gettext_noop("Drop the pod's affinity to pods by {what}."),
-    "pod-anti-affinity": gettext_noop("Drop the pod's anti-affinity by {what}."),
-    "spread": gettext_noop("Drop the spread constraint by {what}."),
-    "host-port": gettext_noop("Take host port {after} instead of {before}."),
+    "selector": gettext_noop("Remove {what} from the pod's nodeSelector."),
+    "node-affinity": gettext_noop("Remove the pod's node affinity to {what}."),
+    "pod-affinity": gettext_noop("Remove the pod's affinity to pods by {what}."),
+    "pod-anti-affinity": gettext_noop("Remove the pod's anti-affinity by {what}."),
+    "spread": gettext_noop("Remove the topology spread constraint by {what}."),
+    "host-port": gettext_noop("Use host port {after} instead of {before}."),
     "preemption-policy": gettext_noop("Give the pod a PriorityClass that preempts: {target}."),
     "priority": gettext_noop("Raise the pod's priority from {before} to {after}."),
     "delete-pod": gettext_noop("Delete the pod {target} (priority {before})."),
-    "drop-volume": gettext_noop("Let the pod do without its volume {what}."),
-    "volume": gettext_noop("Make storage: {target}, {after} of class {what}."),
+    "drop-volume": gettext_noop("Remove the volume {what} from the pod."),
+    "volume": gettext_noop("Create storage: {target}, {after} of class {what}."),
     "node": gettext_noop("Add one more node like {what}."),
 }
 """By the kind of the suggestion. For the kind "label" see LABEL and NO_LABEL."""
 LABEL: Final = gettext_noop("Label {target} with {what}.")
-NO_LABEL: Final = gettext_noop("Take the label {what} from {target}.")
+NO_LABEL: Final = gettext_noop("Remove the label {what} from {target}.")
 
 STAGES: Final = {
     "as it is": gettext_noop("the pod as it is"),
@@ -57,7 +57,7 @@ STAGES: Final = {
     "constraints": gettext_noop("constraints"),
     "preemption policy": gettext_noop("preemption policy"),
     "priorities": gettext_noop("priorities"),
-    "pods in the way": gettext_noop("pods in the way"),
+    "pods in the way": gettext_noop("other pods"),
     "volumes": gettext_noop("volumes"),
     "storage": gettext_noop("storage"),
     "nodes": gettext_noop("nodes"),

@@ -104,12 +104,13 @@ def comparison_sentence(found: NodeComparison) -> str:
     if found.how == "unseen" or found.totals is None:
         return gettext("No scores: %(other)s was not scored beside %(node)s.") % values
     if found.how == "lot":
-        return gettext("%(node)s and %(other)s have the same total, and the seed drew %(node)s.") % values
+        return gettext("%(node)s and %(other)s have the same total, and the seed picks %(node)s.") % values
     values["lead"] = fmt.number(found.totals[0] - found.totals[1])
     deciders = [each.plugin for each in found.differences if each.decides]
     if len(deciders) == 1:
         text = gettext(
-            "%(node)s is ahead by %(lead)s. %(plugin)s decided: without it, %(node)s would not have been so."
+            "%(node)s is ahead by %(lead)s. %(plugin)s decided: without it, %(node)s would not have been "
+            "ahead."
         )
         return text % {**values, "plugin": deciders[0]}
     if deciders:
@@ -162,13 +163,13 @@ def eviction_reasons(found: Eviction) -> Sequence[str]:
     ]
     if found.turn:
         text = gettext(
-            "The scheduler took all pods of lower priority from %(node)s in thought, and put them back one "
-            "by one, the most important first. It was number %(turn)s of %(n)s: with it, %(pod)s did not fit."
+            "The scheduler simulated %(node)s without all pods of lower priority, and put them back one by "
+            "one, the most important first. It was number %(turn)s of %(n)s: with it, %(pod)s did not fit."
         )
         texts.append(text % {**values, "turn": found.turn, "n": len(found.tried)})
     if found.violates_pdb:
         texts.append(
-            gettext("Its PodDisruptionBudget was broken: a budget is kept only where that is possible.")
+            gettext("Its PodDisruptionBudget was violated: preemption respects a budget only where possible.")
         )
     return texts
 

@@ -60,7 +60,7 @@ def start_over(request: HttpRequest, name: str) -> HttpResponse:
     source = find_present(name)
     meta = source.meta()
     if not examples.can_start_over(meta):
-        raise Http404(gettext("“%(name)s” was not made from a scenario.") % {"name": name})
+        raise Http404(gettext("“%(name)s” was not created from a scenario.") % {"name": name})
     context = {
         "name": name,
         "title": scenarios.translated_meta(meta).title,

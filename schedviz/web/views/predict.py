@@ -59,7 +59,7 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     answers; reset the score."""
     source = find_present(name)
     if is_large(source):
-        message = gettext("This sandbox is too large to predict: try one of some dozen nodes.")
+        message = gettext("This sandbox is too large for Predict. Try one with a few dozen nodes.")
         return panel(request, source, "panels/missing.html", {"message": message})
     viewer_state, room = viewer.read_cookie(request), room_of(source)
     before = viewer_state

@@ -35,7 +35,7 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         gettext("Apply"),
         reverse("scheduler", args=[name]),
         hint=gettext(
-            "Applied, the scheduler starts anew with it: pods stay where they are, the queue is built again."
+            "Apply restarts the scheduler with it: bound pods stay where they are, and the queue is rebuilt."
         ),
         original=to_yaml([start]),
         add=gettext("Add a profile"),
