@@ -205,7 +205,7 @@ def test_the_keyboard_goes_everywhere_in_order_and_is_seen(screen: Page, live: O
     screen.keyboard.press("n")
     screen.keyboard.press("Space")
     expect(screen.get_by_role("button", name="Pause")).to_be_visible()
-    expect(screen.locator("dialog")).not_to_be_visible()
+    expect(screen.locator("#dialog")).not_to_be_visible()
 
 
 WALK = """

@@ -100,7 +100,7 @@ def test_keys_do_nothing_in_text_and_with_modifiers(screen: Page, live: Open) ->
 def test_an_open_dialog_takes_all_keys_and_escape_first(screen: Page, live: Open) -> None:
     live(node("node-1"))
     screen.locator(".node header a").click()
-    panel, dialog = screen.locator("#node-panel"), screen.locator("dialog")
+    panel, dialog = screen.locator("#node-panel"), screen.locator("#dialog")
     expect(panel).to_be_visible()
     screen.keyboard.press("p")
     expect(screen.locator("#dialog-title")).to_have_text("New Pod")

@@ -163,7 +163,7 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     screen.keyboard.press("t")
     table = screen.locator("#detail #node-table")
     expect(table.locator("tbody tr")).to_have_count(4)
-    expect(screen.locator("dialog")).not_to_be_visible()
+    expect(screen.locator("#dialog")).not_to_be_visible()
     expect(screen.locator(".node")).to_have_count(4)
     expect(table.locator("[data-panel-title]")).to_be_focused()
     search = table.get_by_role("searchbox")

@@ -73,7 +73,10 @@ def test_an_attempt_before_the_change_does_not_count() -> None:
 def test_a_change_that_did_not_help_is_told_with_the_reason_and_who_took_the_room() -> None:
     before = bound("old", 0)
     told = follow_up(before, LACKS_CPU)
-    assert (told.state, told.text) == ("failed", "It did not help: 1 lacks cpu (attempt at 08:00:02.000).")
+    assert (told.state, told.text) == (
+        "failed",
+        "It did not help: 1 has too little cpu (attempt at 08:00:02.000).",
+    )
     told = follow_up(before, bound("a", 1_000_000), LACKS_CPU, bound("late", 3_000_000))
     assert told.text.endswith("(attempt at 08:00:02.000). a took the room on n1.")
     refused = BindFailed(t=START + 3_000_000, cycle=8, pod=KEY, node="n1", message="no lease")

@@ -164,7 +164,7 @@ def test_what_is_found_is_counted_linked_and_told_to_stay_bright() -> None:
     assert json.loads(view.bright) == {"lines": [1], "nodes": ["n1"], "pods": ["uid-web-1", "uid-web-3"]}
     wrong = filter_result.present_found(picture, "is:tired", groups.EMPTY, [])
     assert wrong.wrong
-    assert "is: knows pending, active" in wrong.text
+    assert "is: accepts pending, active" in wrong.text
     assert filter_result.present_found(picture, "", groups.EMPTY, []) == filter_result.NOTHING
 
 
@@ -191,4 +191,4 @@ def test_the_table_has_every_node_in_the_order_of_a_column() -> None:
     assert (row.cpu.requested, row.cpu.limits, row.cpu.free, row.cpu.overcommitted) == ("2", "6", "2", True)
     assert [row.name for row in table.present_table(picture, "", "is:running cpu", 1).rows] == []
     assert [row.name for row in table.present_table(picture, "-name", "is:running", 1).rows] == ["n100", "n7"]
-    assert "is: knows" in table.present_table(picture, "", "is:tired", 1).wrong
+    assert "is: accepts" in table.present_table(picture, "", "is:tired", 1).wrong

@@ -22,7 +22,7 @@ from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop import clock
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
-from schedviz.web import guides, ideas, scenarios
+from schedviz.web import guides, scenarios
 from schedviz.web.act import begin_act
 from schedviz.web.examples import start_example
 from schedviz.web.template_loader import without_indentation
@@ -32,10 +32,12 @@ from tests.loop.conftest import node, pod
 from tests.messages import ROOT
 
 from . import samples
+from .test_endings import VISITOR, play
 
 PAGES_AT_MOST: Final = 400
 TICKED: Final = ("checkbox", "radio")
-VISITOR: Final = "0123456789ab"
+SECONDS_TO_THE_END: Final = 60
+"""The example of the idea "queue" has ended by then."""
 
 
 class Form(NamedTuple):
@@ -204,7 +206,7 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     side = RequestedSide("own", None, "v1.34", 0)
     compared = ComparisonRequest("sandbox", full.name, "", side, side, 60)
     comparison = JobStore(store, COMPARISONS).submit(ComparisonJob(request=compared))
-    start_example(store, ideas.example_of("queue"), VISITOR)
+    ended = play(store, "queue", SECONDS_TO_THE_END).sandbox
     client.cookies["visitor"] = VISITOR
     guided = start_example(store, guides.guides()[guides.FIRST].example, VISITOR)
     begun = HttpResponse()
@@ -213,7 +215,7 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
 
     starts = ["/", base, broken, f"{anew}start-over/", f"/compare/{comparison.id}/", "/ideas/queue/"]
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
-    starts += [f"/s/{guided.name}/"]
+    starts += [f"/s/{guided.name}/", f"/s/{ended.name}/", f"/s/{ended.name}/?embed=queue"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
     clock.resume(full)
