@@ -97,7 +97,7 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     other.goto(f"/s/{sandbox.name}/predict/")
     expect(other.locator("#connection")).to_have_text("live")
     theirs = other.locator("#predict")
-    expect(theirs.locator("legend")).to_contain_text("Who is evicted")
+    expect(theirs.locator("legend")).to_contain_text("Which pods are evicted for it")
     expect(theirs.locator("#predict-go")).to_have_count(0)
     other.locator(".node .pod", has_text="low-2").click()
     theirs.locator("#predict-guess").click()

@@ -70,7 +70,7 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
         screen.locator("#suppose-ask").click()
         section = screen.locator("#pod-panel .suppose")
         expect(section.get_by_role("progressbar")).to_be_visible()
-        expect(section).to_contain_text("in line")
+        expect(section).to_contain_text("waiting to start")
         complaints.look("in line", "#detail")
         with screen.expect_response(lambda answer: answer.request.method == "POST"):
             section.get_by_role("button", name="Stop").click()
