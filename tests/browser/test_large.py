@@ -154,7 +154,7 @@ def test_a_filter_fades_the_rest_and_stays_in_the_address(
     expect(screen.locator("#detail h3")).to_contain_text("system-node-critical")
     screen.locator("#q").focus()
     screen.locator("#q").fill("is:tired")
-    expect(screen.locator("#found .error")).to_contain_text("is: knows pending")
+    expect(screen.locator("#found .error")).to_contain_text("is: accepts pending")
     screen.locator("#q").press("Escape")
     expect(faded).to_have_count(0)
     assert "q=" not in screen.url

@@ -96,7 +96,7 @@ def test_a_change_that_helped_another_pod_is_told(screen: Page, live: Open, job_
     expect(follow_up).to_contain_text(
         re.compile(r"Applied at [\d:.]+:\s+Delete the pod old \(priority 0\)\.")
     )
-    expect(follow_up).to_contain_text("It did not help: 1 lacks cpu")
+    expect(follow_up).to_contain_text("It did not help: 1 has too little cpu")
     expect(follow_up).to_contain_text("first took the room on node-1.")
 
 
