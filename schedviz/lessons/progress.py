@@ -1,0 +1,51 @@
+"""How far a learner has come in a lesson."""
+
+from typing import Final
+
+import msgspec
+
+STUCK_SECONDS: Final = 120.0
+"""A learner who has made no progress for so long is stuck."""
+STUCK_FAILURES: Final = 3
+"""So is one who has failed this often at the present step."""
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """The first guess at the question of a step: it counts, and is not changed any more."""
+
+    picks: list[str]
+    right: bool
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """A learner's progress in one lesson. Times are seconds of the wall (Redis's clock)."""
+
+    lesson: str
+    sandbox: str
+    """The name of the learner's sandbox of the lesson."""
+    created: float
+    """``Meta.created`` of the sandbox: a later one may have the same name."""
+    step: int = 0
+    """The step that the page shows, counted from 0."""
+    passed: frozenset[str] = frozenset()
+    """``STEP/CHECK``: checks that held at least once while their step was shown."""
+    guesses: dict[str, Guess] = {}
+    """By the id of the step."""
+    hint: str = ""
+    """``STEP/CHECK/HINT`` that the page shows; "" = none."""
+    failures: int = 0
+    """Hints shown and wrong guesses at the present step."""
+    solved: frozenset[str] = frozenset()
+    """Steps whose solution was shown."""
+    started: float
+    since: float
+    """When the step was reached."""
+    progressed: float
+    """When a step was reached, a check passed or a guess made."""
+    finished: float = 0.0
+    """0 = not finished."""
+
+    def is_stuck(self, now: float) -> bool:
+        if self.finished:
+            return False
+        return self.failures >= STUCK_FAILURES or now - self.progressed >= STUCK_SECONDS
