@@ -9,8 +9,8 @@ from simulator.api import Manifest
 from simulator.scenario import Scenario
 
 Part = Literal["queue", "nodes", "cycle", "log", "clock", "create"]
-"""A part of the sandbox's page that a step can show: the lanes, the nodes, the cycle panel, the time axis with
-the log, the controls of simulated time, and the buttons that create objects."""
+"""A part of the sandbox's page that a step can show: the lanes, the nodes, the cycle panel, the time axis
+with the log, the controls of simulated time, and the buttons that create objects."""
 PARTS: Final[tuple[Part, ...]] = ("queue", "nodes", "cycle", "log", "clock", "create")
 
 Misconception = Literal[
