@@ -95,7 +95,10 @@ def present_cycle(
         view,
         outcome="waiting",
         steps=steps_before(view.steps, "Permit"),
-        headline=gettext("%(node)s is reserved for %(pod)s, which waits on Permit for %(plugins)s.") % values,
+        headline=gettext(
+            "Resources on %(node)s are reserved for %(pod)s, which waits on Permit for %(plugins)s."
+        )
+        % values,
     )
 
 
@@ -125,7 +128,7 @@ def headline(decision: Decision, point: str = "") -> str:
     """The outcome in a sentence; of an unfinished cycle, the next extension point."""
     pod = fmt.pod_name(decision.pod)
     if point and decision.selected:
-        text = gettext("%(node)s is chosen for %(pod)s. Next: %(point)s.")
+        text = gettext("%(node)s is selected for %(pod)s. Next: %(point)s.")
         return text % {"pod": pod, "node": node_name(decision.selected), "point": point}
     if point:
         return gettext("%(pod)s is being scheduled. Next: %(point)s.") % {"pod": pod, "point": point}
@@ -135,14 +138,16 @@ def headline(decision: Decision, point: str = "") -> str:
         elif len(decision.feasible) == 1:
             text = gettext("%(pod)s goes to %(node)s, the only node that fits.")
         elif len(decision.tied) > 1:
-            text = gettext("%(pod)s goes to %(node)s, chosen at random among the nodes with the best score.")
+            text = gettext(
+                "%(pod)s goes to %(node)s, selected at random among the nodes with the best score."
+            )
         else:
             text = gettext("%(pod)s goes to %(node)s, the node with the best score.")
         return text % {"pod": pod, "node": node_name(decision.selected)}
     if decision.outcome == "preempting" and decision.preemption is not None:
         return gettext("%(pod)s fits no node. Pods on %(node)s are evicted for it.") % {
             "pod": pod,
-            "node": decision.preemption.chosen,
+            "node": node_name(decision.preemption.chosen),
         }
     if decision.outcome == "error":
         return gettext("The attempt for %(pod)s failed with an error.") % {"pod": pod}
