@@ -49,7 +49,7 @@ def _configuration(profile: Manifest) -> Manifest:
 
 
 PRESETS: Final = (
-    Preset(OWN, _("that of the workload")),
+    Preset(OWN, _("the workload's own")),
     Preset("default", _("default")),
     Preset(
         "packing",

@@ -83,7 +83,7 @@ def _read_cluster(process: "subprocess.Popen[bytes]") -> Cluster:
         failed = process.wait()
         if failed == 1 and errors and errors[-1].startswith("clean: "):
             raise ImportFailed(errors[-1].removeprefix("clean: "))
-        raise ImportFailed(gettext("It took too long, or too much memory, to read."))
+        raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
     return Cluster(msgspec.json.decode(first, type=CleanedHeader), changes(process, process.stdout))
 
 
@@ -97,7 +97,7 @@ def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Ch
     except msgspec.DecodeError:
         process.kill()  # the last line is truncated
     if process.wait() != 0:
-        raise ImportFailed(gettext("It took too long, or too much memory, to read."))
+        raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
 
 
 def create_from_dump(store: Store, cluster: Cluster, name: str) -> Sandbox:

@@ -104,8 +104,8 @@ class HeldByPresenter(MiddlewareMixin):
         if not held or read_cookie(request).token == held:
             return None
         text = gettext(
-            "A presenter hides the answers of Predict here. Only the presenter changes the sandbox and moves "
-            "time now."
+            "A presenter hides the answers of Predict in this sandbox. Until they are shown, only the "
+            "presenter can change the sandbox or step, pause and resume it."
         )
         return HttpResponse(text, "text/plain", status=423, headers={"X-Trouble": quote(text)})
 

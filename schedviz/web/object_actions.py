@@ -52,7 +52,7 @@ def set_metadata(sandbox: Sandbox, resource: Resource, key: str, field: str, cha
     for change in changes:
         name, equals, value = change.partition("=")
         if not equals and not change.endswith("-"):
-            raise ValidationError(gettext("“%(item)s” is not key=value.") % {"item": change})
+            raise ValidationError(gettext("“%(item)s” does not have the form key=value.") % {"item": change})
         wanted[name if equals else change.removesuffix("-")] = value if equals else None
     write.patch(sandbox, resource.id, key, {"metadata": {field: wanted}})
 

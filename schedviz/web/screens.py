@@ -168,7 +168,8 @@ def away_notice(language: str, away: Away) -> Parts:
             return {"trouble": trouble("")}
         if away == "worker":
             text = gettext(
-                "No worker is alive: all sandboxes stand still. They go on by themselves when one is."
+                "No worker is running, so simulated time has stopped in all sandboxes. It continues "
+                "automatically when a worker runs."
             )
             return {"trouble": trouble(text, "worker")}
         return {"trouble": trouble(trouble_text(away).banner, "redis")}

@@ -23,32 +23,32 @@ def trouble_text(trouble: Trouble) -> TroubleText:
             return TroubleText(
                 gettext("Redis is unavailable"),
                 gettext("Redis does not answer"),
-                gettext("All sandboxes live in Redis."),
-                gettext("Redis does not answer. This page goes on by itself when it is back."),
+                gettext("All sandboxes are stored in Redis."),
+                gettext("Redis does not answer. This page continues automatically when Redis answers again."),
             )
         case Trouble.FULL:
             return TroubleText(
                 gettext("Redis is out of memory"),
                 gettext("Redis is out of memory"),
                 gettext(
-                    "Nothing was stored. Delete sandboxes that are not needed, or give Redis more memory "
-                    "(its setting maxmemory); the sandboxes go on by themselves then."
+                    "Nothing was stored. Delete sandboxes that are not needed, or give Redis more "
+                    "memory (its setting maxmemory). The sandboxes then continue automatically."
                 ),
                 gettext(
-                    "Redis is out of memory. Nothing is stored, and all sandboxes stand still, until it has "
-                    "memory again; then they go on by themselves."
+                    "Redis is out of memory. Until it has memory again, nothing is stored and "
+                    "simulated time is stopped in all sandboxes. Then they continue automatically."
                 ),
             )
         case Trouble.READ_ONLY:
             return TroubleText(
-                gettext("Redis stores nothing"),
-                gettext("Redis stores nothing"),
+                gettext("Redis cannot store data"),
+                gettext("Redis cannot store data"),
                 gettext(
-                    "Nothing was stored: Redis cannot write its file (is its disk full?), or it is a "
-                    "replica. When it stores again, the sandboxes go on by themselves."
+                    "Nothing was stored: Redis cannot write its file (is the disk full?), or it is a "
+                    "replica. When Redis can store data again, the sandboxes continue automatically."
                 ),
                 gettext(
-                    "Redis stores nothing: it cannot write its file, or it is a replica. All sandboxes stand "
-                    "still until it stores again; then they go on by themselves."
+                    "Redis cannot store data: it cannot write its file, or it is a replica. Until it "
+                    "can, simulated time is stopped in all sandboxes. Then they continue automatically."
                 ),
             )

@@ -149,7 +149,7 @@ def test_acts_and_pods_are_shown_as_kubectl_has_them_and_permalinks_are_a_click_
     pause(sandbox)
     screen.goto(f"/s/{sandbox.name}/pods/default/batch/")
     gone = screen.locator("#detail")
-    expect(gone).to_contain_text("Pod batch is gone.")
+    expect(gone).to_contain_text("Pod batch no longer exists.")
     expect(gone.locator(".headline")).to_contain_text("evicted from node-1 for web")
     complaints = Complaints(screen)
     complaints.look("a gone pod", "#detail")

@@ -87,7 +87,9 @@ def test_a_sandbox_is_compared_as_it_is_now_and_one_that_runs_long_may_be_stoppe
     screen.get_by_role("button", name="Compare").click()
     expect(screen.get_by_role("heading", name="Comparing")).to_be_visible()
     screen.get_by_role("button", name="Stop").click()
-    expect(screen.locator("main")).to_contain_text("Stopped by hand: the figures are those until then.")
+    expect(screen.locator("main")).to_contain_text(
+        "Stopped by a user: the figures cover the time until then."
+    )
 
 
 NONE = "\N{EN DASH}"

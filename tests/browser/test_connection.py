@@ -123,7 +123,7 @@ def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselv
         live, front = (browser.new_page(base_url=f"http://127.0.0.1:{port}") for _ in range(2))
         live.goto("/s/watched/")
         trouble, connection = live.locator("#trouble"), live.locator("#connection")
-        expect(trouble).to_contain_text("No worker is alive")
+        expect(trouble).to_contain_text("No worker is running")
         expect(connection).to_have_text(NOT_LIVE)
         before = places(live)
         redis.stop()
@@ -134,7 +134,7 @@ def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselv
         assert answer.status == 503
         expect(front.locator("h1")).to_have_text("Redis does not answer")
         redis = EmbeddedRedis.start(tmp_path, held, redis_port, "secret")
-        expect(trouble).to_contain_text("No worker is alive")
+        expect(trouble).to_contain_text("No worker is running")
         expect(front.get_by_role("link", name="Open watched")).to_be_visible()
         celery = ["-m", "celery", "--app=schedviz", "--quiet", *WORKER_ARGUMENTS]
         first_worker = Process(celery, tmp_path / "worker", environment)

@@ -21,7 +21,7 @@ def test_what_may_go_wrong_is_a_button_away(screen: Page, live: Open) -> None:
     expect(screen.locator("#log")).to_contain_text("web bound to node-1.")
     screen.locator("#informer-word").click()
     screen.get_by_role("button", name="Break the watch").click()
-    expect(screen.locator("#log")).to_contain_text("The watch broke;")
+    expect(screen.locator("#log")).to_contain_text("The watch was interrupted;")
     expect(screen.locator("#informer")).to_contain_text("2 lists")
 
     def annotations() -> dict[str, str]:

@@ -243,7 +243,7 @@ def test_a_pod_is_deleted_and_leaves_after_its_grace_period(screen: Page, live: 
     expect(screen.locator(".node .pod.terminating")).to_be_visible()
     pass_time(sandbox, 3600)
     expect(screen.locator(".node .pod")).to_have_count(0)
-    expect(screen.locator("#detail")).to_contain_text("is gone")
+    expect(screen.locator("#detail")).to_contain_text("no longer exists")
 
 
 def test_a_panel_is_read_anew_after_the_last_of_several_frames(screen: Page, live: Open) -> None:

@@ -66,7 +66,9 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     complaints.look("asks", "#detail")
     guess.click()
     expect(panel.locator(".told.wrong .solution")).to_contain_text("Not quite. z-urgent")
-    expect(panel.locator(".slip")).to_contain_text("Priority counts before size and age: a-small has 0")
+    expect(panel.locator(".slip")).to_contain_text(
+        "activeQ compares priority first; size does not count: a-small has 0"
+    )
     # Guess and answer are on the board, with a sign and a word.
     expect(screen.locator("#lane-activeQ .chip")).to_have_attribute("data-told", "✗ not this one")
     expect(screen.locator("#lane-inFlight .chip")).to_have_attribute("data-told", "→ the answer")

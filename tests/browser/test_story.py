@@ -98,7 +98,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     screen.keyboard.press("ArrowRight")
     expect(play.locator(".scene:visible")).to_contain_text("1 other candidate: ")
     play.get_by_role("button", name="Last step").click()
-    expect(play.locator(".scene:visible")).to_contain_text("waits until the victim is gone: batch-")
+    expect(play.locator(".scene:visible")).to_contain_text("waits until the victim has terminated: batch-")
     expect(play.locator("[data-step]")).to_have_text("4 / 4")
     play.get_by_role("button", name="Play", exact=True).click()
     expect(play.locator("[data-step]")).to_have_text("1 / 4")
@@ -108,7 +108,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     expect(play.locator("[data-step]")).to_have_text("1 / 4")
     # What came later is told.
     expect(screen.locator("#detail .later")).to_contain_text(
-        re.compile(r"checkout ran on node-[12] from cycle")
+        re.compile(r"checkout was bound to node-[12] in cycle")
     )
     # Unpinned, the board is live and has no marks.
     screen.keyboard.press("Escape")

@@ -88,8 +88,10 @@ def test_a_change_that_helped_another_pod_is_told(screen: Page, live: Open, job_
     screen.locator("#suppose-ask").click()
     offers = screen.locator("#pod-panel .offers li")
     deletion = offers.filter(has_text="Delete the pod old")
-    expect(deletion).to_contain_text("1 other pod waits for the same room and is popped before it: first.")
-    expect(offers.filter(has_text="Request less cpu")).not_to_contain_text("waits for the same room")
+    expect(deletion).to_contain_text(
+        "1 other pod waits for the same resources and is popped before it: first."
+    )
+    expect(offers.filter(has_text="Request less cpu")).not_to_contain_text("waits for the same resources")
 
     deletion.get_by_role("button", name="Apply").click()
     follow_up = screen.locator("#pod-panel .follow-up.failed")
@@ -97,7 +99,7 @@ def test_a_change_that_helped_another_pod_is_told(screen: Page, live: Open, job_
         re.compile(r"Applied at [\d:.]+:\s+Delete the pod old \(priority 0\)\.")
     )
     expect(follow_up).to_contain_text("It did not help: 1 has too little cpu")
-    expect(follow_up).to_contain_text("first took the room on node-1.")
+    expect(follow_up).to_contain_text("first took the resources on node-1.")
 
 
 def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_have_saved_it(
@@ -124,7 +126,7 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     expect(part).to_contain_text("checkout needed room on node-1.")
     expect(part).to_contain_text("Its priority, 0, is lower than that of checkout, 1")
     part.get_by_role("button", name="Find out").click()
-    expect(part).to_contain_text("A priority of its own of 1000 instead of 0.")
-    expect(part).to_contain_text("A smaller preemptor: cpu 1 instead of 3.")
+    expect(part).to_contain_text("This pod has priority 1000 instead of 0.")
+    expect(part).to_contain_text("The preemptor requests less: cpu 1 instead of 3.")
     complaints.look("evicted", "#detail")
     assert complaints.found == []

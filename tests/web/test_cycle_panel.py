@@ -54,7 +54,7 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     decision = replace(SCHEDULED, attempt=1)
     entry = lane("web", "waiting", plugins=["Gang"])
     view = present_cycle(decision, Ranks(()), entry=entry)
-    assert view.headline == "n3 is reserved for web, which waits on Permit for Gang."
+    assert view.headline == "Resources on n3 are reserved for web, which waits on Permit for Gang."
     assert [(step.name, step.state) for step in view.steps[-2:]] == [("Permit", "current"), ("Bind", "todo")]
     later = present_cycle(replace(decision, attempt=2), Ranks(()), entry=entry)
     assert later.steps[-1].state == "done"

@@ -46,7 +46,7 @@ def test_a_path_without_a_page_is_not_found_whatever_the_body(client: Client, bo
     data, content_type = BODIES[body]
     answer = client.post("/nothing/", data, content_type=content_type)
     assert answer.status_code == 404
-    assert "There is no such page." in answer.content.decode()
+    assert "This page does not exist." in answer.content.decode()
 
 
 def test_an_unknown_host_is_a_bad_request() -> None:

@@ -156,7 +156,10 @@ def test_a_count_shows_each_term_that_led_to_it() -> None:
     zone = "topology.kubernetes.io/zone"
     assert told(decision, "InterPodAffinity", "n0") == [
         (f"anti-affinity to pods {zone} app=a: their number, times the weight", "2*(-2) = -4"),
-        (f"pods there prefer it by {zone} app=web: their number, times the weight", "1*5 = 5"),
+        (
+            f"pods there with a preferred term {zone} app=web for it: their number, times the weight",
+            "1*5 = 5",
+        ),
         ("sum", "-4+5 = 1"),
     ]
     assert told(decision, "InterPodAffinity", "n2") == [("sum", "0 = 0")]

@@ -78,7 +78,7 @@ def test_a_change_that_did_not_help_is_told_with_the_reason_and_who_took_the_roo
         "It did not help: 1 has too little cpu (attempt at 08:00:02.000).",
     )
     told = follow_up(before, bound("a", 1_000_000), LACKS_CPU, bound("late", 3_000_000))
-    assert told.text.endswith("(attempt at 08:00:02.000). a took the room on n1.")
+    assert told.text.endswith("(attempt at 08:00:02.000). a took the resources on n1.")
     refused = BindFailed(t=START + 3_000_000, cycle=8, pod=KEY, node="n1", message="no lease")
     assert (
         follow_up(before, LACKS_CPU, refused).text == "It did not help: no lease (attempt at 08:00:03.000)."
@@ -90,7 +90,7 @@ def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
     told = follow_up(bound("old", 0), LACKS_CPU, nominated, nominated="n1")
     assert (told.state, told.text) == (
         "nominated",
-        "web is nominated to n1 and waits until its victims are gone.",
+        "web is nominated to n1 and waits until its victims have terminated.",
     )
     told = follow_up(bound("old", 0), nominated, LACKS_CPU)
     assert told.state == "failed", "it is not nominated any more"
@@ -101,15 +101,15 @@ def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
     [
         ([], ""),
         (["default/gone"], ""),
-        (["default/late"], "1 other pod waits for the same room, and is popped after it."),
-        (["default/first"], "1 other pod waits for the same room and is popped before it: first."),
+        (["default/late"], "1 other pod waits for the same resources and is popped after it."),
+        (["default/first"], "1 other pod waits for the same resources and is popped before it: first."),
         (
             ["default/early", "default/first"],
-            "2 other pods wait for the same room and are popped before it: first, early.",
+            "2 other pods wait for the same resources and are popped before it: first, early.",
         ),
         (
             ["default/early", "default/first", "default/late"],
-            "3 other pods wait for the same room. Popped before it: 2 of them, namely first, early.",
+            "3 other pods wait for the same resources. 2 of them are popped before it: first, early.",
         ),
     ],
 )

@@ -17,17 +17,19 @@ def later(*events: Event) -> str:
 
 def test_a_preemptor_that_runs_elsewhere_is_told_with_the_reason() -> None:
     assert later(OWN) == ""
-    assert later(OWN, Bound(t=9, cycle=9, pod=POD, node="n1")) == "web ran on n1 from cycle 9 on."
+    assert later(OWN, Bound(t=9, cycle=9, pod=POD, node="n1")) == "web was bound to n1 in cycle 9."
     text = later(OWN, Bound(t=9, cycle=9, pod=POD, node="n3"))
-    assert text.startswith("web made room on n1, then ran on n3 (cycle 9), because: n3 is ahead by 321.")
+    assert text.startswith(
+        "web preempted pods on n1, then was bound to n3 (cycle 9), because: n3 is ahead by 321."
+    )
     text = later(OWN, Bound(t=8, cycle=8, pod=POD, node="n3"))
-    assert text.endswith("because: n1 was not among the nodes any more.")
+    assert text.endswith("because: n1 no longer existed.")
 
 
 def test_a_preemptor_that_preempts_again_or_goes_is_told() -> None:
     again = replace(OWN, cycle=8, node="n2")
-    assert later(OWN, again) == "web made room on n1, then preempted again on n2 (cycle 8)."
-    assert later(OWN, PodRemoved(t=8, pod=POD, node="")) == "web was deleted before it ran."
+    assert later(OWN, again) == "web preempted pods on n1, then again on n2 (cycle 8)."
+    assert later(OWN, PodRemoved(t=8, pod=POD, node="")) == "web was deleted before it was bound."
 
 
 def test_a_cycle_without_preemption_has_no_later_turn() -> None:

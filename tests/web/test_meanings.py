@@ -59,7 +59,7 @@ def test_every_reason_of_a_plugin_has_a_meaning() -> None:
         ("0/1 nodes are available: 1 of our own.", "It fits no node: 1 of our own."),
         (
             "rejected due to timeout after waiting 10s at plugin Gang",
-            "It waited on Permit for 10s, and was not approved.",
+            "It waited on Permit for 10s and was not approved.",
         ),
         ("something else", ""),
     ],

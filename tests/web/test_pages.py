@@ -290,7 +290,7 @@ def test_a_node_is_cordoned_tainted_and_deleted(client: Client, cluster: str, sa
     gone = client.post(f"{path}delete/", headers=HTMX)
     assert gone.headers["HX-Trigger-After-Swap"] == "schedviz:gone"
     assert sandbox.get("nodes", "node-1") is None
-    assert "is gone" in text(client.post(f"{path}delete/", headers=HTMX).content)
+    assert "no longer exists" in text(client.post(f"{path}delete/", headers=HTMX).content)
 
 
 def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandbox) -> None:
@@ -299,7 +299,7 @@ def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandb
     page = client.get(f"{cluster}pods/default/web/")
     assert "kind: Pod" in text(page.content)
     answer = client.post(f"{cluster}pods/default/web/delete/", headers=HTMX)
-    assert "is gone" in text(answer.content)
+    assert "no longer exists" in text(answer.content)
     assert sandbox.get("pods", "default/web") is None
     assert client.get(f"{cluster}pods/default/web/").status_code == 404
 
@@ -309,7 +309,7 @@ def test_a_cycle_has_a_permalink(client: Client, cluster: str, sandbox: Sandbox)
     page = text(client.get(f"{cluster}cycles/7/").content)
     assert "n3 wins with 361, 321 ahead of n1." in page
     assert client.get(f"{cluster}cycles/8/").status_code == 404
-    assert "not kept" in text(client.get(f"{cluster}cycles/8/", headers=HTMX).content)
+    assert "no longer stored" in text(client.get(f"{cluster}cycles/8/", headers=HTMX).content)
 
 
 def test_steps_and_runs_are_asked_for_without_scripts(client: Client, cluster: str, sandbox: Sandbox) -> None:

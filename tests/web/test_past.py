@@ -82,7 +82,7 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
         assert 'id="past"' in whole
         assert said in whole
     missing = client.get(f"{at}cycles/99/", headers=HTMX, follow=True)
-    assert "Cycle 99 is not kept any more, or has not happened yet." in text(missing.content)
+    assert "Cycle 99 is no longer stored, or has not happened yet." in text(missing.content)
     # Moments are numbered as the trace events are: from 1.
     for number in (0, world.sandbox.trace_head() + 1):
         gone = client.get(f"{base}at/{number}/")

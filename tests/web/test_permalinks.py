@@ -84,7 +84,7 @@ def test_what_a_cycle_decided_links_to_its_permalink_from_pod_node_log_and_event
 
 def test_the_address_of_a_gone_pod_says_who_evicted_it_and_why(told: str) -> None:
     html = panel(f"{told}pods/default/old/")
-    assert "Pod old is gone." in html
+    assert "Pod old no longer exists." in html
     headline = html.partition('class="headline')[2].partition("</p>")[0]
     assert "evicted from" in headline
     assert f"{told}pods/default/web/" in headline

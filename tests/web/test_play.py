@@ -43,7 +43,7 @@ def test_pods_are_taken_away_then_put_back_one_by_one_protected_ones_first() -> 
     first, *put_back, why, follows = made
     assert [pod.label for pod in first.pods] == ["kept", "high", "low"]
     assert {pod.place for pod in first.pods} == {"removed"}
-    assert first.text == "All 3 pods of lower priority are removed. web fits now."
+    assert first.text == "All 3 pods with lower priority are removed. web fits now."
     assert [(each.text, each.fits) for each in put_back] == [
         ("kept is put back first: a PodDisruptionBudget protects it. Yes: kept stays.", True),
         ("high is put back: does web still fit? Yes: high stays.", True),
@@ -54,7 +54,7 @@ def test_pods_are_taken_away_then_put_back_one_by_one_protected_ones_first() -> 
     assert [pod.place for pod in put_back[-1].pods] == ["stays", "stays", "victim"]
     assert why.text.startswith("Rule 2 decided: n1")
     assert why.text.endswith("1 other candidate: 1 has a more important victim.")
-    assert follows.text == "web is nominated to n1, and waits until the victim is gone: low."
+    assert follows.text == "web is nominated to n1 and waits until the victim has terminated: low."
     assert {pod.place for pod in follows.pods} == {"stays", "victim"}
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from schedviz.store import Clock
 from schedviz.web.presenters import cycle, nodes, nodes_panel, preemption, queue, reasons, sentences
 from schedviz.web.presenters import format as fmt
+from schedviz.web.presenters.node_names import NodeNames, using
 from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
 from schedviz.web.presenters.priority import Ranks
 from schedviz.web.presenters.reasons import KNOWN
@@ -174,7 +175,7 @@ def test_scores_stand_winner_first() -> None:
             [candidate("a", 5), candidate("b", 5, start="")],
             "Rule 5 decided: the most important victims on b have not started yet.",
         ),
-        (6, "b", [candidate("a", 5), candidate("b", 5)], "the seed picks b"),
+        (6, "b", [candidate("a", 5), candidate("b", 5)], "b is selected at random"),
     ],
 )
 def test_the_deciding_rule_is_said(
@@ -274,6 +275,10 @@ def test_only_what_changed_is_drawn_again() -> None:
             "5 have too little cpu, 1 is tainted {gpu: a, b}",
         ),
         ("0/1 nodes are available: 1 Insufficient example.com/gpu.", "1 has too little example.com/gpu"),
+        (
+            "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.",
+            "3 do not match its topology spread constraints",
+        ),
         ("0/2 nodes are available: 2 something new.", "2 something new"),
         ("no nodes available to schedule pods", "no nodes available to schedule pods"),
     ],
@@ -292,6 +297,13 @@ def test_a_cycle_under_way_shows_what_is_behind_it_and_what_is_next() -> None:
     assert states("PostFilter") == ["done", "failed", "current", *["todo"] * 4]
     assert states("PreScore")[3:5] == ["current", "todo"]
     assert states("PreBind")[-1] == states("PostBind")[-1] == "current"
+
+
+def test_the_headline_of_a_preemption_has_the_short_name_of_the_node() -> None:
+    names = [f"ip-10-0-10-{host}.eu-west-1.compute.internal" for host in (108, 17)]
+    decision = preempting(0, names[0], candidate(names[0], 1))
+    with using(NodeNames(names)):
+        assert cycle.headline(decision).endswith("Pods on 10-108 are evicted for it.")
 
 
 def test_the_reasons_on_node_cards_are_in_the_language_of_the_page() -> None:

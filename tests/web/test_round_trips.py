@@ -94,7 +94,7 @@ def test_the_answer_to_a_write_shows_it(filled: Sandbox, client: Client) -> None
     cordoned = client.post(f"{base}/nodes/n9/cordon/", headers=headers)
     assert "unschedulable: true" in cordoned.context["view"].yaml
     deleted = client.post(f"{base}/pods/default/p99/delete/", headers=headers)
-    assert "Pod default/p99 is gone." in deleted.content.decode()
+    assert "Pod default/p99 no longer exists." in deleted.content.decode()
 
 
 def test_the_home_page_asks_as_often_for_many_sandboxes_as_for_one(

@@ -22,7 +22,7 @@ def resource(source: Readable, word: str) -> Resource:
         if word in (each.plural, each.singular, each.id, *each.short_names):
             return each
     raise CommandError(
-        gettext("There is no kind “%(kind)s”; pod, node and priorityclass are some.") % {"kind": word}
+        gettext("There is no kind “%(kind)s”. Examples of kinds: pod, node, priorityclass.") % {"kind": word}
     )
 
 

@@ -146,7 +146,7 @@ def annotate(call: Call) -> CommandResult:
 def marked(call: Call, verb: str, field: str, past: str) -> CommandResult:
     resource, key, changes = names.single_object(call)
     if not changes:
-        raise CommandError(gettext("Give key=value, or key- to remove it."))
+        raise CommandError(gettext("Write key=value, or key- to remove it."))
     object_actions.set_metadata(call.sandbox, resource, key, field, changes)
     return CommandResult(f"{name(resource, key)} {past}", lines.object_command(verb, resource, key, *changes))
 
@@ -170,7 +170,7 @@ def scale(call: Call) -> CommandResult:
     resource, key, rest = names.single_object(call)
     count = call.flags.get("replicas", rest[0] if rest else "")
     if not count.isdecimal():
-        raise CommandError(gettext("Give a number from 0."))
+        raise CommandError(gettext("Write a whole number, 0 or larger."))
     object_actions.scale(call.sandbox, resource, key, int(count))
     return CommandResult(
         f"{name(resource, key)} scaled", lines.object_command("scale", resource, key, f"--replicas={count}")

@@ -15,7 +15,9 @@ COUNTED: Final = {
     "NodeAffinity": gettext_noop("weights of the preferred terms that select the node, added up"),
     "TaintToleration": gettext_noop("PreferNoSchedule taints that the pod does not tolerate"),
     "InterPodAffinity": gettext_noop("weights of the matching pods in the node's domains, added up"),
-    "PodTopologySpread": gettext_noop("matching pods in the node's domains, weighted by the domains' number"),
+    "PodTopologySpread": gettext_noop(
+        "matching pods in the node's domains, weighted by the number of domains"
+    ),
 }
 """What the raw score counts, for plugins whose raw score is a count."""
 
@@ -78,4 +80,4 @@ def images(row: PluginScores, at: int) -> Sum:
     there = min(max(held.requested[at], MIN_THRESHOLD), most)
     expression = f"100*({there}-{MIN_THRESHOLD})/({most}-{MIN_THRESHOLD})"
     score = 100 * (there - MIN_THRESHOLD) // (most - MIN_THRESHOLD)
-    return Sum(gettext("bytes of its images there"), expression, str(score))
+    return Sum(gettext("bytes of the pod's images on the node"), expression, str(score))

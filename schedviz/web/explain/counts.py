@@ -14,10 +14,14 @@ NAMES: Final[dict[TermKind, str]] = {
     "node": gettext_noop("preferred: %(name)s"),
     "affinity": gettext_noop("affinity to pods %(name)s: their number, times the weight"),
     "anti-affinity": gettext_noop("anti-affinity to pods %(name)s: their number, times the weight"),
-    "existing": gettext_noop("pods there prefer it by %(name)s: their number, times the weight"),
-    "required": gettext_noop("pods there require it by %(name)s: their number, times hardPodAffinityWeight"),
+    "existing": gettext_noop(
+        "pods there with a preferred term %(name)s for it: their number, times the weight"
+    ),
+    "required": gettext_noop(
+        "pods there with a required term %(name)s for it: their number, times hardPodAffinityWeight"
+    ),
     "spread": gettext_noop("pods %(name)s: their number, times log(domains+2), plus maxSkew-1"),
-    "rest": gettext_noop("all further terms"),
+    "rest": gettext_noop("all other terms"),
 }
 
 

@@ -63,7 +63,7 @@ def spread(row: PluginScores, place: int) -> Sum:
     counted = [raw for each, raw in enumerate(row.raw) if not ignored(row, each)]
     raw, lowest, highest = row.raw[place], min(counted), max(counted)
     if not highest:
-        return Sum(gettext("no pods to be apart from"), "100", "100")
+        return Sum(gettext("no matching pods to count"), "100", "100")
     expression = f"100*({highest}+{lowest}-{raw})/{highest}"
     named = (
         f"100 \u00d7 ({highest_text(highest)} + {lowest_text(lowest)} \u2212 {raw_text(raw)})"

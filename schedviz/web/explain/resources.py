@@ -105,7 +105,7 @@ def by_shape(row: PluginScores, resources: Sequence[Held]) -> list[Sum]:
 
 
 def shape_at(shape: Sequence[tuple[int, int]], used: int) -> Sum:
-    name = gettext("on the shape")
+    name = gettext("score from the shape")
     before: tuple[int, int] | None = None
     for utilization, score in shape:
         if used <= utilization:

@@ -242,7 +242,7 @@ def copies_field() -> forms.IntegerField:
         initial=1,
         min_value=1,
         max_value=COPIES_AT_MOST,
-        help_text=format_lazy(_("At most {n}: all are stored at once, or none."), **most),
+        help_text=format_lazy(_("At most {n}. Either all are created, or none."), **most),
     )
 
 

@@ -18,13 +18,13 @@ class DisruptionBudgetForm(ManifestForm):
     selector = text_field(
         _("Selector"),
         placeholder="app=web",
-        help_text=_("Whose pods it protects: key=value, key in (a, b), !key."),
+        help_text=_("Selects the pods that it protects: key=value, key in (a, b), !key."),
     )
     min_available = text_field(
         verbatim("minAvailable"), length=40, help_text=_("A number or a percentage: 50%.")
     )
     max_unavailable = text_field(
-        verbatim("maxUnavailable"), length=40, help_text=_("Instead of minAvailable.")
+        verbatim("maxUnavailable"), length=40, help_text=_("Set this or minAvailable, not both.")
     )
     namespace = text_field(_("Namespace"), length=63)
     unhealthy = forms.ChoiceField(

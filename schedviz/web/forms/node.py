@@ -47,14 +47,14 @@ class NodeForm(ManifestForm):
     machine = forms.ChoiceField(label=_("Instance type"), required=False)
     zone = text_field(_("Zone"), length=63)
     zones = text_field(
-        _("Further zones"), help_text=_("Separated by commas; copies take turns in all zones.")
+        _("Further zones"), help_text=_("Separated by commas. The copies are spread evenly over all zones.")
     )
     cpu = text_field(_("CPU"), length=40)
     memory = text_field(_("Memory"), length=40)
     unschedulable = forms.BooleanField(label=_("Cordoned"), required=False)
     taints = text_field(_("Taints"), placeholder="dedicated=gpu:NoSchedule")
     labels = text_field(_("Labels"), placeholder="disk=ssd, gpu=true")
-    pods = text_field(_("Pods at most"), length=40)
+    pods = text_field(_("Maximum number of pods"), length=40)
     extended = text_field(_("Extended resources"), placeholder="nvidia.com/gpu=4")
 
     of_copies = ("copies", "zones")
@@ -75,7 +75,7 @@ class NodeForm(ManifestForm):
         }
         field = self.fields["machine"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, machine.label) for name, machine in MACHINES.items()] + [("", _("Your own"))]
+        field.choices = [(name, machine.label) for name, machine in MACHINES.items()] + [("", _("Custom"))]
         if self.exists:
             for name in self.of_copies:
                 del self.fields[name]

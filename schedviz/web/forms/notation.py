@@ -73,7 +73,7 @@ def pairs(text: str) -> dict[str, str]:
     for item in items(text):
         key, equals, value = item.partition("=")
         if not equals:
-            raise ValidationError(gettext("“%(item)s” is not key=value.") % {"item": item})
+            raise ValidationError(gettext("“%(item)s” does not have the form key=value.") % {"item": item})
         found[key.strip()] = value.strip()
     return found
 
@@ -84,7 +84,9 @@ def taints(text: str) -> list[dict[str, str]]:
     for item in items(text):
         rest, colon, effect = item.rpartition(":")
         if not colon or effect not in EFFECTS:
-            message = gettext("“%(item)s” is not key=value:Effect; the effects are %(effects)s.")
+            message = gettext(
+                "“%(item)s” does not have the form key=value:Effect. The effects are %(effects)s."
+            )
             raise ValidationError(message % {"item": item, "effects": ", ".join(EFFECTS)})
         key, equals, value = rest.partition("=")
         found.append({"key": key, **({"value": value} if equals else {}), "effect": effect})
@@ -265,7 +267,9 @@ def topology(text: str) -> Manifest:
     """ "app=web @ kubernetes.io/hostname" -> a labelSelector and a topologyKey."""
     selector, at, key = text.partition("@")
     if not at or not key.strip():
-        raise ValidationError(gettext("“%(text)s” is not selector @ topologyKey.") % {"text": text.strip()})
+        raise ValidationError(
+            gettext("“%(text)s” does not have the form selector @ topologyKey.") % {"text": text.strip()}
+        )
     return {"labelSelector": label_selector(selector), "topologyKey": key.strip()}
 
 

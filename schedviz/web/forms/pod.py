@@ -48,11 +48,11 @@ class PodForm(ManifestForm):
     cpu = text_field(_("CPU request"), length=40)
     memory = text_field(_("Memory request"), length=40)
     run_seconds = forms.IntegerField(
-        label=_("Runs for, seconds"),
+        label=_("Run time, seconds"),
         required=False,
         min_value=1,
         max_value=10**9,
-        help_text=_("Empty: until it is deleted."),
+        help_text=_("If this is empty, the pod runs until it is deleted."),
     )
     node_selector = text_field(_("Node selector"), placeholder="disk=ssd, zone=a")
     tolerations = text_field(_("Tolerations"), placeholder="dedicated=gpu:NoSchedule")
@@ -111,7 +111,7 @@ class PodForm(ManifestForm):
             ),
         ),
         (
-            _("More of the pod"),
+            _("More fields of the pod"),
             (
                 "namespace",
                 "labels",

@@ -17,7 +17,9 @@ class PriorityClassForm(ManifestForm):
     value = forms.IntegerField(
         label=_("Value"),
         required=False,
-        help_text=_("At most 1000000000. Pods of a higher value are scheduled first and may preempt others."),
+        help_text=_(
+            "At most 1000000000. Pods with a higher value are scheduled first and may preempt others."
+        ),
     )
     preemption_policy = forms.ChoiceField(
         label=_("Preemption policy"),

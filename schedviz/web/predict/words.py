@@ -26,9 +26,13 @@ def how(asked: GuessQuestion) -> str:
     """How to answer the question."""
     return {
         "next": gettext("Click a pod in the queue, or choose here."),
-        "nodes": gettext("Click every node that passes, or choose here. None is an answer, too."),
+        "nodes": gettext(
+            "Click every node that passes, or choose here. If no node passes, submit without a choice."
+        ),
         "winner": gettext("Click a node, or choose here."),
-        "victims": gettext("Click every pod that is evicted, or choose here. None is an answer, too."),
+        "victims": gettext(
+            "Click every pod that is evicted, or choose here. If no pod is evicted, submit without a choice."
+        ),
     }[asked.kind]
 
 
@@ -47,7 +51,8 @@ def why(kind: Kind, decision: Decision) -> str:
     pod = fmt.pod_name(decision.pod)
     if kind == "next":
         text = gettext(
-            "%(pod)s has priority %(priority)s. activeQ goes by priority, then by how long a pod is queued."
+            "%(pod)s has priority %(priority)s. activeQ is sorted by priority, then by the time when a "
+            "pod was queued."
         )
         return text % {"pod": pod, "priority": fmt.number(decision.priority)}
     if kind == "nodes":
@@ -60,8 +65,8 @@ def why(kind: Kind, decision: Decision) -> str:
             for reason in failure.reasons
         ]
         text = ngettext("%(n)s of %(total)s nodes passes", "%(n)s of %(total)s nodes pass", passed)
-        parts = {"counted": text % {"n": passed, "total": total}, "told": fmt.listed(failures)}
-        return (gettext("%(counted)s; %(told)s.") if failures else gettext("%(counted)s.")) % parts
+        parts = {"counted": text % {"n": passed, "total": total}, "reasons": fmt.listed(failures)}
+        return (gettext("%(counted)s; %(reasons)s.") if failures else gettext("%(counted)s.")) % parts
     if kind == "winner":
         scores = score_table.scores(decision)
         return scores.sentence if scores else cycle.headline(decision)
@@ -87,39 +92,44 @@ def slip(grade: Grade, decision: Decision) -> str:
         return ""
     return {
         "not-active": gettext("Only pods in activeQ are popped: %(subject)s is in %(detail)s."),
-        "gated": gettext("%(subject)s has a scheduling gate: it is not queued at all."),
+        "gated": gettext("%(subject)s has a scheduling gate, so it is not in activeQ."),
         "size-or-age": gettext(
-            "Priority counts before size and age: %(subject)s has %(detail)s, %(pod)s has %(priority)s."
+            "activeQ compares priority first; size does not count: %(subject)s has %(detail)s, %(pod)s "
+            "has %(priority)s."
         ),
         "queued-later": gettext("Their priority is the same: %(subject)s is behind %(pod)s in the queue."),
         "taint": gettext("%(subject)s has a taint that %(pod)s does not tolerate (%(detail)s)."),
-        "cordoned": gettext("%(subject)s is cordoned: it takes no new pods."),
+        "cordoned": gettext("%(subject)s is cordoned: no new pods are scheduled to it."),
         "plugin": gettext("%(subject)s does not pass %(detail)s."),
         "sum-of-nodes": gettext(
-            "Free room does not add up over nodes: a pod needs all of it on one (%(subject)s: %(detail)s)."
+            "Free resources of several nodes do not add up: one node must fit the whole pod "
+            "(%(subject)s: %(detail)s)."
         ),
         "lower-priority": gettext(
-            "Filters count every pod on %(subject)s, those of lower priority too. "
-            "Preemption comes later, if no node passes."
+            "Filters count every pod on %(subject)s, also those with lower priority. Preemption "
+            "follows only if no node passes."
         ),
         "limits": gettext(
-            "Limits do not count: %(subject)s has room by requests, which is all the filter looks at."
+            "Limits do not count. The filter compares only requests, and by requests %(subject)s has "
+            "enough free resources."
         ),
         "missed": gettext("%(subject)s passes every filter."),
         "room-only": gettext(
-            "Free room is one score of several: %(subject)s leads there, but %(detail)s decided."
+            "Free resources are one score of several: %(subject)s has the best one, but %(detail)s decided."
         ),
-        "scores": gettext("%(subject)s loses most in %(detail)s."),
+        "scores": gettext("%(subject)s has a lower score mainly because of %(detail)s."),
         "not-lower": gettext(
             "Only pods of lower priority are evicted: %(subject)s has %(detail)s, %(pod)s has %(priority)s."
         ),
-        "several-nodes": gettext("Preemption frees one node. These are on several: %(detail)s."),
+        "several-nodes": gettext(
+            "Preemption evicts pods from one node only. These are on several: %(detail)s."
+        ),
         "pdb-wall": gettext(
             "Preemption avoids violating a PodDisruptionBudget, but may violate it. %(subject)s is evicted."
         ),
-        "too-many": gettext("Fewer victims are enough: %(subject)s stays."),
-        "too-few": gettext("That frees too little: %(subject)s is evicted, too."),
+        "too-many": gettext("Fewer victims are enough: %(subject)s is not evicted."),
+        "too-few": gettext("That frees too few resources: %(subject)s is evicted, too."),
         "other-node": gettext("The rules do not choose %(subject)s. %(detail)s"),
-        "nobody": gettext("Evicting pods of lower priority frees enough, so the pod preempts."),
-        "no-help": gettext("Evicting does not help here, or is not allowed."),
+        "nobody": gettext("Evicting pods with lower priority frees enough resources, so the pod preempts."),
+        "no-help": gettext("Evicting pods would not make enough resources free, or is not allowed."),
     }[grade.slip] % values

@@ -27,22 +27,26 @@ TITLES: Final = {
     "pending": gettext_noop("Pods pending"),
     "requested": gettext_noop("Requested of {resource}"),
     "fragmentation": gettext_noop("Fragmentation"),
-    "load-deviation": gettext_noop("Spread over nodes"),
-    "zone-deviation": gettext_noop("Spread over zones"),
+    "load-deviation": gettext_noop("Load deviation between nodes"),
+    "zone-deviation": gettext_noop("Load deviation between zones"),
     "preempted": gettext_noop("Pods preempted"),
 }
 MEANINGS: Final = {
-    "pending": gettext_noop("Pods without a node that no scheduling gate holds back."),
-    "requested": gettext_noop("Requests of the pods on ready nodes, of what these have allocatable."),
+    "pending": gettext_noop("Pods without a node, except pods with a scheduling gate."),
+    "requested": gettext_noop(
+        "Requests of the pods on ready nodes, as a share of what these nodes have allocatable."
+    ),
     "fragmentation": gettext_noop(
-        "Of the CPU and memory that is free on ready nodes, the share on nodes that would not take one more "
-        "pod of {pod}: the largest of this workload that fits on an empty node."
+        "Share of the free CPU and memory that is on nodes where one more pod of {pod} would not fit. "
+        "That is the largest pod of this workload that fits on an empty node. Only ready nodes count."
     ),
     "load-deviation": gettext_noop(
-        "Standard deviation of the nodes' load, the larger of a node's requested shares of CPU and memory: "
-        "0 = all alike."
+        "Standard deviation of the nodes' load. The load of a node is its requested share of CPU or of "
+        "memory, whichever is larger. 0 = all nodes have the same load."
     ),
-    "zone-deviation": gettext_noop("The same over zones, a zone's load being the mean of its nodes'."),
+    "zone-deviation": gettext_noop(
+        "Standard deviation of the zones' load. The load of a zone is the mean of its nodes' loads."
+    ),
     "preempted": gettext_noop("Victims of preemption so far."),
 }
 """By the part of the curve's name before the colon."""
@@ -52,7 +56,7 @@ DIFFERENCES: Final = {
     "outcome": gettext_noop("the same pod had another result"),
     "node": gettext_noop("the same pod got another node"),
     "victims": gettext_noop("the same pod on the same node had other victims"),
-    "none": gettext_noop("only one side went on"),
+    "none": gettext_noop("only one side had another cycle"),
 }
 
 

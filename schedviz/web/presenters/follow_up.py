@@ -64,7 +64,7 @@ def outcome(events: Sequence[trace.Event], manifest: Manifest) -> tuple[State, s
         text = gettext("%(pod)s was bound to %(node)s.")
         return "helped", text % {"pod": pod, "node": node_name(node)}, 0
     if nominated:
-        text = gettext("%(pod)s is nominated to %(node)s and waits until its victims are gone.")
+        text = gettext("%(pod)s is nominated to %(node)s and waits until its victims have terminated.")
         return "nominated", text % {"pod": pod, "node": node_name(nominated)}, 0
     for event in reversed(events):
         if isinstance(event, trace.Unschedulable | trace.BindFailed | trace.SchedulerError):
@@ -84,5 +84,5 @@ def taken_by_others(events: Sequence[Numbered], node: str, pod: str, after: int,
     ]
     if not others:
         return []
-    text = gettext("%(pods)s took the room on %(node)s.")
+    text = gettext("%(pods)s took the resources on %(node)s.")
     return [text % {"pods": names(others), "node": node_name(node)}]

@@ -25,16 +25,18 @@ def present_stages(pipeline: Pipeline | None) -> list[StageView]:
     """The stages from the watch to the event handlers; empty before the first leader."""
     if pipeline is None:
         return []
-    lists = gettext("objects in, %(lists)s lists, up to version %(version)s")
+    lists = gettext("objects received, %(lists)s lists, resourceVersion %(version)s")
     return [
         present_stage(
             "reflector", pipeline.reflector, lists % {"lists": pipeline.lists, "version": pipeline.version}
         ),
         present_stage(
-            "delta FIFO", pipeline.delta_fifo, gettext("deltas out, %(n)s wait") % {"n": pipeline.waiting}
+            "delta FIFO",
+            pipeline.delta_fifo,
+            gettext("deltas processed, %(n)s waiting") % {"n": pipeline.waiting},
         ),
         present_stage("indexer", pipeline.indexer, gettext("objects cached")),
-        present_stage("handlers", pipeline.handlers, gettext("calls")),
+        present_stage("handlers", pipeline.handlers, gettext("handler calls")),
     ]
 
 

@@ -31,20 +31,21 @@ def later_turn(
         match event:
             case trace.Nominated(cycle=cycle, node=node) if cycle > decision.cycle and node != found.chosen:
                 text = gettext(
-                    "%(pod)s made room on %(freed)s, then preempted again on %(node)s (cycle %(cycle)s)."
+                    "%(pod)s preempted pods on %(freed)s, then again on %(node)s (cycle %(cycle)s)."
                 )
                 return text % {**values, "node": node_name(node), "cycle": cycle}
             case trace.Bound(cycle=cycle, node=node) if node == found.chosen:
-                text = gettext("%(pod)s ran on %(freed)s from cycle %(cycle)s on.")
+                text = gettext("%(pod)s was bound to %(freed)s in cycle %(cycle)s.")
                 return text % {**values, "cycle": cycle}
             case trace.Bound(cycle=cycle, node=node):
                 why = reason(find(cycle), found.chosen)
                 text = gettext(
-                    "%(pod)s made room on %(freed)s, then ran on %(node)s (cycle %(cycle)s), because: %(why)s"
+                    "%(pod)s preempted pods on %(freed)s, then was bound to %(node)s (cycle "
+                    "%(cycle)s), because: %(why)s"
                 )
                 return text % {**values, "node": node_name(node), "cycle": cycle, "why": why}
             case trace.PodRemoved():
-                return gettext("%(pod)s was deleted before it ran.") % values
+                return gettext("%(pod)s was deleted before it was bound.") % values
             case _:
                 pass
     return ""
@@ -53,5 +54,5 @@ def later_turn(
 def reason(decision: Decision | None, freed: str) -> str:
     """Why the cycle that bound the pod did not choose the freed node."""
     if decision is None or freed not in decision.nodes:
-        return gettext("%(node)s was not among the nodes any more.") % {"node": node_name(freed)}
+        return gettext("%(node)s no longer existed.") % {"node": node_name(freed)}
     return comparison_sentence(compare_nodes(decision, freed))

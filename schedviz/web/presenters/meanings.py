@@ -20,14 +20,14 @@ REASONS: Final[Patterns] = [
             r"Insufficient (?P<what>.+)",
             gettext_noop("Less %(what)s is free (allocatable less all requests) than the pod requests."),
         ),
-        (r"Too many pods", gettext_noop("The node holds as many pods as it allows.")),
+        (r"Too many pods", gettext_noop("The node already has its maximum number of pods.")),
         (
             r"node\(s\) had untolerated taint (?P<what>.+)",
             gettext_noop("The pod has no toleration for the taint %(what)s."),
         ),
         (
             r"node\(s\) were unschedulable",
-            gettext_noop("The node is cordoned: spec.unschedulable keeps new pods out."),
+            gettext_noop("The node is cordoned: with spec.unschedulable, no new pods are scheduled to it."),
         ),
         (
             r"node\(s\) didn't match the requested node name",
@@ -43,11 +43,13 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"pod affinity terms conflict",
-            gettext_noop("The pod's node affinity contradicts itself: no node can match it."),
+            gettext_noop(
+                "The terms of the pod's node affinity contradict each other: no node can match them."
+            ),
         ),
         (
             r"node\(s\) didn't have free ports for the requested pod ports",
-            gettext_noop("A hostPort that the pod wants is taken by a pod on the node."),
+            gettext_noop("A hostPort that the pod requests is in use by a pod on the node."),
         ),
         (
             r"node\(s\) didn't match pod affinity rules",
@@ -67,7 +69,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) didn't match pod topology spread constraints \(missing required label\)",
-            gettext_noop("The node lacks the label that a topology spread constraint counts by."),
+            gettext_noop("The node lacks the label that is the topologyKey of a topology spread constraint."),
         ),
         (
             r"node\(s\) had no available disk",
@@ -83,11 +85,13 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) didn't find available persistent volumes to bind",
-            gettext_noop("No free volume that suits the pod's claim can be reached from the node."),
+            gettext_noop("No available volume that the node can reach matches the pod's claim."),
         ),
         (
             r"node\(s\) did not have enough free storage",
-            gettext_noop("The storage that the node can reach has too little room for the pod's claim."),
+            gettext_noop(
+                "The storage that the node can reach has too little free capacity for the pod's claim."
+            ),
         ),
         (
             r"node\(s\) unavailable due to one or more pvc\(s\) bound to non-existent pv\(s\)",
@@ -95,7 +99,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"node\(s\) had no available volume zone",
-            gettext_noop("The pod's volume lies in another zone than the node."),
+            gettext_noop("The pod's volume is in another zone than the node."),
         ),
         (
             r"node\(s\) exceed max volume count",
@@ -150,7 +154,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"Preemption is not helpful for scheduling",
-            gettext_noop("Evicting pods would not make the node fit."),
+            gettext_noop("Evicting pods from the node would not make the pod fit."),
         ),
         (
             r"not eligible due to preemptionPolicy=Never\.",
@@ -162,7 +166,7 @@ REASONS: Final[Patterns] = [
         ),
         (
             r"rejected due to timeout after waiting (?P<what>\S+) at plugin .+",
-            gettext_noop("It waited on Permit for %(what)s, and was not approved."),
+            gettext_noop("It waited on Permit for %(what)s and was not approved."),
         ),
     )
 ]
@@ -184,7 +188,7 @@ CONDITIONS: Final = {
     ("Ready", "PodCompleted"): gettext_noop("The pod has succeeded."),
     ("Ready", "PodFailed"): gettext_noop("The pod has failed."),
     ("Ready", "NodeNotReady"): gettext_noop("Its node is not ready."),
-    ("Ready", "KubeletReady"): gettext_noop("The node's kubelet reports and takes pods."),
+    ("Ready", "KubeletReady"): gettext_noop("The node's kubelet reports its status and accepts pods."),
     ("Ready", "NodeStatusUnknown"): gettext_noop("The node's kubelet has stopped reporting."),
     ("DisruptionTarget", "PreemptionByScheduler"): gettext_noop(
         "A pod of higher priority preempts this pod."
@@ -193,10 +197,10 @@ CONDITIONS: Final = {
         "The pod does not tolerate a NoExecute taint of its node."
     ),
     ("DisruptionTarget", "EvictionByEvictionAPI"): gettext_noop(
-        "Somebody asked the API server to evict the pod, as a drain does."
+        "The pod was evicted through the eviction API, as kubectl drain does it."
     ),
     ("DisruptionTarget", "TerminationByKubelet"): gettext_noop(
-        "The kubelet ended the pod, as its node runs short of a resource."
+        "The kubelet terminated the pod, because its node is low on a resource."
     ),
     ("MemoryPressure", "True"): gettext_noop("The node is short of memory."),
     ("MemoryPressure", "False"): gettext_noop("The node has enough memory."),
@@ -224,7 +228,7 @@ EVENTS: Final = {
     "Preempted": gettext_noop("The pod is preempted: one of higher priority needs its resources."),
     "FailedScheduling": gettext_noop("The scheduling attempt failed."),
     "FailedCreate": gettext_noop("The API server refused what the controller wanted to create."),
-    "FailedSync": gettext_noop("A component failed while it handled this object. It tries again."),
+    "FailedSync": gettext_noop("A component failed while it processed this object. It will try again."),
 }
 
 CAUSES: Final[Patterns] = [
@@ -232,18 +236,18 @@ CAUSES: Final[Patterns] = [
     for pattern, sentence in (
         (r"taint (?P<what>.+)", gettext_noop("it does not tolerate the taint %(what)s")),
         (r"low on (?P<what>.+)", gettext_noop("the node is low on %(what)s")),
-        (r"its claim is gone", gettext_noop("its claim is gone")),
-        (r"(?P<what>.+) is gone", gettext_noop("%(what)s is gone")),
+        (r"its claim is gone", gettext_noop("its claim no longer exists")),
+        (r"(?P<what>.+) is gone", gettext_noop("%(what)s no longer exists")),
         (r"(?P<what>.+) is to go after this", gettext_noop("%(what)s is deleted after this")),
         (r"the Job is over: (?P<what>.+)", gettext_noop("the Job is finished: %(what)s")),
-        (r"replaced by the next", gettext_noop("replaced by the next")),
-        (r"more than the history's limit", gettext_noop("more than the history's limit")),
-        (r"failed, or not wanted on its node", gettext_noop("failed, or not wanted on its node")),
-        (r"of an older template", gettext_noop("of an older template")),
+        (r"replaced by the next", gettext_noop("replaced by the next Job")),
+        (r"more than the history's limit", gettext_noop("over the history limit")),
+        (r"failed, or not wanted on its node", gettext_noop("failed, or must not run on its node")),
+        (r"of an older template", gettext_noop("created from an older template")),
         (r"suspended", gettext_noop("suspended")),
-        (r"more than its parallelism", gettext_noop("more than its parallelism")),
+        (r"more than its parallelism", gettext_noop("over the Job's parallelism")),
         (r"its ttlSecondsAfterFinished has passed", gettext_noop("its ttlSecondsAfterFinished has passed")),
-        (r"more than the replicas asked for", gettext_noop("more than the replicas asked for")),
+        (r"more than the replicas asked for", gettext_noop("over the number of replicas")),
         (r"finished, and will be created again", gettext_noop("finished, and will be created again")),
     )
 ]

@@ -219,7 +219,7 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
         case "terminating":
             return gettext("terminating")
         case "ghost":
-            return gettext("nominated here, waits for room")
+            return gettext("nominated, waits for resources")
 
 
 def pod_title(pod: PodRecord, words: str) -> str:

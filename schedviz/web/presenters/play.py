@@ -71,8 +71,8 @@ def victim_steps(preemptor: str, candidate: Candidate) -> Iterator[PlayStep]:
     yield step(
         stage,
         ngettext(
-            "The one pod of lower priority is removed. %(pod)s fits now.",
-            "All %(n)s pods of lower priority are removed. %(pod)s fits now.",
+            "The one pod with lower priority is removed. %(pod)s fits now.",
+            "All %(n)s pods with lower priority are removed. %(pod)s fits now.",
             count,
         )
         % {"n": count, "pod": preemptor},
@@ -150,8 +150,8 @@ def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iter
     sentence = preemption.preemption_sentence(decision)
     yield step(Stage(chosen, title), f"{sentence} {others}".strip(), places)
     text = ngettext(
-        "%(pod)s is nominated to %(node)s, and waits until the victim is gone: %(victims)s.",
-        "%(pod)s is nominated to %(node)s, and waits until the %(n)s victims are gone: %(victims)s.",
+        "%(pod)s is nominated to %(node)s and waits until the victim has terminated: %(victims)s.",
+        "%(pod)s is nominated to %(node)s and waits until the %(n)s victims have terminated: %(victims)s.",
         len(chosen.victims),
     )
     names = [fmt.pod_name(each.pod) for each in chosen.victims]
@@ -161,7 +161,7 @@ def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iter
         "n": len(names),
         "victims": fmt.listed(names[:PODS_AT_MOST]) + (", …" if len(names) > PODS_AT_MOST else ""),
     }
-    yield step(Stage(chosen, gettext("What follows")), text % values, places)
+    yield step(Stage(chosen, gettext("What happens next")), text % values, places)
 
 
 def other_candidates(found: Preemption) -> str:

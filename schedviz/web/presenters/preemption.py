@@ -42,7 +42,7 @@ SENTENCES: Final = {
     3: gettext_noop("Rule 3 decided: %(node)s has the smallest sum of victim priorities."),
     4: gettext_noop("Rule 4 decided: %(node)s needs the fewest victims, %(figure)s."),
     5: gettext_noop("Rule 5 decided: %(node)s's most important victim started latest, at %(figure)s."),
-    6: gettext_noop("All five rules leave more than one node: the seed picks %(node)s."),
+    6: gettext_noop("All five rules leave more than one node: %(node)s is selected at random."),
 }
 
 
@@ -173,7 +173,7 @@ def preemption_sentence(decision: Decision) -> str:
         reason = meanings.reason_meaning(found.ineligible_reason) or found.ineligible_reason
         return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
-        return gettext("No node would fit without its pods of lower priority.")
+        return gettext("Even without the pods with lower priority, no node would fit.")
     chosen = next((each for each in found.candidates if each.node == found.chosen), None)
     if chosen is None or found.rule == 0:
         return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}

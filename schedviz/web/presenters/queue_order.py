@@ -65,8 +65,8 @@ def ties(ordered: Sequence[LaneEntry]) -> list[Tie]:
 def _rule_in_words(entries: Sequence[LaneEntry]) -> tuple[str, str]:
     """The rule that orders pods of the same priority, and its explanation."""
     undefined = gettext(
-        "Kubernetes does not define the order of pods that are equal in this, too. Here it is the order in "
-        "which the scheduler received them."
+        "If this is equal, too, Kubernetes does not define the order. This simulator uses the order in "
+        "which the scheduler received the pods."
     )
     if entries[0].sort_key:
         return gettext("same sort key: as received"), undefined

@@ -40,7 +40,7 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
     ),
     "node(s) didn't match pod topology spread constraints": lambda n: ngettext(
         "%(n)s does not match its topology spread constraints",
-        "%(n)s does not match its topology spread constraints",
+        "%(n)s do not match its topology spread constraints",
         n,
     ),
     "node(s) didn't match pod topology spread constraints (missing required label)": lambda n: ngettext(
@@ -49,7 +49,7 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
         n,
     ),
     "node(s) didn't match the requested node name": lambda n: ngettext(
-        "%(n)s is not the node that it names", "%(n)s are not the node that it names", n
+        "%(n)s is not the node in its spec.nodeName", "%(n)s are not the node in its spec.nodeName", n
     ),
     "node(s) didn't match scheduler-enforced node affinity": lambda n: ngettext(
         "%(n)s does not match the profile's affinity", "%(n)s do not match the profile's affinity", n

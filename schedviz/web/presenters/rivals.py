@@ -28,19 +28,19 @@ def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: 
     values = {"n": len(others), "m": len(first), "pods": names([entry.pod for entry in first])}
     if not first:
         text = ngettext(
-            "%(n)s other pod waits for the same room, and is popped after it.",
-            "%(n)s other pods wait for the same room, and are popped after it.",
+            "%(n)s other pod waits for the same resources and is popped after it.",
+            "%(n)s other pods wait for the same resources and are popped after it.",
             len(others),
         )
     elif len(first) == len(others):
         text = ngettext(
-            "%(n)s other pod waits for the same room and is popped before it: %(pods)s.",
-            "%(n)s other pods wait for the same room and are popped before it: %(pods)s.",
+            "%(n)s other pod waits for the same resources and is popped before it: %(pods)s.",
+            "%(n)s other pods wait for the same resources and are popped before it: %(pods)s.",
             len(others),
         )
     else:
         text = gettext(
-            "%(n)s other pods wait for the same room. Popped before it: %(m)s of them, namely %(pods)s."
+            "%(n)s other pods wait for the same resources. %(m)s of them are popped before it: %(pods)s."
         )
     return text % values
 

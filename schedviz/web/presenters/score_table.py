@@ -88,7 +88,7 @@ def score_sentence(decision: Decision, best: list[int]) -> str:
     """Why the selected node won, in a sentence."""
     top = decision.totals[best[0]]
     if len(decision.tied) > 1:
-        return gettext("%(n)s nodes share the best total, %(total)s: the seed picks %(node)s.") % {
+        return gettext("%(n)s nodes have the best total, %(total)s: %(node)s is selected at random.") % {
             "n": len(decision.tied),
             "total": top,
             "node": node_name(decision.selected),

@@ -90,7 +90,9 @@ class EventSentences:
             case trace.Filtered(feasible=0):
                 return None  # the next event has the reasons
             case trace.WatchRelisted():
-                text = gettext("The watch broke; {} objects were listed again, {} known ones are gone.")
+                text = gettext(
+                    "The watch was interrupted; {} objects were listed again, {} were deleted meanwhile."
+                )
                 return "quiet", format_html(text, event.objects, event.gone)
             case trace.CycleCutOff():
                 text = gettext("Cycle {} of {} was interrupted before {}; the pod is tried again.")
@@ -103,7 +105,7 @@ class EventSentences:
             case trace.Scored():
                 text = gettext("Score: {} has the best total, {}.")
                 if event.tied > 1:
-                    text = gettext("Score: {} chosen at random among {} nodes with the best total, {}.")
+                    text = gettext("Score: {} selected at random among {} nodes with the best total, {}.")
                     return "", format_html(text, self.node(event.node), event.tied, event.total)
                 return "", format_html(text, self.node(event.node), event.total)
             case trace.Bound():
@@ -132,7 +134,7 @@ class EventSentences:
             case trace.Nominated():
                 return self.nominated(event)
             case trace.VictimDeleted():
-                text = gettext("{} evicted from {} for {}; it terminates within {} s.")
+                text = gettext("{} evicted from {} for {}; its grace period is {} s.")
                 return "warn", format_html(
                     text,
                     self.pod(event.pod),
@@ -161,15 +163,15 @@ class EventSentences:
                     text, self.pod(event.pod), self.node(event.node), in_english(event.phase)
                 )
             case trace.PodEvicted():
-                text = gettext("{} has to leave {}: {}.")
+                text = gettext("{} evicted from {}: {}.")
                 reason = meanings.cause_text(event.reason)
                 return "warn", format_html(text, self.pod(event.pod), self.node(event.node), reason)
             case trace.PodRemoved() if event.node:
                 return "quiet", format_html(
-                    gettext("{} is gone from {}."), self.pod(event.pod), self.node(event.node)
+                    gettext("{} was removed from {}."), self.pod(event.pod), self.node(event.node)
                 )
             case trace.PodRemoved():
-                return "quiet", format_html(gettext("{} is gone."), self.pod(event.pod))
+                return "quiet", format_html(gettext("{} was removed."), self.pod(event.pod))
             case trace.ObjectsCreated():
                 return "quiet", format_html(
                     gettext("{} creates {}."),
@@ -200,12 +202,12 @@ class EventSentences:
                     gettext("{} cannot continue: {}"), in_english(event.controller), in_english(event.message)
                 )
             case trace.ControllerPostponed():
-                text = gettext("{} acted {} times at one moment; it goes on at {}.")
+                text = gettext("{} ran {} times at the same moment; it continues at {}.")
                 return "bad", format_html(
                     text, in_english(event.controller), event.runs, fmt.clock(event.until)
                 )
             case trace.ObjectUnreadable():
-                text = gettext("{} does not match its kind and is ignored: {}")
+                text = gettext("{} does not match the schema of its kind and is ignored: {}")
                 name = fmt.listed([f"{event.resource.partition('.')[0]} {event.key}"])
                 return "bad", format_html(text, in_english(name), in_english(event.message))
             case _:
@@ -238,7 +240,7 @@ class EventSentences:
             return "", format_html(gettext("{} enters {} ({})."), pod, target, why)
         source = queue.title(event.source)
         if event.plugin:
-            text = gettext("{} moves from {} to {}: {}, {} says it may fit now.")
+            text = gettext("{} moves from {} to {} after {}: according to {}, it may fit now.")
             return "", format_html(text, pod, source, target, why, in_english(event.plugin))
         return "", format_html(gettext("{} moves from {} to {} ({})."), pod, source, target, why)
 

@@ -69,7 +69,7 @@ def looked_at(decision: Decision) -> dict[str, Verdict]:
 
 def victims_text(victims: int, pdb_violations: int) -> str:
     text = ngettext("%(n)s victim", "%(n)s victims", victims) % {"n": victims}
-    return gettext("%(victims)s, breaks a PDB") % {"victims": text} if pdb_violations else text
+    return gettext("%(victims)s, violates a PDB") % {"victims": text} if pdb_violations else text
 
 
 def short_reason(reason: str) -> str:

@@ -102,9 +102,12 @@ def comparison_sentence(found: NodeComparison) -> str:
             "plugin": found.failure.plugin,
         }
     if found.how == "unseen" or found.totals is None:
-        return gettext("No scores: %(other)s was not scored beside %(node)s.") % values
+        return (
+            gettext("There are no scores to compare: %(other)s was not scored together with %(node)s.")
+            % values
+        )
     if found.how == "lot":
-        return gettext("%(node)s and %(other)s have the same total, and the seed picks %(node)s.") % values
+        return gettext("%(node)s and %(other)s have the same total; %(node)s is selected at random.") % values
     values["lead"] = fmt.number(found.totals[0] - found.totals[1])
     deciders = [each.plugin for each in found.differences if each.decides]
     if len(deciders) == 1:
@@ -118,7 +121,7 @@ def comparison_sentence(found: NodeComparison) -> str:
             "%(node)s is ahead by %(lead)s. Without any one of %(plugins)s it would not have been ahead."
         )
         return text % {**values, "plugins": fmt.listed(deciders)}
-    text = gettext("%(node)s is ahead by %(lead)s. No single plugin decided; %(plugin)s gave the most of it.")
+    text = gettext("%(node)s is ahead by %(lead)s. No single plugin decided; %(plugin)s contributed most.")
     return text % {**values, "plugin": found.differences[0].plugin}
 
 
@@ -152,33 +155,37 @@ def present_eviction(decision: Decision, victim: str, base: str) -> EvictionView
 
 def eviction_reasons(found: Eviction) -> Sequence[str]:
     values = {
-        "mine": fmt.number(found.priority),
-        "theirs": fmt.number(found.preemptor_priority),
+        "low": fmt.number(found.priority),
+        "high": fmt.number(found.preemptor_priority),
         "pod": fmt.pod_name(found.preemptor),
         "node": node_name(found.node),
     }
     texts = [
-        gettext("Its priority, %(mine)s, is lower than that of %(pod)s, %(theirs)s: so it could be evicted.")
+        gettext("Its priority, %(low)s, is lower than that of %(pod)s, %(high)s, so it could be evicted.")
         % values
     ]
     if found.turn:
         text = gettext(
-            "The scheduler simulated %(node)s without all pods of lower priority, and put them back one by "
-            "one, the most important first. It was number %(turn)s of %(n)s: with it, %(pod)s did not fit."
+            "The scheduler simulated %(node)s without its pods with lower priority, and put them back "
+            "one by one, the most important first. This pod was number %(turn)s of %(n)s: with it, "
+            "%(pod)s did not fit."
         )
         texts.append(text % {**values, "turn": found.turn, "n": len(found.tried)})
     if found.violates_pdb:
         texts.append(
-            gettext("Its PodDisruptionBudget was violated: preemption respects a budget only where possible.")
+            gettext(
+                "Its PodDisruptionBudget was violated: preemption respects PodDisruptionBudgets only "
+                "where possible."
+            )
         )
     return texts
 
 
 PREVENTIONS: Final = {
-    "priority": gettext_noop("A priority of its own of {after} instead of {before}."),
-    "budget": gettext_noop("A PodDisruptionBudget for {what} that allows no disruption."),
-    "request": gettext_noop("A smaller preemptor: {what} {after} instead of {before}."),
-    "preemptor-priority": gettext_noop("A preemptor with a priority of {after} instead of {before}."),
+    "priority": gettext_noop("This pod has priority {after} instead of {before}."),
+    "budget": gettext_noop("A PodDisruptionBudget for {what} allows no disruption."),
+    "request": gettext_noop("The preemptor requests less: {what} {after} instead of {before}."),
+    "preemptor-priority": gettext_noop("The preemptor has priority {after} instead of {before}."),
 }
 
 

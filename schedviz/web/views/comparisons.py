@@ -33,7 +33,7 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
     except form.InvalidField as invalid:
         return _form(request, {invalid.field: str(invalid)})
     except TooManyJobs:
-        return _form(request, {"": gettext("Others are comparing just now. Try again in a minute.")})
+        return _form(request, {"": gettext("Too many comparisons are running. Try again in a minute.")})
     return redirect("comparison", job.id)
 
 
@@ -67,7 +67,7 @@ def _jobs() -> JobStore[ComparisonJob]:
 def _find(number: str) -> ComparisonJob:
     job = _jobs().read(number)
     if job is None:
-        raise Http404(gettext("This comparison is not kept any more. Make it again."))
+        raise Http404(gettext("This comparison is no longer stored. Run it again."))
     return job
 
 

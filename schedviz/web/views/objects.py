@@ -90,7 +90,7 @@ def show_gone(request: HttpRequest, sandbox: Source, key: str, acted: str) -> Ht
     """The panel of a deleted pod, as long as the trace has events of it."""
     view = details.gone_pod(sandbox, key, address(sandbox))
     if view is None:
-        return missing_panel(request, sandbox, gettext("Pod %(key)s is gone.") % {"key": key})
+        return missing_panel(request, sandbox, gettext("Pod %(key)s no longer exists.") % {"key": key})
     context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
     return panel(request, sandbox, "panels/gone.html", context)
 
@@ -151,7 +151,7 @@ def show_node(
 ) -> HttpResponse:
     view = details.node_detail(sandbox, node, address(sandbox))
     if view is None:
-        return missing_panel(request, sandbox, gettext("Node %(node)s is gone.") % {"node": node})
+        return missing_panel(request, sandbox, gettext("Node %(node)s no longer exists.") % {"node": node})
     subject = gettext("Node %(node)s") % {"node": node}
     context = {"view": view, "error": error, "acted": acted, "drained": drained, "subject": subject}
     return panel(request, sandbox, "panels/node.html", context, 422 if error else 200)

@@ -67,7 +67,7 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
         earlier = predict_state(source, room)
         changed = act(request, earlier, with_last_grade(earlier, viewer_state))
         if changed is None:
-            return HttpResponseBadRequest(gettext("That cannot be chosen."), content_type="text/plain")
+            return HttpResponseBadRequest(gettext("This choice is not possible."), content_type="text/plain")
         viewer_state = changed
         if not is_htmx(request):
             response: HttpResponse = redirect("predict", name)
@@ -230,7 +230,7 @@ def idle(state: PredictState) -> str:
     waiting = {entry.lane for entry in state.picture.lanes.values()}
     if waiting & {"activeQ", "backoffQ"}:
         return gettext("There is only one possible answer.")
-    return gettext("No pod waits in activeQ. Create one, or let time run.")
+    return gettext("No pod waits in activeQ. Create one, or resume time.")
 
 
 def is_same_step(one: str, other: str) -> bool:

@@ -118,7 +118,7 @@ MOMENT: Final = "X-Moment"
 
 
 def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:
-    message = gettext("Cycle %(number)s is not kept any more, or has not happened yet.") % {"number": number}
+    message = gettext("Cycle %(number)s is no longer stored, or has not happened yet.") % {"number": number}
     if not is_htmx(request):
         raise Http404(message)
     return panel(request, source, "panels/missing.html", {"message": message})

@@ -35,7 +35,8 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         gettext("Apply"),
         reverse("scheduler", args=[name]),
         hint=gettext(
-            "Apply restarts the scheduler with it: bound pods stay where they are, and the queue is rebuilt."
+            "Apply restarts the scheduler with this configuration. Bound pods stay on their nodes, and "
+            "the queue is rebuilt."
         ),
         original=to_yaml([start]),
         add=gettext("Add a profile"),

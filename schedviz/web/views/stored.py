@@ -77,7 +77,7 @@ def show_object(
 
 
 def missing(request: HttpRequest, sandbox: Current, kind: Resource, key: str) -> HttpResponse:
-    message = gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key}
+    message = gettext("%(kind)s %(key)s no longer exists.") % {"kind": kind.kind, "key": key}
     if not is_htmx(request):
         raise Http404(message)
     return panel(request, sandbox, "panels/missing.html", {"message": message})
@@ -104,7 +104,7 @@ def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpRespon
     stored = source.get(kind.id, key)
     posted = posted_by(request)
     if stored is None and posted is None:
-        raise Http404(gettext("%(kind)s %(key)s is gone.") % {"kind": kind.kind, "key": key})
+        raise Http404(gettext("%(kind)s %(key)s no longer exists.") % {"kind": kind.kind, "key": key})
     start = parse_or_none((posted or {}).get("original", "")) or editable(kind, stored or {})
     both = FormAndYaml(form_for(kind.kind), source, start, posted, exists=True)
     title = gettext("Edit %(kind)s %(key)s") % {"kind": kind.kind, "key": key.removeprefix("default/")}
