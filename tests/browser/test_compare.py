@@ -19,7 +19,7 @@ def form(page: Page) -> Page:
 
 
 def test_the_plain_line_beside_todays_queue_says_who_starves_and_where_the_two_part(form: Page) -> None:
-    form.get_by_label("What runs").select_option(label="Why the queue knows priorities")
+    form.get_by_label("Objects to run").select_option(label="Starvation in a FIFO queue")
     form.get_by_label("Simulated time").fill("2 minutes")
     form.get_by_role("button", name="Compare").click()
     expect(form.locator(".wrong .error")).to_contain_text("is not a duration")

@@ -65,7 +65,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     expect(box).to_contain_text("Rule 2 decided")
     expect(screen.locator(".node .pod[data-mine='your pod']")).to_contain_text("my-pod")
     assert int(screen.evaluate("sessionStorage.getItem('clicks')")) <= CLICKS_AT_MOST
-    assert screen.evaluate(PRIMARY) == ["Next: budgets"]
+    assert screen.evaluate(PRIMARY) == ["Next: PodDisruptionBudgets"]
     complaints.look("the end", "#guide")
 
     # The page knows the pod after a reload; the open panel has the one primary action.
@@ -87,7 +87,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     # is done.
     screen.reload()
     expect(screen.locator("body.past .moment-bar")).to_be_visible()
-    box.get_by_role("button", name="Next: budgets").click()
+    box.get_by_role("button", name="Next: PodDisruptionBudgets").click()
     expect(box).to_contain_text("PodDisruptionBudget")
     expect(screen.locator("#connection")).to_have_text("live")
     screen.keyboard.press("c")

@@ -119,7 +119,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
 
 def test_a_scenario_shows_a_preemption_by_itself(screen: Page, store: Store) -> None:
     screen.goto("/")
-    screen.get_by_role("button", name="Start Online against offline", exact=True).click()
+    screen.get_by_role("button", name="Start Online services and batch jobs", exact=True).click()
     expect(screen.locator(".node")).to_have_count(6)
     sandbox = store.sandbox(screen.url.rstrip("/").rpartition("/")[2])
     for _ in range(CYCLES_AT_MOST):

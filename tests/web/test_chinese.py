@@ -87,7 +87,8 @@ def client() -> Iterator[Client]:
 @pytest.fixture
 def full(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     """A sandbox in which every part of the page has something to show. Names in it are no words."""
-    meta = Meta(sandbox_name, title="Online against offline", scenario="online-vs-offline", queue="v1.10")
+    title = "Online services and batch jobs"
+    meta = Meta(sandbox_name, title=title, scenario="online-vs-offline", queue="v1.10")
     sandbox = write.create_sandbox(store, meta, [])
     taints = {"taints": [{"key": "a", "value": "b", "effect": "NoExecute"}], "unschedulable": True}
     decisions = [
