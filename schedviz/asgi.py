@@ -13,11 +13,14 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 django.setup(set_prefix=False)
 
 from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be set up first)
+from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
 
 prepare_default_store()
+if mistake := check_lessons():
+    raise SystemExit(f"schedviz: {mistake}")
 
 application = ProtocolTypeRouter(
     {

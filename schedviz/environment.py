@@ -52,5 +52,16 @@ def directory(name: str, default: Path, shown: str) -> Path:
     return value
 
 
+def optional_directory(name: str) -> Path | None:
+    """An absolute path of a directory that exists; None = the variable is not set."""
+    KNOWN[name] = ""
+    if not given(name):
+        return None
+    value = Path(os.environ[name]).expanduser()
+    if not value.is_absolute() or not value.is_dir():
+        refuse(name, "the absolute path of a directory")
+    return value
+
+
 def refuse(name: str, wanted: str) -> None:
     raise SystemExit(f"schedviz: {name} must be {wanted}, not {os.environ.get(name, '')!r}")

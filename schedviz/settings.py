@@ -32,6 +32,8 @@ WORKERS = environment.number("WORKERS", 2, 1, 64)
 REDIS_MEMORY_MB = environment.number("REDIS_MEMORY_MB", 2048, 64, 1_000_000)
 EXTENDER_HOSTS = environment.comma_separated("EXTENDER_HOSTS", "")
 DATA_DIR = environment.directory("DATA_DIR", user_data_path("schedviz"), "the user's data directory")
+# The lessons of an operator's own: a folder of each (docs/LESSONS.md).
+LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
 
 DEBUG = False
 # There are no logins, so nothing that this key signs must survive a restart: a random key is the safe
@@ -47,6 +49,7 @@ INSTALLED_APPS = [
     "schedviz.loop",
     "schedviz.up",
     "schedviz.api",
+    "schedviz.lessons",
     "schedviz.live",
     "schedviz.web",
 ]

@@ -188,6 +188,10 @@ class Present:
 
     # The loop
 
+    def edits(self) -> int:
+        """Number of objects that others than the leader created, changed or deleted."""
+        return self.values.edits
+
     def lease(self) -> Lease | None:
         """The lease as it was taken: a renewal is no revision, so ``renewed`` is not up to date."""
         return self.values.lease

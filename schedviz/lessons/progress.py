@@ -33,6 +33,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """By the id of the step."""
     hint: str = ""
     """``STEP/CHECK/HINT`` that the page shows; "" = none."""
+    first_hint: str | None = None
+    """The hint that held when the step was reached, in the same form: it is not shown as ``hint``, because
+    the learner has done nothing yet. "" = there was none, or the learner has done something; None = the step
+    was not evaluated yet."""
     failures: int = 0
     """Hints shown and wrong guesses at the present step."""
     solved: frozenset[str] = frozenset()
@@ -49,3 +53,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
         if self.finished:
             return False
         return self.failures >= STUCK_FAILURES or now - self.progressed >= STUCK_SECONDS
+
+    def shown_hint(self, now: float) -> str:
+        """The hint to show: to a learner who is stuck also the first one."""
+        return self.hint or (self.first_hint or "" if self.is_stuck(now) else "")

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 COUNTERS: Final = ("revision", "version", "seq", "move", "cycle")
 STORED_VALUES: Final = (
-    "clock", "holder", "epoch", "acquired", "renewed", "under_way", "pipeline", "failure",
+    "clock", "holder", "epoch", "acquired", "renewed", "under_way", "pipeline", "failure", "edits",
 )  # fmt: skip
 
 
@@ -58,6 +58,8 @@ class Values(msgspec.Struct, frozen=True):
     under_way: str
     pipeline: str
     failure: str
+    edits: int
+    """Number of objects that others than the leader created, changed or deleted."""
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -117,6 +119,7 @@ class _Reply(msgspec.Struct):
     under_way: str = ""
     pipeline: str = ""
     failure: str = ""
+    edits: str = "0"
 
 
 _reply_decoder = msgspec.msgpack.Decoder(_Reply)
@@ -189,7 +192,14 @@ def _values(stored: Mapping[str, str]) -> Values:
     if holder := stored["holder"]:
         acquired, renewed = float(stored["acquired"]), float(stored["renewed"])
         lease = Lease(holder, int(stored["epoch"]), acquired, renewed)
-    return Values(stored["clock"], lease, stored["under_way"], stored["pipeline"], stored["failure"])
+    return Values(
+        stored["clock"],
+        lease,
+        stored["under_way"],
+        stored["pipeline"],
+        stored["failure"],
+        int(stored["edits"] or 0),
+    )
 
 
 def _changes(data: bytes | Exception, position: Position) -> Changes:

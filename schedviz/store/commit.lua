@@ -4,6 +4,7 @@
 -- ARGV  the request, as MessagePack:
 --         create      {meta, clock}: create the sandbox first      token      epoch of the lease that the write needs
 --         cycle       number of the last cycle, in a new sandbox that continues another one
+--         edits       number of edits so far, in the same
 --         meta        the new description: the leader loses its lease
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}; an object
 --                                                                             may be in it once, or be deleted and then created
@@ -100,8 +101,10 @@ if request.meta then
   if get('entry') == 0 then request.trace, request.journal = {}, nil end
 end
 
+-- Writes of others than the leader are edits: they are counted, and the log marks them with the version of the commit's first write.
 local before = get('version')
 local version = before
+local is_edit = not request.token and not request.create
 for i, change in ipairs(request.changes) do
   version = version + 1
   local kind
@@ -113,8 +116,18 @@ for i, change in ipairs(request.changes) do
     redis.call('HSET', KEYS[change.objects], change.key, version .. ' ' .. change.json)
   end
   redis.call('HSET', versions, change.resource, version)
-  redis.call('XADD', log, 'MAXLEN', '~', limits.log, version .. '-0',
-    'type', kind, 'resource', change.resource, 'key', change.key, 'object', change.json or old[i])
+  local entry = {'type', kind, 'resource', change.resource, 'key', change.key, 'object', change.json or old[i]}
+  if is_edit then
+    entry[9], entry[10] = 'edit', before + 1
+  end
+  redis.call('XADD', log, 'MAXLEN', '~', limits.log, version .. '-0', unpack(entry))
+end
+
+-- After the changes, as Redis without memory refuses it as the first write, and takes deletions.
+if is_edit and #request.changes > 0 then
+  redis.call('HINCRBY', state, 'edits', #request.changes)
+elseif request.create then
+  redis.call('HSET', state, 'edits', request.edits or 0)
 end
 
 local seq = get('seq')

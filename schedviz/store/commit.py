@@ -46,6 +46,8 @@ class Commit:
     has also observed the changes of this commit."""
     cycle: int | None = None
     """The number of the last cycle, in a new sandbox that continues another one."""
+    edits: int | None = None
+    """The number of edits so far, in a new sandbox that continues another one."""
     meta: Meta | None = None
     """The new description. The leader loses its lease, and the next one begins with this description."""
     create: tuple[Meta, Clock] | None = None

@@ -79,6 +79,8 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
     }
     if commit.cycle is not None:
         request["cycle"] = commit.cycle
+    if commit.edits is not None:
+        request["edits"] = commit.edits
     if commit.now is not None:
         request["now"] = str(commit.now)  # more digits than a Lua number is printed with
     if commit.seen is not None:

@@ -44,6 +44,10 @@ class LoopState(SandboxHandle):
         seen, now, cycle = self._state("seen", "now", "cycle")
         return int(seen), int(now), int(cycle)
 
+    def edits(self) -> int:
+        """Number of objects that others than the leader created, changed or deleted."""
+        return int(self._state("edits")[0])
+
     def last_cycle(self) -> int:
         """The number of the last scheduling cycle."""
         return int(self._state("cycle")[0])

@@ -5,6 +5,7 @@ import socket
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
+from schedviz.lessons.catalogue import check_lessons
 from schedviz.store import schema, trouble_of
 
 
@@ -55,3 +56,9 @@ def check_schema(url: str) -> None:
             # The processes wait until Redis serves, and do the same then.
             if trouble_of(error) is None:
                 raise
+
+
+def check_lesson_files() -> None:
+    """Raises NotReady for the first mistake in the lessons."""
+    if mistake := check_lessons():
+        raise NotReady(mistake)

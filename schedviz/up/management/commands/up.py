@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 
 from schedviz import environment
 from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
-from schedviz.up.preflight import NotReady, check_port, check_redis, check_schema
+from schedviz.up.preflight import NotReady, check_lesson_files, check_port, check_redis, check_schema
 from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
 
@@ -36,6 +36,7 @@ class Command(BaseCommand):
         sys.exit(status)
 
     def _up(self, stack: ExitStack) -> int:
+        check_lesson_files()
         check_port(settings.HOST, settings.PORT)
         redis = None
         if environment.given("REDIS_URL"):

@@ -1,0 +1,78 @@
+"""All lessons: the bundled course, and those of LESSONS_DIR."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.mistakes import LessonError, Mistake
+from schedviz.lessons.read_lesson import FILE, read_lesson
+from schedviz.store import Meta
+
+COURSE: Final = Path(__file__).resolve().parent / "course"
+"""The bundled course: a folder for each lesson."""
+LESSONS_AT_MOST: Final = 200
+"""Lessons of LESSONS_DIR."""
+_SCENARIO: Final = "lessons/"
+
+
+@cache
+def lessons() -> dict[str, Lesson]:
+    """All lessons by name: the bundled course, sorted by ``order``, then those of LESSONS_DIR. The files are
+    read once. Raises LessonError."""
+    course = _read_folders(COURSE)
+    directory: Path | None = settings.LESSONS_DIR
+    own = _read_folders(directory) if directory else []
+    taken = {lesson.name for lesson in course}
+    for lesson in own:
+        if directory and lesson.name in taken:
+            message = "the bundled course has a lesson of this name"
+            raise LessonError([Mistake(directory / lesson.name, 1, message)])
+    return {lesson.name: lesson for lesson in (*course, *own)}
+
+
+def lesson_folders(folder: Path) -> list[Path]:
+    """The folders of lessons in a folder, sorted."""
+    return sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+
+
+def scenario_of(lesson: Lesson) -> str:
+    """``Meta.scenario`` of the lesson's sandboxes."""
+    return _SCENARIO + lesson.name
+
+
+def lesson_in(meta: Meta) -> Lesson | None:
+    """The lesson for which a sandbox was created; None for other sandboxes, and for a branch of one."""
+    if meta.origin is not None or not meta.scenario.startswith(_SCENARIO):
+        return None
+    return lessons().get(meta.scenario.removeprefix(_SCENARIO))
+
+
+def check_lessons() -> str:
+    """The first mistake in the lessons; "" if they can be read."""
+    try:
+        lessons()
+    except LessonError as error:
+        return str(error.mistakes[0])
+    return ""
+
+
+def _read_folders(folder: Path) -> list[Lesson]:
+    """The lessons in a folder, sorted by their order. Raises LessonError with the mistakes of all."""
+    return sorted(_read_all(lesson_folders(folder)), key=lambda lesson: (lesson.order, lesson.name))
+
+
+def _read_all(folders: list[Path]) -> Iterator[Lesson]:
+    mistakes: list[Mistake] = []
+    if len(folders) > LESSONS_AT_MOST:
+        raise LessonError([Mistake(folders[0].parent, 1, f"has more than {LESSONS_AT_MOST} lessons")])
+    for folder in folders:
+        try:
+            yield read_lesson(folder)
+        except LessonError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise LessonError(mistakes)

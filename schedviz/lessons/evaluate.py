@@ -1,0 +1,139 @@
+"""Evaluates a lesson: which checks hold, which hint fits, and what follows from a guess. These functions are
+pure; times are seconds of the wall."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from schedviz.lessons.conditions import condition
+from schedviz.lessons.lesson import Check, Lesson, Misconception, Step
+from schedviz.lessons.progress import Guess, Progress
+from schedviz.lessons.situation import Situation
+
+
+def begin(lesson: Lesson, sandbox: str, created: float, now: float) -> Progress:
+    """The progress of a learner who begins. created: ``Meta.created`` of the sandbox."""
+    return Progress(
+        lesson=lesson.name, sandbox=sandbox, created=created, started=now, since=now, progressed=now
+    )
+
+
+def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: float) -> Progress:
+    """The progress after a look at the sandbox: the checks of the present step that hold are passed, and stay
+    so; ``hint`` is that of the first check that does not hold.
+
+    The hint that holds when the step is reached is not shown, because the learner has done nothing yet, until
+    another one was shown or none held."""
+    step = lesson.steps[progress.step]
+    failing = [check for check in step.checks if _name(step, check) not in progress.passed]
+    values = situation.values(
+        condition(text)
+        for check in failing
+        for text in (check.expect, *(hint.when for hint in check.hints if hint.when))
+    )
+    held = [check for check in failing if condition(check.expect).holds(values)]
+    hint = ""
+    if len(held) < len(failing):
+        check = next(each for each in failing if each not in held)
+        for each in check.hints:
+            # What the last hint says of a pod that was not tried yet may be wrong a moment later.
+            if condition(each.when).holds(values) if each.when else not situation.untried:
+                hint = f"{_name(step, check)}/{each.id}"
+                break
+    first = hint if progress.first_hint is None else progress.first_hint
+    if hint and hint == first:
+        hint = ""
+    else:
+        first = ""
+    changed = replace(
+        progress,
+        passed=progress.passed | {_name(step, check) for check in held},
+        hint=hint,
+        first_hint=first,
+        failures=progress.failures + (hint not in ("", progress.hint)),
+        progressed=now if held else progress.progressed,
+    )
+    return _finish(lesson, changed, now)
+
+
+def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) -> Progress:
+    """The progress after a guess at the present step's question. The first guess counts; a later one changes
+    nothing. Raises ValueError for choices that the question does not have."""
+    step = lesson.steps[progress.step]
+    question = step.question
+    if question is None or step.id in progress.guesses:
+        return progress
+    chosen = [choice for choice in question.choices if choice in picks]
+    if not chosen or len(chosen) != len(picks) or (len(chosen) > 1 and not question.many):
+        raise ValueError("choose one of the choices" if not question.many else "choose some of the choices")
+    right = set(chosen) == set(question.right)
+    changed = replace(
+        progress,
+        guesses={**progress.guesses, step.id: Guess(chosen, right)},
+        failures=progress.failures + (not right),
+        progressed=now,
+    )
+    return _finish(lesson, changed, now)
+
+
+def next_step(lesson: Lesson, progress: Progress, now: float) -> Progress:
+    """The progress at the next step; unchanged if the present one is not complete, or is the last one."""
+    if not is_step_complete(lesson, progress) or progress.step + 1 >= len(lesson.steps):
+        return progress
+    return go_to_step(lesson, progress, progress.step + 1, now)
+
+
+def go_to_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Progress:
+    """The progress at any step: of a learner who goes back, or whom the teacher moves. What was passed and
+    guessed stays. Raises ValueError if there is no such step."""
+    if not 0 <= step < len(lesson.steps):
+        raise ValueError(f"the lesson has {len(lesson.steps)} steps")
+    moved = replace(progress, step=step, hint="", first_hint=None, failures=0, since=now, progressed=now)
+    return _finish(lesson, moved, now)
+
+
+def show_solution(lesson: Lesson, progress: Progress) -> Progress:
+    """The progress after the solution of the present step was shown."""
+    return replace(progress, solved=progress.solved | {lesson.steps[progress.step].id})
+
+
+def is_step_complete(lesson: Lesson, progress: Progress, step: int | None = None) -> bool:
+    """Whether a step's question is answered and its checks are passed. step: None = the present one."""
+    each = lesson.steps[progress.step if step is None else step]
+    answered = each.question is None or each.id in progress.guesses
+    return answered and all(_name(each, check) in progress.passed for check in each.checks)
+
+
+def is_complete(lesson: Lesson, progress: Progress) -> bool:
+    """Whether the learner has completed the last step."""
+    return progress.step == len(lesson.steps) - 1 and is_step_complete(lesson, progress)
+
+
+def find_misconceptions(lesson: Lesson, before: Progress, after: Progress) -> list[Misconception]:
+    """The misconceptions that showed between two states of the same progress: of a hint that came, and of the
+    choices of a wrong guess."""
+    found: list[Misconception] = []
+    if after.hint not in ("", before.hint):
+        step, name, _ = after.hint.split("/")
+        check = next(each for each in _step(lesson, step).checks if each.id == name)
+        found += [check.misconception] if check.misconception else []
+    for identifier, made in after.guesses.items():
+        question = _step(lesson, identifier).question
+        if identifier not in before.guesses and question and not made.right:
+            found += [question.misconceptions[pick] for pick in made.picks if pick in question.misconceptions]
+    return [*dict.fromkeys(found)]
+
+
+def _finish(lesson: Lesson, progress: Progress, now: float) -> Progress:
+    """With the time at which the lesson was finished."""
+    if progress.finished or not is_complete(lesson, progress):
+        return progress
+    return replace(progress, finished=now)
+
+
+def _step(lesson: Lesson, identifier: str) -> Step:
+    return next(step for step in lesson.steps if step.id == identifier)
+
+
+def _name(step: Step, check: Check) -> str:
+    return f"{step.id}/{check.id}"
