@@ -8,6 +8,7 @@ from typing import Final, cast
 from redis import Redis
 
 from schedviz.store.keys import PREFIX
+from schedviz.store.scripts import load
 
 HELD_SECONDS: Final = 3 * 3600
 """The hold ends so long after the last guess: longer than a lecture. So it also ends when a presenter has
@@ -35,12 +36,10 @@ class Hold:
 
     def take(self) -> str:
         """Take the hold, and return its token; "" if another presenter has it."""
-        if self.token():
-            return ""
         token = secrets.token_urlsafe(12)
-        value = f"{self._born()!r} {token}"
-        self._redis.set(self.key, value, ex=HELD_SECONDS)
-        return token if self.token() == token else ""
+        take = load(self._redis, "take_hold")
+        taken = take([self.key], [repr(self._born()), token, HELD_SECONDS])
+        return token if taken else ""
 
     def release(self) -> None:
         self._redis.delete(self.key)
