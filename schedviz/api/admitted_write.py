@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from schedviz.cache import Current, read_current
 from schedviz.loop import ring, wake
 from schedviz.store import CollectionChanged, Commit, LimitReached, NoSandbox, Sandbox
 from simulator.api import ApiError, Manifest
@@ -21,15 +22,16 @@ ATTEMPTS: Final = 20
 
 
 def write_admitted(
-    sandbox: Sandbox, decide: Callable[[], Admission], *, dry_run: bool, again: tuple[str, ...]
+    sandbox: Sandbox, decide: Callable[[Current], Admission], *, dry_run: bool, again: tuple[str, ...]
 ) -> list[Manifest]:
-    """Call ``decide``, which does admission, and commit its result. Return the objects as they were stored.
+    """Call ``decide``, which does admission on the sandbox as it is now, and commit its result. Return the
+    objects as they were stored.
 
     Both are repeated if a collection changed meanwhile, or if the commit was refused for a reason in
     ``again``. Raises StatusError."""
     for attempt in range(ATTEMPTS):
         try:
-            admitted = decide()
+            admitted = decide(read_current(sandbox))
             if not admitted.changes:
                 return []
             if dry_run:

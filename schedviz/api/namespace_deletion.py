@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 from schedviz.api.admitted_write import write_admitted
+from schedviz.cache import Current
 from schedviz.store import Commit, NoSandbox, Sandbox
 from simulator.api import ApiError, Change
 from simulator.apiserver.admission import Admission
@@ -30,8 +31,8 @@ wrote meanwhile."""
 def finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
     """Delete the objects in a terminating namespace, then the namespace. Raises StatusError."""
 
-    def decide() -> Admission:
-        old = sandbox.get(NAMESPACES.id, namespace)
+    def decide(current: Current) -> Admission:
+        old = current.get(NAMESPACES.id, namespace)
         change = admit_finalize(old) if old else None
         return Admission([change] if change else [], {})
 

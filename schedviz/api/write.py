@@ -15,15 +15,8 @@ from msgspec.structs import replace as replace_fields
 from schedviz.api.admitted_write import notify, write_admitted
 from schedviz.api.namespace_deletion import finalize_namespace
 from schedviz.api.new_sandbox import create_named
-from schedviz.cache import Present, read_current
-from schedviz.store import (
-    Clock,
-    Commit,
-    Meta,
-    NoSandbox,
-    Sandbox,
-    Store,
-)
+from schedviz.cache import Current
+from schedviz.store import Clock, Commit, Meta, NoSandbox, Sandbox, Store
 from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver import admission, subresources
 from simulator.apiserver import patch as patches
@@ -31,13 +24,7 @@ from simulator.apiserver.admission import Admission
 from simulator.apiserver.deletion import Propagation, admit_delete, last_state
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
-from simulator.apiserver.status import (
-    Cause,
-    Conflict,
-    Invalid,
-    NoSuchPath,
-    NotFound,
-)
+from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
 from simulator.plugins.registry import load, profiles
@@ -108,8 +95,7 @@ def create(
 ) -> list[Manifest]:
     """Create the objects of these manifests, all or none, and return them as they were stored."""
 
-    def decide() -> Admission:
-        current = read_current(sandbox)
+    def decide(current: Current) -> Admission:
         source = f"{sandbox.name}/{current.version()}"
         return admission.admit(documents, current, current.now(), source=source, namespace=namespace)
 
@@ -154,8 +140,7 @@ def edit(
     kind = _resource(sandbox, resource)
     last: list[Manifest] = []
 
-    def decide() -> Admission:
-        current = read_current(sandbox)
+    def decide(current: Current) -> Admission:
         old = _existing(current, kind, key)
         last[:] = [old]
         new = change(kind, old)
@@ -166,7 +151,7 @@ def edit(
 
 
 def _with_status(
-    kind: Resource, old: Manifest, new: Manifest, current: Present | Sandbox, admitted: Admission
+    kind: Resource, old: Manifest, new: Manifest, current: Current, admitted: Admission
 ) -> Admission:
     """Merge an admitted update and the update of the status into one change."""
     updated = admitted.changes[0].object if admitted.changes else old
@@ -200,8 +185,7 @@ def delete(
     kind = _resource(sandbox, resource)
     tried: list[tuple[Manifest, Admission]] = []
 
-    def decide() -> Admission:
-        current = read_current(sandbox)
+    def decide(current: Current) -> Admission:
         old = _existing(current, kind, key)
         _check_preconditions(kind, old["metadata"], uid, version)
         now = current.now()
@@ -228,8 +212,7 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
     the pod is bound by now, or is not removed at once."""
     kind = _resource(sandbox, resource)
 
-    def decide() -> Admission:
-        current = read_current(sandbox)
+    def decide(current: Current) -> Admission:
         old = _existing(current, kind, key)
         name, now = old["metadata"]["name"], current.now()
         if old["spec"].get("nodeName"):
@@ -247,8 +230,7 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
 def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False) -> None:
     """Bind a pod to a node, as a POST to its ``binding`` subresource."""
 
-    def decide() -> Admission:
-        current = read_current(sandbox)
+    def decide(current: Current) -> Admission:
         pod = _existing(current, PODS, key)
         return Admission([subresources.admit_binding(pod, binding, current.now())], {})
 
@@ -268,8 +250,7 @@ def evict(
 
     ``uid``, ``version``: preconditions; "" = none."""
 
-    def decide() -> Admission:
-        current = read_current(sandbox)
+    def decide(current: Current) -> Admission:
         pod = _existing(current, PODS, key)
         _check_preconditions(PODS, pod["metadata"], uid, version)
         return subresources.admit_eviction(pod, current, current.now(), grace_seconds=grace_seconds)
@@ -285,7 +266,7 @@ def _resource(sandbox: Sandbox, resource: str) -> Resource:
     return found
 
 
-def _existing(current: Present | Sandbox, resource: Resource, key: str) -> Manifest:
+def _existing(current: Current, resource: Resource, key: str) -> Manifest:
     found = current.get(resource.id, key)
     if found is None:
         raise NotFound(resource.id, key.rpartition("/")[2])

@@ -3,8 +3,17 @@
 Pages, frames, lists and watches read it, so all of them show the same revision.
 """
 
-from schedviz.cache.caches import Caches, default_caches, find_handle, read_current
+from schedviz.cache.caches import Caches, Current, default_caches, find_handle, read_current
 from schedviz.cache.present import Present
 from schedviz.cache.sandbox_cache import News, SandboxCache
 
-__all__ = ["Caches", "News", "Present", "SandboxCache", "default_caches", "find_handle", "read_current"]
+__all__ = [
+    "Caches",
+    "Current",
+    "News",
+    "Present",
+    "SandboxCache",
+    "default_caches",
+    "find_handle",
+    "read_current",
+]

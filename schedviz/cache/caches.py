@@ -23,6 +23,9 @@ about 60 MB."""
 ALL_OBJECT_BYTES: Final = 256_000_000
 """Maximum size of the cached objects of all sandboxes in this process, besides ALWAYS_HELD_BYTES of each."""
 
+Current = Present | Sandbox
+"""A sandbox as it is now: from its cache, or from the store."""
+
 
 class Caches:
     """Keeps the caches, and drops those that are not used. Any thread may use it."""
@@ -126,7 +129,7 @@ def default_caches() -> Caches:
     return caches_of(default_store())
 
 
-def read_current(sandbox: Sandbox) -> Present | Sandbox:
+def read_current(sandbox: Sandbox) -> Current:
     """The sandbox as it is now: from its cache where somebody reads it already, else from the store."""
     return default_caches().held(sandbox.name) or sandbox
 

@@ -8,10 +8,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from schedviz.cache import Current
 from schedviz.web.act import end_act
 from schedviz.web.commands import COMMANDS, CommandError, CommandResult, complete, run
 from schedviz.web.screens import address
-from schedviz.web.views.page import Current, acted_html, find_present, form_page, is_htmx
+from schedviz.web.views.page import acted_html, find_present, form_page, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

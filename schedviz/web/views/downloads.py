@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from schedviz.cache import Current
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.presenters import nodes_svg
 from schedviz.web.presenters.load import load
@@ -17,7 +18,7 @@ from schedviz.web.presenters.picture import WATCHED
 from schedviz.web.presenters.priority import SYSTEM_RANK
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import followed_screens
-from schedviz.web.views.page import Current, find_present, panel
+from schedviz.web.views.page import find_present, panel
 from simulator.api import Manifest, bare
 from simulator.dumps.exported import manifests_to_apply
 from simulator.dumps.imported import IMPORTED_RESOURCES

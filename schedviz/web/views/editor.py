@@ -7,10 +7,11 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from schedviz.cache import Current
 from schedviz.web.forms.conflict import Difference, differences, merged
 from schedviz.web.forms.form_and_yaml import FormAndYaml
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.views.page import Current, form_page
+from schedviz.web.views.page import form_page
 from simulator.api import Manifest
 
 

@@ -6,13 +6,14 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from schedviz.api import write
+from schedviz.cache import Current
 from schedviz.web.act import QUERY, Act, write_act
 from schedviz.web.forms import FORMS, ManifestForm
 from schedviz.web.forms.form_and_yaml import FormAndYaml, plain, with_position
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
 from schedviz.web.views.editor import Editor, is_step, posted_by
-from schedviz.web.views.page import Current, done, find_present, find_sandbox, form_page
+from schedviz.web.views.page import done, find_present, find_sandbox, form_page
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.status import StatusError

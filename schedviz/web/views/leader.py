@@ -4,10 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
+from schedviz.cache import Current
 from schedviz.loop.leadership import break_watch, end_lease
 from schedviz.store.default import default_store
 from schedviz.web.presenters import leader as leader_view
-from schedviz.web.views.page import Current, done, find_present, find_sandbox, panel
+from schedviz.web.views.page import done, find_present, find_sandbox, panel
 
 
 @require_safe

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, gettext
 
-from schedviz.cache import Present, default_caches
+from schedviz.cache import Current, Present, default_caches
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
@@ -30,8 +30,6 @@ from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import SandboxScreens, address, screens_of
 
-Current = Present | Sandbox
-"""A sandbox as it is now."""
 Source = Current | Past
 """What a page is drawn from."""
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from msgspec.structs import replace
 
+from schedviz.cache import Current
 from schedviz.loop.clock import pause, step
 from schedviz.store import Clock
 from schedviz.store.default import default_store
@@ -21,7 +22,7 @@ from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.picture import PODS, Picture
 from schedviz.web.screens import address
-from schedviz.web.views.page import Current, find_present, is_htmx, is_large, panel
+from schedviz.web.views.page import find_present, is_htmx, is_large, panel
 from simulator.decision import Decision
 
 

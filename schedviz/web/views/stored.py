@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.api import write
+from schedviz.cache import Current
 from schedviz.store import Sandbox
 from schedviz.web.forms import form_for
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
@@ -17,7 +18,7 @@ from schedviz.web.manifests.paths import mapping
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.presenters import stored as view
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import Current, done, find_present, is_htmx, panel
+from schedviz.web.views.page import done, find_present, is_htmx, panel
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource

@@ -15,6 +15,7 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 
 from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
+from schedviz.cache import Current
 from schedviz.jobs.applied import Applied, AppliedStore
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
@@ -24,7 +25,7 @@ from schedviz.web.presenters import details, permalinks, what_if
 from schedviz.web.presenters import why as why_view
 from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
 from schedviz.web.presenters.picture import PODS
-from schedviz.web.views.page import Current, Source, find_present, is_htmx, panel
+from schedviz.web.views.page import Source, find_present, is_htmx, panel
 from simulator import trace
 from simulator.apiserver.status import StatusError
 from simulator.what_if.answer import Suggestion
