@@ -141,6 +141,12 @@ class Preemption(msgspec.Struct, frozen=True):
     plugin: str = ""
     message: str = ""
 
+    @property
+    def chosen_candidate(self) -> Candidate | None:
+        """The candidate that was chosen. None if preemption found none, or if another plugin than
+        DefaultPreemption nominated the node."""
+        return next((each for each in self.candidates if each.node == self.chosen), None)
+
 
 class TwoPasses(msgspec.Struct, frozen=True):
     """A node that is filtered twice because it has nominated pods of equal or higher priority: the pod must
@@ -198,6 +204,21 @@ class Decision(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, "totals", totals)
         if self.tied is UNSTORED_NAMES:
             msgspec.structs.force_setattr(self, "tied", TiedNames(self.nodes, self.feasible, self.totals))
+
+    @property
+    def chosen_node(self) -> str:
+        """The node to which the pod is bound or nominated; empty if there is none."""
+        return self.selected or (self.preemption.chosen if self.preemption else "")
+
+    @property
+    def chosen_candidate(self) -> Candidate | None:
+        """The candidate that preemption chose."""
+        return self.preemption.chosen_candidate if self.preemption else None
+
+    @property
+    def victims(self) -> list[Victim]:
+        """The pods that are evicted for it."""
+        return self.chosen_candidate.victims if self.chosen_candidate else []
 
 
 class UnderWay(msgspec.Struct, frozen=True):

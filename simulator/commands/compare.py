@@ -16,7 +16,7 @@ from simulator.apiserver.status import StatusError
 from simulator.commands.explain import ExplainError, align_columns, single_document
 from simulator.commands.run import DEFAULT_UNTIL, START
 from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
-from simulator.compare.comparison_run import ComparisonRun, Side, chosen_node, chosen_victims
+from simulator.compare.comparison_run import ComparisonRun, Side
 from simulator.compare.workload import workload_of_scenario
 from simulator.decision import Decision
 from simulator.decision_columns import plain_encoder
@@ -141,6 +141,6 @@ def first_difference_text(found: Difference | None) -> str:
 def _decision_text(decision: Decision | None) -> str:
     if decision is None:
         return "has no such cycle"
-    where = f" {chosen_node(decision)}" if chosen_node(decision) else ""
-    gone = f", evicting {', '.join(chosen_victims(decision))}" if chosen_victims(decision) else ""
+    where = f" {decision.chosen_node}" if decision.chosen_node else ""
+    gone = f", evicting {', '.join(each.pod for each in decision.victims)}" if decision.victims else ""
     return f"{decision.pod} {decision.outcome}{where}{gone}"

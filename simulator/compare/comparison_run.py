@@ -104,28 +104,11 @@ def find_difference(a: Decision, b: Decision) -> Difference | None:
         return Difference(a.cycle, "pod", a, b)
     if a.outcome != b.outcome:
         return Difference(a.cycle, "outcome", a, b)
-    if chosen_node(a) != chosen_node(b):
+    if a.chosen_node != b.chosen_node:
         return Difference(a.cycle, "node", a, b)
-    if chosen_victims(a) != chosen_victims(b):
+    if [each.pod for each in a.victims] != [each.pod for each in b.victims]:
         return Difference(a.cycle, "victims", a, b)
     return None
-
-
-def chosen_node(decision: Decision) -> str:
-    """Return the node to which the pod is bound or nominated; "" if there is none."""
-    return decision.selected or (decision.preemption.chosen if decision.preemption else "")
-
-
-def chosen_victims(decision: Decision) -> list[str]:
-    """Return the pods that are evicted for it."""
-    preemption = decision.preemption
-    candidates = preemption.candidates if preemption else []
-    return [
-        victim.pod
-        for candidate in candidates
-        if preemption and candidate.node == preemption.chosen
-        for victim in candidate.victims
-    ]
 
 
 class _SideRun:

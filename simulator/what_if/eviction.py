@@ -7,7 +7,7 @@ import msgspec
 
 from simulator.api import Change, Manifest
 from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS
-from simulator.decision import Candidate, Decision
+from simulator.decision import Decision
 from simulator.objects.pod import Pod
 from simulator.preemption.eligibility import importance_key, is_preemption_allowed
 from simulator.what_if import amounts
@@ -65,7 +65,7 @@ class Prevention(msgspec.Struct, frozen=True):
 def explain_eviction(decision: Decision, victim: str) -> Eviction:
     """Explain an eviction. Raises LookupError if the decision did not evict ``victim``
     (``namespace/name``)."""
-    chosen = _chosen_candidate(decision)
+    chosen = decision.chosen_candidate
     found = next((v for v in chosen.victims if v.pod == victim), None) if chosen else None
     if chosen is None or found is None or decision.preemption is None:
         raise LookupError(f"cycle {decision.cycle} evicted no pod {victim!r}")
@@ -83,11 +83,6 @@ def explain_eviction(decision: Decision, victim: str) -> Eviction:
         spared=[v.pod for v in chosen.spared],
         tried=chosen.tried,
     )
-
-
-def _chosen_candidate(decision: Decision) -> Candidate | None:
-    found = decision.preemption
-    return next((c for c in found.candidates if c.node == found.chosen), None) if found else None
 
 
 def find_preventions(situation: Situation, victim: str) -> Iterator[Prevention]:

@@ -9,7 +9,7 @@ from schedviz.web.presenters.records import NodeRecord, PodRecord
 from simulator.decision import Decision, PluginScores
 from simulator.trace import LaneEntry
 
-from .question import Kind, answer, equal_victims, victims
+from .question import Kind, answer, equal_victims
 
 Slip = Literal[
     "",
@@ -185,7 +185,7 @@ def victims_slip(
     nodes = {pod.node for pod in known.values()} | ({found.chosen} if picks & truth else set())
     if len(nodes) > 1:
         return Grade(False, "several-nodes", "", ", ".join(sorted(nodes)))
-    protected = sorted(victim.pod for victim in victims(decision) if victim.violates_pdb)
+    protected = sorted(victim.pod for victim in decision.victims if victim.violates_pdb)
     if protected and not picks & {*protected}:
         return Grade(False, "pdb-wall", protected[0])
     if picks > truth:

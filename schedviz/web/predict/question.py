@@ -10,7 +10,7 @@ import msgspec
 
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.queue_order import sort_key
-from simulator.decision import Decision, UnderWay, Victim
+from simulator.decision import Decision, UnderWay
 from simulator.trace import LaneEntry
 
 Kind = Literal["next", "nodes", "winner", "victims"]
@@ -101,14 +101,7 @@ def answer(kind: Kind, decision: Decision, point: str = "") -> frozenset[str] | 
     if kind == "winner":
         over = bool(decision.outcome)
         return frozenset(decision.tied or [decision.selected]) if decision.selected or over else None
-    return frozenset(victim.pod for victim in victims(decision)) if decision.outcome else None
-
-
-def victims(decision: Decision) -> list[Victim]:
-    """The victims of the candidate that preemption chose."""
-    found = decision.preemption
-    chosen = [each for each in found.candidates if each.node == found.chosen] if found else []
-    return chosen[0].victims if chosen else []
+    return frozenset(victim.pod for victim in decision.victims) if decision.outcome else None
 
 
 def equal_victims(decision: Decision) -> list[frozenset[str]]:

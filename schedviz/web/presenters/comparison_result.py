@@ -8,7 +8,6 @@ from django.utils.translation import gettext, gettext_noop
 
 from simulator.api import SECOND, Micros
 from simulator.compare.answer import Comparison, Curve, Difference, RunOutcome
-from simulator.compare.comparison_run import chosen_node, chosen_victims
 from simulator.decision import Decision
 from simulator.objects import durations
 
@@ -229,11 +228,11 @@ def _side_of_difference(
     if decision is None:
         return SideOfDifference(side, None, gettext("no such cycle"), "")
     view = cycle.present_cycle(decision, Ranks([decision.priority]))
-    node = chosen_node(decision)
+    node = decision.chosen_node
     brief = (
         f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits no node") % {"pod": view.label}
     )
-    return SideOfDifference(side, view, brief, _victim_names(chosen_victims(decision)), scores)
+    return SideOfDifference(side, view, brief, _victim_names([each.pod for each in decision.victims]), scores)
 
 
 def _victim_names(pods: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from schedviz.store.past import Readable
 from schedviz.web.act import Act
 from simulator import trace
 from simulator.api import Manifest
-from simulator.decision import Candidate, Decision
+from simulator.decision import Decision
 
 from . import format as fmt
 from .node_names import node_name
@@ -114,7 +114,7 @@ def evicting_text(found: trace.Nominated, pod: str) -> str:
 
 def evicted_because(decision: Decision, pod: str) -> str:
     """Which pods were evicted, and why; "" if the decision has no victims."""
-    chosen = chosen_candidate(decision)
+    chosen = decision.chosen_candidate
     if chosen is None or not chosen.victims:
         return ""
     return ngettext(
@@ -130,12 +130,6 @@ def evicted_because(decision: Decision, pod: str) -> str:
         "low": str(chosen.highest_priority),
         "high": str(decision.priority),
     }
-
-
-def chosen_candidate(decision: Decision) -> Candidate | None:
-    found = decision.preemption
-    candidates = found.candidates if found else []
-    return next((each for each in candidates if found and each.node == found.chosen), None)
 
 
 def named(pods: list[str]) -> str:

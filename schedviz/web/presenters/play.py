@@ -50,10 +50,8 @@ class PlayStep(msgspec.Struct, frozen=True):
 def play_steps(decision: Decision) -> list[PlayStep]:
     """The steps of a preemption; empty if the cycle did not preempt."""
     found = decision.preemption
-    if found is None or not found.chosen:
-        return []
-    chosen = next((each for each in found.candidates if each.node == found.chosen), None)
-    if chosen is None:
+    chosen = decision.chosen_candidate
+    if found is None or chosen is None:
         return []
     return [*victim_steps(fmt.pod_name(decision.pod), chosen), *rule_steps(decision, found, chosen)]
 

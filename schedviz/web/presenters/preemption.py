@@ -33,7 +33,6 @@ RULES: Final[Sequence[tuple[Figure, bool]]] = (
     (lambda candidate: len(candidate.victims), False),
     (lambda candidate: candidate.earliest_start or NOT_STARTED, True),
 )
-
 """For each rule: the number that it compares, and whether the largest wins instead of the smallest."""
 
 SENTENCES: Final = {
@@ -174,7 +173,7 @@ def preemption_sentence(decision: Decision) -> str:
         return gettext("Not tried: %(reason)s") % {"reason": reason}
     if not found.chosen:
         return gettext("Even without the pods with lower priority, no node would fit.")
-    chosen = next((each for each in found.candidates if each.node == found.chosen), None)
+    chosen = found.chosen_candidate
     if chosen is None or found.rule == 0:
         return gettext("%(node)s is the only candidate.") % {"node": node_name(found.chosen)}
     if found.rule == len(RULES) and not chosen.earliest_start:
