@@ -1,6 +1,6 @@
 """The result of a comparison: plots, tables, and the first cycle that differs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
@@ -232,10 +232,5 @@ def _side_of_difference(
     brief = (
         f"{view.label} → {node_name(node)}" if node else gettext("%(pod)s fits no node") % {"pod": view.label}
     )
-    return SideOfDifference(side, view, brief, _victim_names([each.pod for each in decision.victims]), scores)
-
-
-def _victim_names(pods: Sequence[str]) -> str:
-    more = len(pods) - VICTIMS_AT_MOST
-    names = [fmt.pod_name(each) for each in pods[:VICTIMS_AT_MOST]]
-    return fmt.listed([*names, gettext("%(n)s more") % {"n": more}] if more > 0 else names)
+    victims = fmt.first_pods([each.pod for each in decision.victims], VICTIMS_AT_MOST)
+    return SideOfDifference(side, view, brief, victims, scores)

@@ -1,7 +1,7 @@
 """The course of the visitor's pod, from its creation to its node: what the page says of it, and what the
 visitor may do next."""
 
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 from django.utils.translation import gettext, ngettext
@@ -20,7 +20,6 @@ from .preemption import preemption_sentence
 Stage = Literal["queue", "cycle", "evicting", "bound", "refused", "gone"]
 Step = Literal["", "cycle", "bound"]
 """The proposed step of a paused sandbox: a scheduling cycle, or on until the pod is bound."""
-VICTIMS_NAMED: Final = 3
 
 
 class CourseView(msgspec.Struct, frozen=True):
@@ -109,7 +108,7 @@ def evicting_text(found: trace.Nominated, pod: str) -> str:
         "No node had room for %(pod)s. The scheduler chose %(node)s and evicts %(victims)s; "
         "%(pod)s waits until they have ended.",
         len(found.victims),
-    ) % {"pod": pod, "node": node_name(found.node), "victims": named([*found.victims])}
+    ) % {"pod": pod, "node": node_name(found.node), "victims": fmt.first_pods(found.victims)}
 
 
 def evicted_because(decision: Decision, pod: str) -> str:
@@ -124,18 +123,9 @@ def evicted_because(decision: Decision, pod: str) -> str:
         "lower: at most %(low)s against %(high)s.",
         len(chosen.victims),
     ) % {
-        "victims": named([each.pod for each in chosen.victims]),
+        "victims": fmt.first_pods([each.pod for each in chosen.victims]),
         "node": node_name(chosen.node),
         "pod": pod,
         "low": str(chosen.highest_priority),
         "high": str(decision.priority),
     }
-
-
-def named(pods: list[str]) -> str:
-    """The names of the first pods, and how many more there are."""
-    names = ", ".join(fmt.pod_name(each) for each in pods[:VICTIMS_NAMED])
-    more = len(pods) - VICTIMS_NAMED
-    if more <= 0:
-        return names
-    return gettext("%(names)s and %(n)s more") % {"names": names, "n": more}

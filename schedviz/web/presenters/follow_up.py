@@ -16,7 +16,6 @@ from simulator.objects.status import status_of
 from . import format as fmt
 from . import reasons
 from .node_names import node_name
-from .rivals import names
 from .what_if import suggestion_sentence
 
 Numbered = tuple[int, trace.Event]
@@ -85,4 +84,4 @@ def taken_by_others(events: Sequence[Numbered], node: str, pod: str, after: int,
     if not others:
         return []
     text = gettext("%(pods)s took the resources on %(node)s.")
-    return [text % {"pods": names(others), "node": node_name(node)}]
+    return [text % {"pods": fmt.first_pods(others), "node": node_name(node)}]

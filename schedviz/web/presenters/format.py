@@ -1,7 +1,7 @@
 """Formats amounts, times and names as Kubernetes does, in a short form."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -86,6 +86,13 @@ def parse_time(text: str) -> Micros:
 def pod_name(key: str) -> str:
     """A pod's key, without the namespace if that is "default"."""
     return key.removeprefix("default/")
+
+
+def first_pods(keys: Sequence[str], at_most: int = 3) -> str:
+    """The names of the first pods, as a list in a sentence, and how many more there are."""
+    names = listed(pod_name(key) for key in keys[:at_most])
+    more = len(keys) - at_most
+    return names if more <= 0 else gettext("%(names)s and %(n)s more") % {"names": names, "n": more}
 
 
 class PodName(NamedTuple):

@@ -152,12 +152,11 @@ def rule_steps(decision: Decision, found: Preemption, chosen: Candidate) -> Iter
         "%(pod)s is nominated to %(node)s and waits until the %(n)s victims have terminated: %(victims)s.",
         len(chosen.victims),
     )
-    names = [fmt.pod_name(each.pod) for each in chosen.victims]
     values = {
         "pod": preemptor,
         "node": node_name(found.chosen),
-        "n": len(names),
-        "victims": fmt.listed(names[:PODS_AT_MOST]) + (", …" if len(names) > PODS_AT_MOST else ""),
+        "n": len(chosen.victims),
+        "victims": fmt.first_pods([each.pod for each in chosen.victims], PODS_AT_MOST),
     }
     yield step(Stage(chosen, gettext("What happens next")), text % values, places)
 

@@ -1,7 +1,6 @@
 """The other pods that wait for the room which a suggestion makes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import msgspec
 from django.utils.translation import gettext, ngettext
@@ -10,8 +9,6 @@ from simulator.trace import LaneEntry
 
 from . import format as fmt
 from .queue_order import sort_key
-
-NAMES_AT_MOST: Final = 3
 
 
 def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: str) -> str:
@@ -25,7 +22,7 @@ def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: 
     if own is None or not others:
         return ""
     first = sorted((entry for entry in others if _order(entry) < _order(own)), key=_order)
-    values = {"n": len(others), "m": len(first), "pods": names([entry.pod for entry in first])}
+    values = {"n": len(others), "m": len(first), "pods": fmt.first_pods([entry.pod for entry in first])}
     if not first:
         text = ngettext(
             "%(n)s other pod waits for the same resources and is popped after it.",
@@ -48,9 +45,3 @@ def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: 
 def _order(entry: LaneEntry) -> tuple[object, ...]:
     """The order in activeQ, whatever lane the pod is in now."""
     return sort_key(msgspec.structs.replace(entry, lane="activeQ"))
-
-
-def names(pods: Sequence[str]) -> str:
-    """The names of the first few pods, as a list in a sentence."""
-    shown = [fmt.pod_name(pod) for pod in pods[:NAMES_AT_MOST]]
-    return fmt.listed([*shown, "…"] if len(pods) > NAMES_AT_MOST else shown)
