@@ -115,6 +115,30 @@ def test_a_cycle_is_shown_at_the_moment_at_which_it_ended(client: Client, world:
     assert world.sandbox.history().end_of_cycle(99) is None
 
 
+def test_the_panel_of_an_ended_cycle_has_the_short_node_names_of_its_moment(
+    client: Client, store: Store
+) -> None:
+    domain = "eu-west-1.compute.internal"
+    world = World(store)
+    for host in ("ip-10-0-10-108", "ip-10-0-10-17"):
+        world.create(node(f"{host}.{domain}"))
+    world.create(pod("web"))
+    world.let_time_pass(5)
+    world.slice()
+    world.create(node(f"ip-172-31-9-4.{domain}"))  # it shares less with the others
+    base = f"/s/{world.sandbox.name}/"
+    assert re.search(r">\s*ip-10-0-10-108\s*<", text(client.get(base).content))
+    pinned = client.get(f"{base}cycles/1/").headers["Location"]
+    for html in (
+        client.get(pinned, headers=HTMX).content,
+        client.get(f"{base}cycles/1/", {"moment": "1"}, headers=HTMX).content,
+        client.get(pinned).content,
+    ):
+        assert re.search(r">\s*10-108\s*<", text(html))
+        assert not re.search(r">\s*ip-10-0-10-108\s*<", text(html))
+    store.delete(world.sandbox.name)
+
+
 def test_a_cycle_whose_moment_the_history_does_not_reach_is_shown_with_a_sentence(
     client: Client, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,9 +59,7 @@ def find_past(name: str, seq: int) -> Past:
     sandbox = find_sandbox(name)
     if seq < 1:
         raise Gone(seq)
-    past = Past(sandbox, seq)
-    node_names.activate(lambda: node_names.names_of(tuple(past.names(NODES))))
-    return past
+    return _open_past(sandbox, seq)
 
 
 def find_end_of_cycle(name: str, cycle: int) -> Past | None:
@@ -69,15 +67,28 @@ def find_end_of_cycle(name: str, cycle: int) -> Past | None:
     sandbox = find_sandbox(name)
     try:
         seq = sandbox.history().end_of_cycle(cycle)
-        return Past(sandbox, seq) if seq is not None else None
+        return _open_past(sandbox, seq) if seq is not None else None
     except Gone:
         return None
+
+
+def _open_past(sandbox: Sandbox, seq: int) -> Past:
+    past = Past(sandbox, seq)
+    _use_node_names(past)
+    return past
 
 
 def find_present(name: str) -> Current:
     """The sandbox from its cache, or from the store if it has too many objects to read all of them within a
     request. All that was written before the call is in it: a request that writes calls it again before it
     shows what there is now. Raises Http404."""
+    found = read_present(name)
+    _use_node_names(found)
+    return found
+
+
+def read_present(name: str) -> Current:
+    """The same for a page of a past moment, which goes on to use the short node names of that moment."""
     caches = default_caches()
     try:
         found: Current | None = caches.held(name)
@@ -86,8 +97,12 @@ def find_present(name: str) -> Current:
             found = sandbox if sandbox.size() > DRAWN_AT_ONCE else caches.read(name)
     except NoSandbox:
         raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": name}) from None
-    node_names.activate(lambda: node_names.names_of(tuple(found.names(NODES))))
     return found
+
+
+def _use_node_names(source: Source) -> None:
+    """Shorten the names of nodes, for the rest of the request, as the nodes of this source are named."""
+    node_names.activate(lambda: node_names.names_of(tuple(source.names(NODES))))
 
 
 def find_at(name: str, seq: int | None) -> Source:
@@ -115,7 +130,7 @@ def live_page(
         "older": older_queue(meta.queue),
         "example_title": meta.title if is_example(meta) else "",
         "can_start_over": can_start_over(meta),
-        "box": find_box(request, find_present(source.name) if isinstance(source, Past) else source, embed),
+        "box": find_box(request, read_present(source.name) if isinstance(source, Past) else source, embed),
         "can_end": can_end(meta),
         "embed": embed,
         "base": address(source.sandbox),

@@ -28,7 +28,11 @@ from schedviz.web.views.page import (
     live_page,
     moment_html,
     panel,
+    read_present,
 )
+
+MOMENT: Final = "X-Moment"
+"""The header with the number of the moment whose parts a response has."""
 
 
 @require_safe
@@ -94,7 +98,7 @@ def cycle_panel(
     if decision is None:
         return missing_cycle(request, source, number)
     view = cycle_view.present_cycle(decision, ranks(source), entry=source.lane(decision.pod))
-    present = find_present(name)
+    present = read_present(name) if moment else source
     node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))
     context = {
         "view": view,
@@ -111,10 +115,6 @@ def cycle_panel(
     shown = trusted(response.content.decode())
     html = moment_html(request, moment) + swap("innerHTML:#detail", shown)
     return HttpResponse(html, headers={MOMENT: str(moment.seq)})
-
-
-MOMENT: Final = "X-Moment"
-"""The header with the number of the moment whose parts a response has."""
 
 
 def missing_cycle(request: HttpRequest, source: Source, number: int) -> HttpResponse:
