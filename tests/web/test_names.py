@@ -5,7 +5,7 @@ from django.template.loader import render_to_string
 from schedviz.store.model import Clock
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters import nodes
-from schedviz.web.presenters.node_names import NO_NAMES, NodeNames, short_node_names, using
+from schedviz.web.presenters.node_names import NO_NAMES, NodeNames, using
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.priority import Ranks
 from schedviz.web.presenters.screen import Screen
@@ -18,43 +18,48 @@ DOMAIN = "eu-west-1.compute.internal"
 AWS = [f"ip-10-0-{subnet}-{host}.{DOMAIN}" for subnet in (10, 42) for host in (108, 17)]
 
 
+def short_names(names: list[str]) -> dict[str, str]:
+    found = NodeNames(names)
+    return {name: found.short(name) for name in names}
+
+
 def test_nodes_of_a_cloud_are_named_by_what_tells_them_apart() -> None:
-    assert [*short_node_names(AWS).values()] == ["10-108", "10-17", "42-108", "42-17"]
+    assert [*short_names(AWS).values()] == ["10-108", "10-17", "42-108", "42-17"]
     assert NodeNames(AWS).patterns(AWS) == [f"ip-10-0-….{DOMAIN}"]
     names = [each["metadata"]["name"] for each in real_cluster() if each["kind"] == "Node"]
-    short = short_node_names(names)
+    short = short_names(names)
     assert len({*short.values()}) == 30
     assert max(map(len, short.values())) == 6
     pools = [f"gke-prod-{end}" for end in ("default-pool-3f2a-x7k2", "gpu-pool-9d8e-p3q4")]
-    assert [*short_node_names(pools).values()] == ["default-pool-3f2a-x7k2", "gpu-pool-9d8e-p3q4"]
+    assert [*short_names(pools).values()] == ["default-pool-3f2a-x7k2", "gpu-pool-9d8e-p3q4"]
 
 
 def test_a_short_name_is_left_whole_and_two_pieces_are_left_of_others() -> None:
     plain = ["node-1", "node-2", "node-10", "k8s-worker-00001"]
-    assert short_node_names(plain) == {name: name for name in plain}
+    assert short_names(plain) == {name: name for name in plain}
     hosts = ["worker-1.example.com", "worker-2.example.com"]
-    assert [*short_node_names(hosts).values()] == ["worker-1", "worker-2"], "a number alone is no name"
+    assert [*short_names(hosts).values()] == ["worker-1", "worker-2"], "a number alone is no name"
     one_subnet = AWS[:2]
-    assert [*short_node_names(one_subnet).values()] == ["10-108", "10-17"]
-    assert short_node_names(["mine-production-bastion-host"]) == {
+    assert [*short_names(one_subnet).values()] == ["10-108", "10-17"]
+    assert short_names(["mine-production-bastion-host"]) == {
         "mine-production-bastion-host": "mine-production-bastion-host"
     }, "nothing is shared"
     two = ["a-production-host-one", "a-production-host-two"]
-    assert [*short_node_names(two).values()] == ["host-one", "host-two"]
+    assert [*short_names(two).values()] == ["host-one", "host-two"]
     little = ["ab-long-name-of-a-node", "ab-other-name-of-a-node"]
-    assert [*short_node_names(little).values()] == little, "three letters are not worth it"
+    assert [*short_names(little).values()] == little, "three letters are not worth it"
 
 
 def test_nodes_that_come_and_go_leave_the_other_names_alone() -> None:
-    before = short_node_names(AWS)
+    before = short_names(AWS)
     others = [
         "cp-1",
         "gke-main-pool-1-with-a-long-name",
         f"ip-10-0-74-9.{DOMAIN}",
         "i-0a1b2c3d4e5f67890.internal",
     ]
-    assert before.items() <= short_node_names([*AWS, *others]).items()
-    assert short_node_names(AWS[:3]).items() <= before.items()
+    assert before.items() <= short_names([*AWS, *others]).items()
+    assert short_names(AWS[:3]).items() <= before.items()
     assert NodeNames(AWS).short(f"ip-10-0-10-200.{DOMAIN}") == "10-200", "a node that is gone"
 
 
@@ -64,10 +69,10 @@ def test_no_two_nodes_have_one_short_name() -> None:
         "ip-10-0-10-108.us-east-1.compute.internal",
         *AWS[1:],
     ]
-    short = short_node_names(regions)
+    short = short_names(regions)
     assert len({*short.values()}) == len(regions)
     assert short[regions[0]] == regions[0]
-    assert short_node_names([*AWS, "10-108"])[AWS[0]] == AWS[0], "the short name is that of another node"
+    assert short_names([*AWS, "10-108"])[AWS[0]] == AWS[0], "the short name is that of another node"
 
 
 def test_names_in_use_are_those_of_one_sandbox() -> None:

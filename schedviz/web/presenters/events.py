@@ -1,4 +1,4 @@
-"""A pod's Events, with their meanings and receipts."""
+"""A pod's Events, with their meanings and permalinks."""
 
 from collections.abc import Sequence
 

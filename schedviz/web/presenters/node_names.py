@@ -70,13 +70,6 @@ class NodeNames:
         return hash((tuple(sorted(self._beginnings.items())), self._whole))
 
 
-def short_node_names(names: Iterable[str]) -> dict[str, str]:
-    """The short name of each node, by the rule of :class:`NodeNames`."""
-    names = list(names)
-    found = NodeNames(names)
-    return {name: found.short(name) for name in names}
-
-
 def host_of(name: str) -> str:
     """The name without its domain."""
     return name.partition(".")[0]
