@@ -36,9 +36,12 @@ class AppliedStore:
         short = msgspec.structs.replace(
             applied, suggestion=msgspec.structs.replace(applied.suggestion, edits=[], rivals=[])
         )
-        self._redis.hset(self._key, uid, cast("str", msgspec.json.encode(short)))
-        self._redis.expire(self._key, KEPT_SECONDS)
-        if self._redis.hlen(self._key) > PODS_AT_MOST:
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hset(self._key, uid, cast("str", msgspec.json.encode(short)))
+            pipe.expire(self._key, KEPT_SECONDS)
+            pipe.hlen(self._key)
+            *_, pods = pipe.execute()
+        if pods > PODS_AT_MOST:
             stored = cast("dict[bytes, bytes]", self._redis.hgetall(self._key))
             oldest = min(stored, key=lambda each: msgspec.json.decode(stored[each], type=Applied).seq)
             self._redis.hdel(self._key, cast("str", oldest))
