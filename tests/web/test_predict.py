@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from schedviz.web.predict import words
+from schedviz.web.predict import facts, words
 from schedviz.web.predict.grade import ClusterState, Slip, grade
 from schedviz.web.predict.question import (
     GuessQuestion,
@@ -221,3 +221,33 @@ def test_what_is_asked_follows_where_the_cycle_stands_and_its_answer_is_open() -
     }
     assert answer("nodes", decision, "PreFilter") is None
     assert words.question(GuessQuestion("nodes", 1, "default/web")) == "Which nodes pass the filters for web?"
+
+
+def test_the_facts_of_a_pod_are_its_demands_in_kubectls_notation() -> None:
+    def required(*terms: object) -> dict[str, object]:
+        return {"requiredDuringSchedulingIgnoredDuringExecution": [*terms]}
+
+    zones = {"key": "zone", "operator": "In", "values": ["a", "b"]}
+    term = {"matchExpressions": [zones, {"key": "gpu", "operator": "DoesNotExist"}]}
+    web = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
+    node_affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    found = facts.of_pod(
+        a_pod(
+            "p",
+            "1",
+            nodeSelector={"disk": "ssd"},
+            affinity={
+                "nodeAffinity": node_affinity,
+                "podAffinity": required(web),
+                "podAntiAffinity": required({"topologyKey": "host"}),
+            },
+            topologySpreadConstraints=[{**web, "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}],
+        )
+    )
+    assert {fact.name: fact.values for fact in found if fact.name not in ("requests", "priority")} == {
+        "tolerates": [],
+        "node labels needed": ["disk=ssd", "zone in (a, b), !gpu"],
+        "near pods": ["app=web @ zone"],
+        "apart from pods": [" @ host"],
+        "spread": ["2 DoNotSchedule: app=web @ zone"],
+    }

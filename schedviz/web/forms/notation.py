@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
+from schedviz.web.manifests import terms
+from schedviz.web.manifests.terms import PREFERRED, REQUIRED
 from simulator.api import Manifest
 from simulator.apiserver.selection import parse_label_selector
 from simulator.apiserver.status import BadRequest
 from simulator.objects.labels import Requirement
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 POLICIES: Final = ("DoNotSchedule", "ScheduleAnyway")
 SECONDS: Final = re.compile(r"(.+?)\s+for\s+(\d{1,9})s")
 
@@ -141,33 +141,12 @@ def expressions(found: Sequence[Requirement]) -> list[Manifest]:
     ]
 
 
-def _expression(expression: Manifest) -> str:
-    key, values = expression["key"], expression.get("values") or []
-    match expression["operator"]:
-        case "Exists":
-            return f"{key}"
-        case "DoesNotExist":
-            return f"!{key}"
-        case "In" | "NotIn" as operator if len(values) == 1:
-            return f"{key}{'!=' if operator == 'NotIn' else '='}{values[0]}"
-        case "In" | "NotIn" as operator:
-            return f"{key} {operator.lower()} ({', '.join(values)})"
-        case "Gt" | "Lt" as operator:
-            return f"{key}{'>' if operator == 'Gt' else '<'}{values[0]}"
-    raise ValueError(expression["operator"])
-
-
 def label_selector(text: str) -> Manifest:
     """A metav1.LabelSelector: equalities in matchLabels, the other requirements in matchExpressions."""
     found = requirements(text)
     equal = {each.key: each.values[0] for each in found if each.operator == "In" and len(each.values) == 1}
     rest = expressions([each for each in found if equal.get(each.key) is None])
     return ({"matchLabels": equal} if equal else {}) | ({"matchExpressions": rest} if rest else {})
-
-
-def _label_selector(selector: Manifest) -> str:
-    equal = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    return ", ".join([*equal, *(_expression(each) for each in selector.get("matchExpressions") or [])])
 
 
 def node_affinity(text: str) -> Manifest:
@@ -188,16 +167,12 @@ def node_affinity(text: str) -> Manifest:
 
 
 def _node_affinity(affinity: Manifest) -> str:
-    terms = (affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    required = (affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     preferred = affinity.get(PREFERRED) or []
     return "\n".join(
-        [_expressions(term) for term in terms]
-        + [f"{each['weight']}: {_expressions(each['preference'])}" for each in preferred]
+        [terms.node_term(term) for term in required]
+        + [f"{each['weight']}: {terms.node_term(each['preference'])}" for each in preferred]
     )
-
-
-def _expressions(term: Manifest) -> str:
-    return ", ".join(_expression(each) for each in term["matchExpressions"])
 
 
 def pod_affinity(text: str) -> Manifest:
@@ -217,9 +192,9 @@ def pod_affinity(text: str) -> Manifest:
 
 def _pod_affinity(affinity: Manifest) -> str:
     return "\n".join(
-        [_topology(term) for term in affinity.get(REQUIRED) or []]
+        [terms.pod_term(term) for term in affinity.get(REQUIRED) or []]
         + [
-            f"{each['weight']}: {_topology(each['podAffinityTerm'])}"
+            f"{each['weight']}: {terms.pod_term(each['podAffinityTerm'])}"
             for each in affinity.get(PREFERRED) or []
         ]
     )
@@ -248,9 +223,7 @@ def topology_spread(text: str) -> list[Manifest]:
 
 
 def _topology_spread(constraints: list[Manifest]) -> str:
-    return "\n".join(
-        f"{each['maxSkew']} {each['whenUnsatisfiable']}: {_topology(each)}" for each in constraints
-    )
+    return "\n".join(map(terms.spread_constraint, constraints))
 
 
 def weighted(line: str) -> tuple[int | None, str]:
@@ -273,20 +246,12 @@ def topology(text: str) -> Manifest:
     return {"labelSelector": label_selector(selector), "topologyKey": key.strip()}
 
 
-def _topology(term: Manifest) -> str:
-    return f"{_label_selector(term['labelSelector'])} @ {term['topologyKey']}"
-
-
 def int_or_string(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
 def _names(gates: list[Manifest]) -> str:
     return ", ".join(gate["name"] for gate in gates)
-
-
-def _pairs(found: dict[str, str]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in found.items())
 
 
 def _joined(show: Callable[[Manifest], str]) -> Callable[[list[Manifest]], str]:
@@ -297,13 +262,15 @@ TEXT: Final = Notation(str, str)
 NUMBER: Final = Notation(int, str)
 FLAG: Final = Notation(lambda text: text in ("on", "True", "true"), lambda value: "on" if value else "")
 INT_OR_STRING: Final = Notation(int_or_string, str)
-PAIRS: Final = Notation(pairs, _pairs)
+PAIRS: Final = Notation(pairs, lambda found: ", ".join(terms.pairs(found)))
 TAINTS: Final = Notation(taints, _joined(_taint))
 TOLERATIONS: Final = Notation(
     tolerations, _joined(_toleration), lambda found: [{"operator": "Equal"} | each for each in found]
 )
 GATES: Final = Notation(lambda text: [{"name": name} for name in items(text)], _names)
-LABEL_SELECTOR: Final = Notation(label_selector, _label_selector)
+LABEL_SELECTOR: Final = Notation(label_selector, terms.label_selector)
 NODE_AFFINITY: Final = Notation(node_affinity, _node_affinity)
 POD_AFFINITY: Final = Notation(pod_affinity, _pod_affinity)
-TOPOLOGY_SPREAD: Final = Notation(topology_spread, _topology_spread)
+TOPOLOGY_SPREAD: Final = Notation(
+    topology_spread, lambda found: "\n".join(map(terms.spread_constraint, found))
+)

@@ -1,13 +1,14 @@
 """What a question of the prediction mode can be answered from: the pod's demands, and what each node and pod
 has."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 from django.utils.translation import gettext
 
 from schedviz.web.kubectl.describe import toleration
+from schedviz.web.manifests import terms
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import Picture
 from schedviz.web.presenters.queue import title
@@ -38,13 +39,17 @@ def of_pod(manifest: Manifest) -> list[Fact]:
         Fact(gettext("tolerates"), [toleration(each) for each in tolerations]),
         Fact(
             gettext("node labels needed"),
-            [*_selected(spec.get("nodeSelector") or {}), *_node_terms(affinity)],
+            [
+                *terms.pairs(spec.get("nodeSelector") or {}),
+                *_node_terms(affinity.get("nodeAffinity") or {}),
+            ],
         ),
     ]
+    spread = spec.get("topologySpreadConstraints") or ()
     more = [
         Fact(gettext("near pods"), _pod_terms(affinity.get("podAffinity") or {})),
         Fact(gettext("apart from pods"), _pod_terms(affinity.get("podAntiAffinity") or {})),
-        Fact(gettext("spread"), [_spread(each) for each in spec.get("topologySpreadConstraints") or ()]),
+        Fact(gettext("spread"), [terms.spread_constraint(each) for each in spread]),
     ]
     if spec.get("preemptionPolicy") == "Never":
         more.append(Fact("preemptionPolicy", ["Never"]))
@@ -106,42 +111,10 @@ def _cordoned(node: NodeRecord) -> list[str]:
     return [gettext("cordoned")] if node.unschedulable else []
 
 
-def _selected(labels: Mapping[str, str]) -> list[str]:
-    return [f"{key}={value}" for key, value in labels.items()]
-
-
 def _node_terms(affinity: Manifest) -> list[str]:
-    required = (affinity.get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or {}
-    return [
-        " & ".join(
-            _requirement(each)
-            for each in [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
-        )
-        for term in required.get("nodeSelectorTerms") or ()
-    ]
+    required = affinity.get(terms.REQUIRED) or {}
+    return [terms.node_term(each) for each in required.get("nodeSelectorTerms") or ()]
 
 
 def _pod_terms(affinity: Manifest) -> list[str]:
-    terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
-    return [f"{_selector(term.get('labelSelector') or {})} · {term.get('topologyKey', '')}" for term in terms]
-
-
-def _spread(constraint: Manifest) -> str:
-    return (
-        f"{_selector(constraint.get('labelSelector') or {})} · {constraint.get('topologyKey', '')} · "
-        f"maxSkew {constraint.get('maxSkew', 1)} · {constraint.get('whenUnsatisfiable', '')}"
-    )
-
-
-def _selector(selector: Manifest) -> str:
-    parts = [*_selected(selector.get("matchLabels") or {})]
-    parts += [_requirement(each) for each in selector.get("matchExpressions") or ()]
-    return " & ".join(parts)
-
-
-def _requirement(found: Mapping[str, Any]) -> str:
-    values: Iterable[str] = found.get("values") or ()
-    text = f"{found.get('key', '')} {found.get('operator', '')}"
-    return f"{text} ({', '.join(values)})" if values else text
+    return [terms.pod_term(each) for each in affinity.get(terms.REQUIRED) or ()]
