@@ -1,4 +1,4 @@
-// Time travel: the slider, the steps and the player show a past moment; the page still receives live frames.
+// Past moments: the slider, the steps and the player show a past moment; the page still receives live frames.
 // A moment is the number of a trace event. The server renders each one completely, as parts that are swapped by id.
 import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";

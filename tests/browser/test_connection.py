@@ -17,7 +17,7 @@ from .conftest import Open, eventually_in, node, pod
 
 pytestmark = pytest.mark.browser
 
-NOT_LIVE = "not live"
+NOT_LIVE = "disconnected"
 
 
 def serve(port: int, log: Path) -> Process:

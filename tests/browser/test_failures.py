@@ -20,7 +20,7 @@ def test_what_may_go_wrong_is_a_button_away(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), pod("web"))
     expect(screen.locator("#log")).to_contain_text("web bound to node-1.")
     screen.locator("#informer-word").click()
-    screen.get_by_role("button", name="Break the watch").click()
+    screen.get_by_role("button", name="Interrupt the watch").click()
     expect(screen.locator("#log")).to_contain_text("The watch was interrupted;")
     expect(screen.locator("#informer")).to_contain_text("2 lists")
 
@@ -61,9 +61,9 @@ def test_a_sandbox_whose_loop_failed_says_so_until_it_runs_again(
     try:
         screen.goto(f"/s/{sandbox_name}/")
         banner = screen.locator("#failure")
-        expect(banner).to_contain_text("The loop of this sandbox failed: ConfigError: ")
+        expect(banner).to_contain_text("The simulation of this sandbox failed: ConfigError: ")
         expect(banner).to_contain_text("Elsewhere")
-        expect(banner).to_contain_text("It starts again at ")
+        expect(banner).to_contain_text("It restarts at ")
         ready = screen.request.get("/readyz")
         assert ready.status == 200, "the others run"
         assert f"[!]sandboxes failed: {sandbox_name}\n" in ready.text()

@@ -81,7 +81,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
         assert screen.evaluate("document.scrollingElement.scrollWidth") <= width
     screen.set_viewport_size({"width": 1280, "height": 720})
     expect(screen.locator("body.past .moment-bar")).to_be_visible()
-    expect(box.get_by_role("button", name="Again")).to_be_visible()
+    expect(box.get_by_role("button", name="Start again")).to_be_visible()
 
     # On to the next example, from the past moment too; and away from it: the box leaves when something else
     # is done.

@@ -58,7 +58,7 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
     expect(over).to_be_visible()
     complaints.look("ended")
     with screen.expect_navigation():
-        frame.get_by_role("button", name="Again").click()
+        frame.get_by_role("button", name="Start again").click()
     expect(frame.locator("#lane-activeQ .chip")).to_have_count(2)
     expect(frame.locator("#connection")).to_have_text("live")
     expect(over).to_have_count(0)

@@ -68,7 +68,7 @@ def test_a_phone_shows_one_tab_at_a_time(screen: Page, live: Open) -> None:
     # A panel opens in its tab, and closing it leads back to what was looked at.
     screen.get_by_role("tab", name="Nodes").click()
     screen.locator(".node header a", has_text="node-4").click()
-    expect(screen.locator("#detail")).to_contain_text("Requested of allocatable")
+    expect(screen.locator("#detail")).to_contain_text("Requested and allocatable resources")
     check_shown(screen, "Cycle")
     screen.locator("#detail [data-close-panel]").first.click()
     check_shown(screen, "Nodes")

@@ -92,7 +92,7 @@ def test_many_nodes_are_a_grid_that_stays_live(
     expect(tip).to_contain_text("large: cpu 50 %")
     expect(tip).to_contain_text("selected")
     page.keyboard.press("Enter")
-    expect(page.locator("#detail")).to_contain_text("Requested of allocatable")
+    expect(page.locator("#detail")).to_contain_text("Requested and allocatable resources")
     page.close()
     with contextlib.suppress(Exception):
         store.delete(sandbox_name)

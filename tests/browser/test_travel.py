@@ -1,4 +1,4 @@
-"""Time travel: any past moment on the whole page, by mouse, keys and address; and a branch of it."""
+"""Past moments: any past moment on the whole page, by mouse, keys and address; and a branch of it."""
 
 import re
 
@@ -238,7 +238,7 @@ def test_on_a_phone_the_axis_of_a_past_moment_is_in_sight_in_every_tab(screen: P
     expect(screen.locator("#past")).to_contain_text("event 1 of")
     for name in ("Queue", "Nodes", "Cycle"):
         screen.get_by_role("tab", name=name).click()
-        for control in (slider, screen.get_by_role("button", name="One event on")):
+        for control in (slider, screen.get_by_role("button", name="Next event")):
             # Not under the bar of the past moment, which lies at the lower edge.
             control.click(trial=True)
             expect(control).to_be_in_viewport(ratio=1)

@@ -179,5 +179,5 @@ def test_a_proposed_pod_of_any_sandbox_is_the_visitor_s_act(
     create_pod(client, path)
     page = client.get(path).content.decode()
     assert re.search(r"urgent-\w+ is in the scheduling queue", page)
-    assert "Again" not in page.partition('class="guide')[2].partition("</section>")[0]
+    assert "Start again" not in page.partition('class="guide')[2].partition("</section>")[0]
     store.delete(sandbox_name)

@@ -145,7 +145,7 @@ def test_a_cycle_whose_moment_the_history_does_not_reach_is_shown_with_a_sentenc
     monkeypatch.setattr(History, "end_of_cycle", lambda *_: None)
     page = text(client.get(f"/s/{world.sandbox.name}/cycles/1/").content)
     assert 'class="moment-bar"' in page
-    assert "The history does not reach back to this cycle" in page
+    assert "The history does not include this cycle" in page
 
 
 def test_a_branch_is_a_sandbox_that_says_where_it_comes_from(
