@@ -13,26 +13,14 @@ from schedviz.web.drain import drain_node
 from schedviz.web.forms.base import ManifestForm
 from schedviz.web.forms.conflict import differences, merged
 from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
-from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_document, with_position
+from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_document
 from schedviz.web.forms.node import ZONE, NodeForm
-from schedviz.web.forms.notation import (
-    LABEL_SELECTOR,
-    NODE_AFFINITY,
-    POD_AFFINITY,
-    TAINTS,
-    TOLERATIONS,
-    TOPOLOGY_SPREAD,
-    Notation,
-    shown,
-)
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
-from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.kubectl import lines
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.views.stored import ChangedMeanwhile, editable, save_unless_changed
 from simulator.api import Manifest
-from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import Invalid, StatusError
 from simulator.plugins.registry import load, profiles
@@ -55,42 +43,6 @@ def after(
     both = FormAndYaml(kind, sandbox, start)
     assert not both.form.errors
     return FormAndYaml(kind, sandbox, start, posted(both, **edited))
-
-
-@pytest.mark.parametrize(
-    ("notation", "text", "value"),
-    [
-        (TAINTS, "a=b:NoSchedule, c:NoExecute", None),
-        (TOLERATIONS, "a=b:NoSchedule, c:NoExecute for 300s, d=e, f", None),
-        (LABEL_SELECTOR, "app=web, gen>3, !old, tier in (a, b)", None),
-        (NODE_AFFINITY, "disk in (nvme, ssd), !spot\n10: zone=a", None),
-        (POD_AFFINITY, "app=web @ kubernetes.io/hostname\n5: app=db @ zone", None),
-        (TOPOLOGY_SPREAD, "2 ScheduleAnyway: app=web @ zone", None),
-        (TOLERATIONS, "a=b", [{"key": "a", "value": "b"}]),
-    ],
-)
-def test_a_notation_says_what_it_reads(notation: Notation, text: str, value: Any) -> None:
-    assert shown(notation, notation.read(text) if value is None else value) == text
-
-
-@pytest.mark.parametrize(
-    ("notation", "value"),
-    [
-        (LABEL_SELECTOR, {}),
-        (TOLERATIONS, [{"operator": "Exists"}]),
-        (
-            NODE_AFFINITY,
-            {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": []}]}},
-        ),
-        (
-            POD_AFFINITY,
-            {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "a", "namespaces": ["x"]}]},
-        ),
-        (TAINTS, "nonsense"),
-    ],
-)
-def test_what_a_notation_has_no_words_for_it_does_not_say(notation: Notation, value: Any) -> None:
-    assert shown(notation, value) is None
 
 
 def test_a_field_changes_its_place_in_the_yaml_and_nothing_else(sandbox: Sandbox) -> None:
@@ -357,49 +309,3 @@ def test_a_configuration_is_refused_with_the_paths_that_are_wrong(sandbox: Sandb
         write.configure(sandbox, wrong.manifest, [], dry_run=True)
     wrong.add_causes(refused.value.causes, refused.value.message)
     assert any("profiles[1].pluginConfig[0].args" in problem for problem in wrong.problems)
-
-
-def test_units_that_are_valid_and_not_meant_are_pointed_at() -> None:
-    text = """\
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers:
-    - name: main
-      resources:
-        requests:
-          cpu: 500M
-          memory: 512m
-        limits: {memory: 512Mi, cpu: 500m}
-"""
-    (manifest,) = parse_manifests(text)
-    requests = "spec.containers[0].resources.requests"
-    assert [with_position(text, cause) for cause in find_unit_mistakes(manifest)] == [
-        f"line 9, column 11: {requests}[cpu]: 500M is 500,000,000 CPUs. Did you mean 500m?",
-        f"line 10, column 11: {requests}[memory]: 512m is 0.512 bytes. Did you mean 512Mi?",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("1gb", '"1Gi" or "1G"'),
-        ("512MB", '"512Mi" or "512M"'),
-        ("1.5 Gi", '"1.5Gi"'),
-        ("1,5", '"1.5"'),
-        ("64mib", '"64Mi"'),
-        ("100K", '"100Ki" or "100k"'),
-        ("2 cores", '"2"'),
-        ("250millicores", '"250m"'),
-        ("much", ""),
-    ],
-)
-def test_what_is_no_quantity_may_be_meant_as_one(sandbox: Sandbox, text: str, meant: str) -> None:
-    manifest = NodeForm.start(sandbox)
-    manifest["status"]["allocatable"]["memory"] = text
-    with pytest.raises(StatusError) as refused:
-        write.create(sandbox, [NodeForm.start(sandbox), manifest], dry_run=True)
-    (cause,) = refused.value.causes
-    assert refused.value.document == 1
-    assert cause.message.endswith(f"; did you mean {meant}?") == bool(meant)
