@@ -1,12 +1,8 @@
-"""Each suggestion does what it says: on a cluster built anew from manifests with its edits made, the
-scheduler's own attempt comes to the same. What is tried one by one here is found there."""
+"""The smallest changes with which a pod would run, one by one, and the command that prints them."""
 
-import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import msgspec
 import pytest
@@ -15,285 +11,32 @@ from simulator.__main__ import main
 from simulator.api import Change
 from simulator.apiserver.admission import admit, new_cluster
 from simulator.apiserver.overlay import CreatedObjects
-from simulator.apiserver.patch import apply_json_patch
-from simulator.apiserver.resources import BUILT_IN, Resource, find_by_kind
+from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.update import admit_update
-from simulator.framework import snapshot
-from simulator.framework.runtime import Framework
-from simulator.objects.pod import Pod
-from simulator.objects.quantity import milli_value, parse_quantity
-from simulator.plugins.registry import load, profiles
 from simulator.random_clusters import (
-    HOSTNAME,
     REQUIRED,
-    USUAL_MIXTURE,
-    ClusterMixture,
     random_cluster,
     random_pending_pod,
 )
-from simulator.scheduler.attempt import Attempt
-from simulator.scheduler.attempt_record import record
-from simulator.what_if.answer import Progress, Suggestion, WhatIfAnswer
-from simulator.what_if.comparison import compare_nodes, rank_nodes
-from simulator.what_if.edit import Edit
-from simulator.what_if.eviction import explain_eviction, find_preventions
-from simulator.what_if.rivals import with_rivals
+from simulator.what_if.answer import Progress, WhatIfAnswer
 from simulator.what_if.search import GROUPS_AT_MOST, search
 from simulator.what_if.situation import Situation
-from tests.simulator.builders import a_node, a_pod
-
-Manifest = dict[str, Any]
-Objects = list[Manifest]
-FRAMEWORKS = profiles(load(None))
-ROOMY = ClusterMixture(full=(0.3, 0.9), odd=0.35)
-"""So that pods are turned away for other reasons than room alone."""
-
-
-def of(objects: Iterable[Manifest]) -> Iterator[tuple[Resource, Manifest]]:
-    for manifest in objects:
-        resource = find_by_kind(manifest["apiVersion"], manifest["kind"])
-        assert resource is not None
-        yield resource, manifest
-
-
-def key_of(manifest: Manifest) -> tuple[str, str]:
-    return manifest["kind"], manifest["metadata"]["name"]
-
-
-def asked(
-    objects: Iterable[Manifest], pod: Manifest, frameworks: Mapping[str, Framework] = FRAMEWORKS
-) -> WhatIfAnswer:
-    *_, answer = search(Situation.read(of(objects), pod, frameworks))
-    assert isinstance(answer, WhatIfAnswer)
-    return answer
-
-
-def attempted(
-    objects: Iterable[Manifest], pod: Manifest, frameworks: Mapping[str, Framework] = FRAMEWORKS
-) -> tuple[str, str, list[str]]:
-    """What the scheduler itself does with the pod: how it ends, where, and with which victims."""
-    built, nominated = snapshot.read((o for o in of(objects) if key_of(o[1]) != key_of(pod)), frameworks)
-    parsed = Pod.parse(pod)
-    framework = frameworks.get(parsed.scheduler_name)
-    if framework is None or framework.run_pre_enqueue(parsed) is not None:
-        return "", "", []
-    made = Attempt(framework, built, parsed, nominated)
-    for _ in made.run():
-        pass
-    decision = record(made)
-    if decision.outcome != "preempting" or decision.preemption is None:
-        return ("bound" if decision.selected else ""), decision.selected, []
-    chosen = next(c for c in decision.preemption.candidates if c.node == decision.preemption.chosen)
-    return "nominated", chosen.node, [victim.pod for victim in chosen.victims]
-
-
-def edited(objects: Sequence[Manifest], pod: Manifest, edits: Iterable[Edit]) -> tuple[Objects, Manifest]:
-    """The manifests with the edits made, as whoever applies them would."""
-    known = {(str(r.id), r.key("default", m["metadata"]["name"])): m for r, m in of([*objects, pod])}
-    for edit in edits:
-        at = (edit.resource, edit.key)
-        old = known.pop(at, None)
-        assert (old is None) == (edit.verb == "create"), edit
-        if edit.manifest is not None:
-            known[at] = edit.manifest
-        if edit.verb == "update":
-            assert apply_json_patch(old, edit.patch) == edit.manifest
-        elif edit.verb == "recreate":
-            assert edit.manifest is not None
-            assert apply_json_patch(old, edit.patch)["spec"] == edit.manifest["spec"]
-    [changed] = [m for m in known.values() if key_of(m) == key_of(pod)]
-    return list(known.values()), changed
-
-
-def questions(
-    count: int, nodes: int, seed: int, mixture: ClusterMixture = USUAL_MIXTURE
-) -> Iterator[tuple[Objects, Manifest]]:
-    for i in range(count):
-        random = Random(f"{seed}/{i}")
-        yield (
-            [*random_cluster(random, random.randint(1, nodes), mixture)],
-            random_pending_pod(random, "question", mixture),
-        )
-
-
-def test_each_suggestion_applied_does_what_it_said_and_a_smaller_cut_does_not_do() -> None:
-    seen: dict[str, int] = {}
-    for objects, pod in questions(100, 7, seed=1, mixture=ROOMY):
-        found = asked(objects, pod)
-        now = attempted(objects, pod)
-        assert (found.now.kind if now[0] else "", found.now.node, found.now.victims) == now
-        assert [s.cost for s in found.suggestions] == sorted(s.cost for s in found.suggestions)
-        for said in found.suggestions:
-            changed, new = edited(objects, pod, said.edits)
-            outcome = said.outcome
-            assert attempted(changed, new) == (outcome.kind, outcome.node, outcome.victims), said
-            seen[said.kind] = seen.get(said.kind, 0) + 1
-            if said.kind == "request":
-                written = new["spec"]["containers"][0]["resources"]["requests"]
-                more = parse_quantity(written[said.what]) + parse_quantity(said.unit)
-                written[said.what] = f"{more}n"
-                assert attempted(changed, new)[0] != "bound", f"{said}: and one {said.unit} more fits, too"
-    assert len(seen) >= 10, f"too few kinds of suggestions to tell: {seen}"
-
-
-# Against trying everything
-
-
-def by_kind(found: WhatIfAnswer, kind: str) -> list[Suggestion]:
-    return [said for said in found.suggestions if said.kind == kind]
-
-
-def targets(found: WhatIfAnswer, kind: str) -> set[str]:
-    return {name for said in by_kind(found, kind) for name in (said.target, *said.alike)}
-
-
-def variants(pod: Manifest) -> Iterator[tuple[str, Manifest]]:
-    """The pod with one of its demands left out."""
-    spec = pod["spec"]
-
-    def without(*path: Any) -> Manifest:
-        new = copy.deepcopy(pod)
-        holder = new["spec"]
-        for part in path[:-1]:
-            holder = holder[part]
-        del holder[path[-1]]
-        return new
-
-    for key in spec.get("nodeSelector", {}):
-        yield "selector", without("nodeSelector", key)
-    affinity = spec.get("affinity", {})
-    if "nodeAffinity" in affinity:
-        yield "node-affinity", without("affinity", "nodeAffinity")
-        [term] = affinity["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
-        if len(term["matchExpressions"]) > 1:
-            for i in range(len(term["matchExpressions"])):
-                path = ("affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms", 0, "matchExpressions", i)
-                yield "node-affinity", without(*path)
-    if "podAntiAffinity" in affinity:
-        yield "pod-anti-affinity", without("affinity", "podAntiAffinity")
-    for i in range(len(spec.get("topologySpreadConstraints", ()))):
-        yield "spread", without("topologySpreadConstraints", i)
-
-
-def replaced(objects: Objects, old: Manifest, new: Manifest) -> Objects:
-    return [new if manifest is old else manifest for manifest in objects]
-
-
-def accepts(objects: Objects, pod: Manifest, name: str) -> bool:
-    """Whether this very node takes the pod."""
-    built, nominated = snapshot.read(of(objects), FRAMEWORKS)
-    situation = Situation(built, Pod.parse(pod), FRAMEWORKS, nominated)
-    return bool(situation.passing()[built.rows[name]])
-
-
-def test_on_small_clusters_nothing_is_missed_that_trying_everything_finds() -> None:
-    compared = dict.fromkeys(("uncordon", "taint", "label", "delete-pod", "node", "request", "priority"), 0)
-    for objects, pod in questions(24, 5, seed=1, mixture=ROOMY):
-        pod["spec"].pop("schedulingGates", None)
-        found = asked(objects, pod)
-        if found.now.kind != "unschedulable":
-            continue
-        nodes = [manifest for manifest in objects if manifest["kind"] == "Node"]
-        pods = [manifest for manifest in objects if manifest["kind"] == "Pod"]
-
-        wanted: dict[str, set[str]] = {"uncordon": set(), "taint": set(), "label": set()}
-        terms = pod["spec"].get("affinity", {}).get("nodeAffinity", {}).get(REQUIRED, {})
-        demands = [e for term in terms.get("nodeSelectorTerms", ()) for e in term["matchExpressions"]]
-        pairs = {*pod["spec"].get("nodeSelector", {}).items(), *((e["key"], "true") for e in demands)}
-        pairs |= {(e["key"], value) for e in demands for value in e.get("values", ())}
-        for constraint in pod["spec"].get("topologySpreadConstraints", ()):
-            key = constraint["topologyKey"]
-            pairs |= {(key, n["metadata"]["labels"][key]) for n in nodes if key in n["metadata"]["labels"]}
-        for node in nodes:
-            name = node["metadata"]["name"]
-            if accepts(objects, pod, name):
-                continue
-            if node["spec"].get("unschedulable"):
-                new = node | {"spec": {k: v for k, v in node["spec"].items() if k != "unschedulable"}}
-                if accepts(replaced(objects, node, new), pod, name):
-                    wanted["uncordon"].add(name)
-            for i in range(len(node["spec"].get("taints", ()))):
-                new = copy.deepcopy(node)
-                del new["spec"]["taints"][i]
-                if accepts(replaced(objects, node, new), pod, name):
-                    wanted["taint"].add(name)
-            for key, value in [*pairs, *((key, None) for key, _ in pairs)]:
-                if "kubernetes.io" in key and (key == HOSTNAME or key in node["metadata"]["labels"]):
-                    continue  # what a node is, it stays
-                new = copy.deepcopy(node)
-                new["metadata"]["labels"].pop(key, None)
-                if value is not None:
-                    new["metadata"]["labels"][key] = value
-                if accepts(replaced(objects, node, new), pod, name):
-                    wanted["label"].add(name)
-        for kind, names in wanted.items():
-            compared[kind] += len(names)
-            if len(by_kind(found, kind)) < GROUPS_AT_MOST:
-                assert targets(found, kind) == names, (kind, found)
-
-        for kind in ("selector", "node-affinity", "pod-anti-affinity", "spread"):
-            working = [new for k, new in variants(pod) if k == kind and attempted(objects, new)[0] == "bound"]
-            assert sum(s.outcome.kind == "bound" for s in by_kind(found, kind)) == len(working), kind
-
-        going = {}
-        for other in pods:
-            if attempted([o for o in objects if o is not other], pod)[0] == "bound":
-                going[f"default/{other['metadata']['name']}"] = other["spec"]["priority"]
-        compared["delete-pod"] += len(going)
-        assert bool(going) == bool(by_kind(found, "delete-pod"))
-        assert targets(found, "delete-pod") <= going.keys()
-
-        same = [n for n in nodes if attempted([*objects, a_copy(n)], pod)[0] == "bound"]
-        compared["node"] += len(same)
-        assert bool(same) == bool(by_kind(found, "node"))
-
-        smaller = copy.deepcopy(pod)
-        requests = smaller["spec"]["containers"][0]["resources"]["requests"]
-        most = milli_value(parse_quantity(requests["cpu"]))
-        fits = -1
-        for cpu in range(most - 100, -1, -100):
-            requests["cpu"] = f"{cpu}m"
-            if attempted(objects, smaller)[0] == "bound":
-                fits = cpu
-                break
-        cuts = [milli_value(parse_quantity(s.after)) for s in by_kind(found, "request") if s.what == "cpu"]
-        assert cuts == ([fits] if fits >= 0 else [])
-        compared["request"] += len(cuts)
-
-        working_priority = None
-        for priority in (11, 12, 50, 101, 102, 1001, 1002):
-            spec = {**pod["spec"], "priority": priority, "preemptionPolicy": "PreemptLowerPriority"}
-            if priority > pod["spec"]["priority"] and attempted(objects, pod | {"spec": spec})[0]:
-                working_priority = priority
-                break
-        raised = [int(s.after) for s in by_kind(found, "priority")]
-        if working_priority in (50, None):
-            assert not raised, "between two pods' priorities nothing changes"
-        else:
-            assert min(raised) == working_priority - (working_priority in (12, 102, 1002))
-        compared["priority"] += len(raised)
-    assert sum(map(bool, compared.values())) >= 6, f"too little found to tell: {compared}"
-
-
-def a_copy(node: Manifest) -> Manifest:
-    """One more of this kind: not cordoned, and under a name of its own."""
-    new = copy.deepcopy(node)
-    new["metadata"]["name"] = new["metadata"]["labels"][HOSTNAME] = "one-more"
-    new["spec"].pop("unschedulable", None)
-    return new
-
-
-# One by one
-
-NODE, POD = {"apiVersion": "v1", "kind": "Node"}, {"apiVersion": "v1", "kind": "Pod"}
-
-
-def node(name: str, cpu: str = "4", **more: Any) -> Manifest:
-    return NODE | a_node(name, cpu, **more)
-
-
-def pod(name: str, cpu: str = "", **more: Any) -> Manifest:
-    return POD | a_pod(name, cpu, **more)
+from tests.simulator.questions import (
+    FRAMEWORKS,
+    NODE,
+    POD,
+    ROOMY,
+    Manifest,
+    Objects,
+    asked,
+    attempted,
+    by_kind,
+    edited,
+    node,
+    of,
+    pod,
+    questions,
+)
 
 
 def containers(*requests: Manifest) -> list[Manifest]:
@@ -548,109 +291,6 @@ def test_changes_restore_the_order_of_pods_and_objects() -> None:
         assert [len(left) for left in order()] == [2, 1, 1]
     assert order() == before
     assert [len(kept) for kept in before] == [3, 2, 2]
-
-
-# Why
-
-
-def test_the_other_pods_that_fit_the_same_node_are_rivals() -> None:
-    tainted = node("n2", taints=[{"key": "a", "value": "b", "effect": "NoSchedule"}])
-    low = pod("low", "3", nodeName="n1")
-    twins = [pod("twin-1", "2"), pod("twin-2", "2")]
-    others = [*twins, pod("huge", "99"), pod("elsewhere", "1", nodeSelector={"disk": "ssd"})]
-    objects: Objects = [node("n1"), tainted, low, *others]
-    situation = Situation.read(of(objects), pod("web", "2"), FRAMEWORKS)
-    *_, answer = search(situation)
-    assert isinstance(answer, WhatIfAnswer)
-    own = situation.pod
-    found = {
-        each.kind: each.rivals
-        for each in with_rivals(situation, answer.suggestions, [*others, low, pod("web", "2")])
-    }
-    room = ["default/twin-1", "default/twin-2"]
-    assert found == {
-        "toleration": [],
-        "taint": room,
-        "request": [],
-        "priority": [],
-        "delete-pod": room,
-        "node": room,
-    }
-    assert situation.pod is own
-    assert situation.outcome() == answer.now, "the situation is as it was"
-
-
-def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:
-    expression = {"key": "zone", "operator": "In", "values": ["a"]}
-    term = {"weight": 1, "preference": {"matchExpressions": [expression]}}
-    zone = {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
-    objects = [
-        node("near", labels={"zone": "a"}), node("empty"), node("twin"), node("small", "1"),
-        pod("x", "1", nodeName="near"),
-    ]  # fmt: skip
-    built, nominated = snapshot.read(of(objects), FRAMEWORKS)
-    made = Situation(built, Pod.parse(pod("p", "2", affinity={"nodeAffinity": zone})), FRAMEWORKS, nominated)
-    decision = record(made.attempt(exhaustive=True))
-    found = compare_nodes(decision, "empty")
-    assert (found.node, found.how) == ("near", "scores")
-    assert found.totals is not None
-    assert sum(d.difference for d in found.differences) == found.totals[0] - found.totals[1] > 0
-    first, last = found.differences[0], found.differences[-1]
-    assert (first.plugin, first.raw, first.weighted, first.decides) == (
-        "NodeAffinity",
-        (1, 0),
-        (200, 0),
-        True,
-    )
-    assert (last.plugin, last.decides) == ("NodeResourcesBalancedAllocation", False)
-    assert compare_nodes(decision, "twin", "empty").how == "lot"
-    refused = compare_nodes(decision, "small")
-    assert refused.failure is not None
-    assert (refused.how, refused.failure.reasons) == ("refused", ["Insufficient cpu"])
-    assert rank_nodes(decision)[0] == "near"
-    with pytest.raises(LookupError):
-        compare_nodes(decision, "elsewhere")
-
-
-def test_a_victim_hears_who_evicted_it_by_which_rule_and_what_would_have_saved_it() -> None:
-    objects = [
-        node("n", "4"),
-        pod(
-            "old",
-            "1",
-            nodeName="n",
-            priority=5,
-            labels={"app": "old"},
-            status={"startTime": "2025-01-01T00:00:00Z"},
-        ),
-        pod(
-            "victim",
-            "2",
-            nodeName="n",
-            priority=5,
-            labels={"app": "v"},
-            status={"startTime": "2025-01-02T00:00:00Z"},
-        ),
-        node("m", "4"),
-        pod("grand", "2", nodeName="m", priority=50),
-    ]
-    question = pod("p", "3", priority=100)
-    situation = Situation.read(of(objects), question, FRAMEWORKS)
-    said = explain_eviction(record(situation.attempt(exhaustive=True)), "default/victim")
-    assert (said.preemptor, said.node, said.rule, said.candidates) == ("default/p", "n", 2, 2)
-    assert (said.spared, said.tried, said.turn) == (
-        ["default/old"], ["default/old", "default/victim"], 2,
-    )  # fmt: skip
-    found = {s.kind: s for s in find_preventions(situation, "default/victim")}
-    assert {kind: (s.what, s.before, s.after, s.outcome.node) for kind, s in found.items()} == {
-        "priority": ("default/victim", "5", "50", "m"),
-        "budget": ("app=v", "", "0", "m"),
-        "request": ("cpu", "3", "2", "m"),
-        "preemptor-priority": ("default/p", "100", "5", ""),
-    }
-    assert [*find_preventions(situation, "default/grand")] == []
-    with pytest.raises(LookupError):
-        explain_eviction(record(situation.attempt()), "default/grand")
 
 
 # The command
