@@ -1,11 +1,11 @@
 """Evaluates a lesson: which checks hold, which hint fits, and what follows from a guess. These functions are
 pure; times are seconds of the wall."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from schedviz.lessons.conditions import condition
+from schedviz.lessons.conditions import Condition, Values, condition
 from schedviz.lessons.lesson import Check, Lesson, Misconception, Step
 from schedviz.lessons.progress import Guess, Progress
 from schedviz.lessons.situation import Situation
@@ -26,20 +26,11 @@ def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: floa
     another one was shown or none held."""
     step = lesson.steps[progress.step]
     failing = [check for check in step.checks if _name(step, check) not in progress.passed]
-    values = situation.values(
-        condition(text)
-        for check in failing
-        for text in (check.expect, *(hint.when for hint in check.hints if hint.when))
-    )
+    values = situation.values(_conditions(failing))
     held = [check for check in failing if condition(check.expect).holds(values)]
-    hint = ""
-    if len(held) < len(failing):
-        check = next(each for each in failing if each not in held)
-        for each in check.hints:
-            # What the last hint says of a pod that was not tried yet may be wrong a moment later.
-            if condition(each.when).holds(values) if each.when else not situation.untried:
-                hint = f"{_name(step, check)}/{each.id}"
-                break
+    check = next((each for each in failing if each not in held), None)
+    fitting = _find_hint(check, values, situation) if check else ""
+    hint = f"{_name(step, check)}/{fitting}" if check and fitting else ""
     first = hint if progress.first_hint is None else progress.first_hint
     if hint and hint == first:
         hint = ""
@@ -54,6 +45,31 @@ def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: floa
         progressed=now if held else progress.progressed,
     )
     return _finish(lesson, changed, now)
+
+
+def holds(check: Check, situation: Situation) -> bool:
+    """Whether a check holds now."""
+    return situation.holds(condition(check.expect))
+
+
+def find_hint(check: Check, situation: Situation) -> str:
+    """The id of the hint that fits a check which does not hold; "" = none does."""
+    return _find_hint(check, situation.values(_conditions([check])), situation)
+
+
+def _find_hint(check: Check, values: Values, situation: Situation) -> str:
+    for hint in check.hints:
+        # The hint without a condition waits until all pods were tried: a pod that was created a moment ago
+        # may be bound a moment later.
+        if condition(hint.when).holds(values) if hint.when else not situation.untried:
+            return hint.id
+    return ""
+
+
+def _conditions(checks: Iterable[Check]) -> Iterator[Condition]:
+    for check in checks:
+        yield condition(check.expect)
+        yield from (condition(hint.when) for hint in check.hints if hint.when)
 
 
 def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) -> Progress:

@@ -33,7 +33,8 @@ Misconception = Literal[
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Lets simulated time run: until a pod is bound, until nothing more is due, or for some seconds."""
+    """Lets simulated time run: until a pod is bound, until nothing more is due, or for some seconds. A run
+    until nothing more is due ends at the time of what was done last."""
 
     until: str = ""
     """``idle``, or ``bound POD``; "" = for ``seconds``."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from schedviz.loop.doorbell import ring
 from schedviz.loop.wakes import wake
 from schedviz.store import Clock, Sandbox, Steps
+from simulator.api import Micros
 from simulator.scheduler.stepping import Unit, Until
 
 MIN_SPEED = 0.1
@@ -67,6 +68,13 @@ def run_until(sandbox: Sandbox, condition: str) -> Clock:
     :class:`simulator.scheduler.stepping.Until` does not know."""
     until = Until(condition).condition
     return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=False), until=until))
+
+
+def move_to(sandbox: Sandbox, time: Micros) -> Clock:
+    """Move a paused clock forward to a simulated time up to which nothing is due."""
+    return _change(
+        sandbox, lambda clock, _: replace(clock, sim=max(clock.sim, time)) if clock.paused else clock
+    )
 
 
 def _change(sandbox: Sandbox, change: Callable[[Clock, float], Clock]) -> Clock:

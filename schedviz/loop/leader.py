@@ -108,7 +108,7 @@ class Leader:
         deadline = time.monotonic() + seconds
         more = True
         while more and time.monotonic() < deadline and not self._archive_writer.must_close:
-            if self._player.run():
+            if self._player.run(unread=unread):
                 self._observe_own_writes()
             elif unread and not self._simulation.in_cycle:
                 unread = self._read_log()

@@ -44,11 +44,16 @@ class Player:
         if self._until:
             self._until.saw(decisions)
 
-    def run(self) -> bool:
-        """Make one step of the Simulation if time runs; False = nothing is due, or the condition holds."""
+    def run(self, *, unread: bool) -> bool:
+        """Make one step of the Simulation if time runs; False = nothing is due, or the condition holds.
+
+        unread: whether others have written what the Simulation has not observed yet. Then the condition may
+        come to hold no more: time stops only when it also holds afterwards."""
         if self._clock.paused or self._stopped:
             return False
         if self._until and self._until.holds(self._simulation):
+            if unread and not self._simulation.in_cycle:
+                return False
             self._stopped = True
             self.now = max(self._simulation.now, self._clock.sim)
             return False

@@ -92,21 +92,32 @@ class Stride:
 
 class Until:
     """A condition to run until: ``nothing-pending``, ``preemption`` (the next one), or ``bound
-    <namespace>/<name>``. Raises ValueError for any other."""
+    <namespace>/<name>``. With ``before <time>`` after it, in microseconds, it also holds when nothing is due
+    up to that time; ``before <time>`` may stand alone. Raises ValueError for any other."""
 
     def __init__(self, condition: str) -> None:
-        kind, _, self._pod = condition.partition(" ")
-        if kind not in ("nothing-pending", "preemption", "bound"):
+        rest, before, time = condition.rpartition("before ")
+        self._end = int(time) if before and time.isdecimal() else None
+        kind, _, self._pod = (condition if self._end is None else rest.rstrip()).partition(" ")
+        known = ["nothing-pending", "preemption", "bound"]
+        if kind not in known and (kind or self._end is None):
             raise ValueError(f"{condition!r}: nothing-pending, preemption or bound is wanted")
         if (kind == "bound") != (self._pod.count("/") == 1):
             raise ValueError(f"{condition!r}: bound, and no other, is followed by <namespace>/<name>")
         self.condition = condition
+        self._kind = kind
         self._preempted = False
 
     def saw(self, decisions: Iterable[Decision]) -> None:
         self._preempted = self._preempted or any(d.outcome == "preempting" for d in decisions)
 
     def holds(self, simulation: Seen) -> bool:
-        if self._pod:
+        if self._end is not None:
+            due = simulation.next_due()
+            if due is None or due > self._end:
+                return True
+        if self._kind == "bound":
             return simulation.is_bound(self._pod)
-        return self._preempted or (self.condition == "nothing-pending" and simulation.nothing_pending)
+        if self._kind == "":
+            return False
+        return self._preempted or (self._kind == "nothing-pending" and simulation.nothing_pending)

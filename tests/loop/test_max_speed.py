@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from schedviz.store import Clock, Sandbox, Store
-from simulator.api import Micros
+from simulator.api import SECOND, Micros
 from simulator.trace import Bound, CycleStarted, Event
 from tests.loop.conftest import node, pod
 from tests.loop.test_recording import assert_told_again
@@ -84,6 +84,20 @@ def test_a_run_ends_where_its_condition_comes_true(world: World) -> None:
     clock = world.sandbox.clock()
     assert (clock.paused, clock.unpaced, clock.sim) == (True, True, START + 5 * PACE)
     assert len(happened(world.sandbox, Bound)) == 5
+
+
+@pytest.mark.parametrize("condition", ["nothing-pending", f"before {START + 60 * SECOND}"])
+def test_what_was_written_before_a_run_is_seen_before_its_condition_is_judged(
+    world: World, condition: str
+) -> None:
+    """The run is asked for right after a pod was created: nothing is pending before the pod is observed."""
+    set_clock(world.sandbox, until="nothing-pending")
+    world.slice()
+    assert world.sandbox.clock().paused
+    world.create(pod("late"))
+    set_clock(world.sandbox, until=condition)
+    world.slice()
+    assert len(happened(world.sandbox, Bound)) == PODS + 1
 
 
 def test_what_was_written_is_seen_before_time_moves_on(world: World) -> None:

@@ -219,7 +219,24 @@ def test_a_run_stops_where_it_was_asked_to() -> None:
     assert len(lab.of(Nominated)) == 1
 
 
-@pytest.mark.parametrize("text", ["", "never", "bound", "bound web", "preemption default/web"])
+def test_a_run_ends_at_a_time_exactly() -> None:
+    """It does all that is due up to then, and nothing that is due later."""
+    for condition in ("before {}", "bound default/nobody before {}", "preemption before {}"):
+        lab = two_pods()
+        end = lab.now + 10 * SECOND
+        run_until(lab, condition.format(end))
+        assert len(bound(lab)) == 2
+        due = lab.simulation.next_due()
+        assert due is None or due > end
+    lab = two_pods()
+    run_until(lab, f"bound default/first before {lab.now + 10 * SECOND}")
+    assert bound(lab) == ["default/first"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "never", "bound", "bound web", "preemption default/web", "before", "before x", "never before 1"],
+)
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="bound"):
         Until(text)

@@ -1,0 +1,25 @@
+"""The result of a level: what its par counts."""
+
+import msgspec
+
+from schedviz.lessons.lesson import Par
+from schedviz.lessons.situation import Situation
+
+
+class Result(msgspec.Struct, frozen=True):
+    victims: int
+    """Number of pods that preemption evicted."""
+    nodes: int
+    """Number of nodes with pods that are bound to them."""
+    edits: int
+    """Number of objects that the learner created, changed or deleted."""
+
+
+def result_of(situation: Situation) -> Result:
+    return Result(len(situation.evicted), len({*situation.bound.values()}), situation.edits)
+
+
+def reaches_par(result: Result, par: Par) -> bool:
+    """Whether a result is as good as the best known one, or better."""
+    pairs = ((result.victims, par.victims), (result.nodes, par.nodes), (result.edits, par.edits))
+    return all(best is None or found <= best for found, best in pairs)

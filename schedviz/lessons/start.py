@@ -1,0 +1,77 @@
+"""Creates the sandboxes of lessons, paused at their beginning."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+from schedviz.api.write import create_sandbox
+from schedviz.lessons.catalogue import scenario_of
+from schedviz.lessons.lesson import Lesson
+from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
+from simulator.api import SECOND
+
+SANDBOXES_AT_MOST: Final = 300
+"""Sandboxes of learners outside rooms: the oldest are deleted."""
+KEPT_SECONDS: Final = 3 * 3600
+"""Older ones are deleted when another one is created."""
+_OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")
+
+
+def start_lesson(store: Store, lesson: Lesson, names: Iterable[str], seed: int | None = None) -> Sandbox:
+    """Create a paused sandbox with the cluster of a lesson and the first free name of ``names``. seed: None =
+    the lesson's. Raises StatusError."""
+    now = store.wall()
+    cluster = lesson.cluster
+    meta = Meta(
+        name="",
+        title=lesson.text("en").title,
+        summary=lesson.text("en").summary,
+        scenario=scenario_of(lesson),
+        created=now,
+        seed=cluster.seed if seed is None else seed,
+        pace=cluster.pace,
+        config=cluster.config,
+        queue=cluster.queue,
+    )
+    clock = Clock(sim=int(now) * SECOND, wall=now, paused=True)
+    return create_sandbox(store, meta, cluster.manifests, clock, names=names)
+
+
+def restart_lesson(store: Store, lesson: Lesson, name: str, seed: int | None = None) -> Sandbox:
+    """Create the sandbox of that name at the lesson's beginning; an existing one is deleted. Raises
+    StatusError."""
+    with suppress(NoSandbox):
+        store.delete(name)
+    return start_lesson(store, lesson, [name], seed)
+
+
+def start_own_lesson(store: Store, lesson: Lesson, learner: str) -> Sandbox:
+    """Create the sandbox of a learner outside rooms, and delete old ones of others. Raises StatusError."""
+    name = own_sandbox(lesson, learner)
+    delete_old(store, keep=name)
+    return restart_lesson(store, lesson, name)
+
+
+def own_sandbox(lesson: Lesson, learner: str) -> str:
+    """The name of a learner's sandbox outside rooms. It does not show the learner's id."""
+    return f"lesson-{lesson.name}-{hashlib.sha256(learner.encode()).hexdigest()[:12]}"
+
+
+def is_own_sandbox(meta: Meta) -> bool:
+    """Whether a sandbox is that of a learner outside rooms. They are not on the home page."""
+    return (
+        meta.origin is None and _OWN.fullmatch(meta.name) is not None and meta.scenario.startswith("lessons/")
+    )
+
+
+def delete_old(store: Store, keep: str) -> None:
+    """Delete the learners' sandboxes outside rooms that are too old, or too many beside the one to keep."""
+    now = store.wall()
+    found = [meta for meta in store.sandboxes() if is_own_sandbox(meta) and meta.name != keep]
+    fresh = [meta for meta in found if now - meta.created < KEPT_SECONDS]
+    old = [meta for meta in found if now - meta.created >= KEPT_SECONDS]
+    for meta in (*old, *fresh[: max(0, len(fresh) + 1 - SANDBOXES_AT_MOST)]):
+        with suppress(NoSandbox):  # another learner's request deleted it
+            store.delete(meta.name)
