@@ -66,7 +66,7 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     complaints.look("asks", "#detail")
     guess.click()
     expect(panel.locator(".told.wrong .solution")).to_contain_text("Not quite. z-urgent")
-    expect(panel.locator(".slip")).to_contain_text(
+    expect(panel.locator(".mistake")).to_contain_text(
         "activeQ compares priority first; size does not count: a-small has 0"
     )
     # Guess and answer are on the board, with a sign and a word.
@@ -116,7 +116,7 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     go.click()
     expect(panel.locator(".told.right .solution")).to_contain_text("low-1")
     expect(theirs.locator(".told.wrong .solution")).to_contain_text("Not quite. low-1")
-    expect(theirs.locator(".slip")).to_contain_text("The rules do not choose node-2.")
+    expect(theirs.locator(".mistake")).to_contain_text("The rules do not choose node-2.")
     expect(other.locator(".node .pod", has_text="low-1")).to_have_attribute("data-told", "→ the answer")
     expect(other.locator(".node .pod", has_text="low-2")).to_have_attribute("data-told", "✗ not this one")
     expect(screen.locator(".node .pod", has_text="low-1")).to_have_attribute("data-told", "✓ right")

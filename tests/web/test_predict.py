@@ -1,4 +1,4 @@
-"""Predict, then reveal: guesses are graded by the Decision, and slips are told apart."""
+"""Predict, then reveal: guesses are graded by the Decision, and mistakes are told apart."""
 
 from collections.abc import Iterable
 from random import Random
@@ -8,7 +8,7 @@ import pytest
 from django.utils import translation
 
 from schedviz.web.predict import facts, words
-from schedviz.web.predict.grade import ClusterState, Slip, grade
+from schedviz.web.predict.grade import ClusterState, Mistake, grade
 from schedviz.web.predict.question import (
     GuessQuestion,
     Kind,
@@ -52,14 +52,14 @@ def waits(name: str, lane: Lane, priority: int = 0, queued: int = 0) -> LaneEntr
     )
 
 
-def slip(kind: Kind, picks: set[str], decision: Decision, there: ClusterState) -> Slip:
+def mistake(kind: Kind, picks: set[str], decision: Decision, there: ClusterState) -> Mistake:
     told = grade(kind, frozenset(picks), decision, there)
     assert not told.right
     for language in ("en", "zh-hans"):
         with translation.override(language):
-            assert words.slip(told, decision)
+            assert words.mistake(told, decision)
             assert words.why(kind, decision)
-    return told.slip
+    return told.mistake
 
 
 def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() -> None:
@@ -80,11 +80,11 @@ def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() 
     decision, _ = decide([a_node("n1")], [], a_pod("urgent", "1", priority=9))
     there = world([], [], lanes)
     assert grade("next", frozenset({"default/urgent"}), decision, there).right
-    assert slip("next", {"default/old"}, decision, there) == "size-or-age"
-    assert slip("next", {"default/later"}, decision, there) == "queued-later"
-    assert slip("next", {"default/burnt"}, decision, there) == "not-active"
-    assert slip("next", {"default/stuck"}, decision, there) == "not-active"
-    assert slip("next", {"default/held"}, decision, there) == "gated"
+    assert mistake("next", {"default/old"}, decision, there) == "size-or-age"
+    assert mistake("next", {"default/later"}, decision, there) == "queued-later"
+    assert mistake("next", {"default/burnt"}, decision, there) == "not-active"
+    assert mistake("next", {"default/stuck"}, decision, there) == "not-active"
+    assert mistake("next", {"default/held"}, decision, there) == "gated"
     assert next_pod_question({"default/held": lanes[5], "default/stuck": lanes[4]}, 3) is None
 
     crowd = [waits(f"pod-{number}", "activeQ", number) for number in range(150)]
@@ -110,15 +110,15 @@ def test_slips_about_the_filters_are_told_apart() -> None:
         a_pod("web", "2", priority=5),
     )
     assert grade("nodes", frozenset({"free"}), decision, there).right
-    assert slip("nodes", {"free", "tainted"}, decision, there) == "taint"
-    assert slip("nodes", {"free", "cordoned"}, decision, there) == "cordoned"
-    assert slip("nodes", {"free", "evictable"}, decision, there) == "lower-priority"
-    assert slip("nodes", {"free", "full"}, decision, there) == "plugin"
-    assert slip("nodes", set(), decision, there) == "limits"
+    assert mistake("nodes", {"free", "tainted"}, decision, there) == "taint"
+    assert mistake("nodes", {"free", "cordoned"}, decision, there) == "cordoned"
+    assert mistake("nodes", {"free", "evictable"}, decision, there) == "lower-priority"
+    assert mistake("nodes", {"free", "full"}, decision, there) == "plugin"
+    assert mistake("nodes", set(), decision, there) == "limits"
 
     decision, there = decide([a_node("n1"), a_node("n2")], [], a_pod("big", "6"))
     assert grade("nodes", frozenset(), decision, there).right
-    assert slip("nodes", {"n1"}, decision, there) == "sum-of-nodes"
+    assert mistake("nodes", {"n1"}, decision, there) == "sum-of-nodes"
 
 
 def test_any_of_the_nodes_that_share_the_best_total_wins_and_room_is_not_all() -> None:
@@ -128,13 +128,13 @@ def test_any_of_the_nodes_that_share_the_best_total_wins_and_room_is_not_all() -
     assert grade("winner", frozenset({"n2"}), decision, there).right
 
     decision, there = decide([a_node("n1"), a_node("n2")], [on("n1", "a", "2")], a_pod("web", "1"))
-    assert slip("winner", {"n1"}, decision, there) == "scores"
+    assert mistake("winner", {"n1"}, decision, there) == "scores"
 
     prefers = {"key": "team", "value": "a", "effect": "PreferNoSchedule"}
     nodes = [a_node("roomy", taints=[prefers]), a_node("tight")]
     decision, there = decide(nodes, [on("tight", "a", "1")], a_pod("web", "1"))
     assert decision.selected == "tight"
-    assert slip("winner", {"roomy"}, decision, there) == "room-only"
+    assert mistake("winner", {"roomy"}, decision, there) == "room-only"
 
 
 def test_slips_about_victims_are_told_apart() -> None:
@@ -147,11 +147,11 @@ def test_slips_about_victims_are_told_apart() -> None:
     decision, there = decide([a_node("n1"), a_node("n2")], pods, a_pod("web", "2", priority=100))
     assert answer("victims", decision) == {"default/low"}
     assert grade("victims", frozenset({"default/low"}), decision, there).right
-    assert slip("victims", {"default/peer"}, decision, there) == "not-lower"
-    assert slip("victims", {"default/low", "default/small"}, decision, there) == "too-many"
-    assert slip("victims", {"default/low", "default/other"}, decision, there) == "several-nodes"
-    assert slip("victims", {"default/other"}, decision, there) == "other-node"
-    assert slip("victims", set(), decision, there) == "nobody"
+    assert mistake("victims", {"default/peer"}, decision, there) == "not-lower"
+    assert mistake("victims", {"default/low", "default/small"}, decision, there) == "too-many"
+    assert mistake("victims", {"default/low", "default/other"}, decision, there) == "several-nodes"
+    assert mistake("victims", {"default/other"}, decision, there) == "other-node"
+    assert mistake("victims", set(), decision, there) == "nobody"
     twins = [on("n1", "a", "4"), on("n2", "b", "4")]
     decision, there = decide([a_node("n1"), a_node("n2")], twins, a_pod("web", "2", priority=100))
     assert decision.preemption
@@ -160,7 +160,7 @@ def test_slips_about_victims_are_told_apart() -> None:
     assert grade("victims", frozenset({"default/b"}), decision, there).right
     decision, there = decide([a_node("n1")], pods[2:3], a_pod("web", "4", priority=100))
     assert answer("victims", decision) == frozenset()
-    assert slip("victims", {"default/peer"}, decision, there) == "no-help"
+    assert mistake("victims", {"default/peer"}, decision, there) == "no-help"
 
 
 def test_a_budget_is_no_wall() -> None:
@@ -174,7 +174,7 @@ def test_a_budget_is_no_wall() -> None:
     cluster.set_object("poddisruptionbudgets.policy", "default/db", budget)
     decision = record(attempt(cluster, a_pod("web", "3", priority=100)))
     assert answer("victims", decision) == {"default/db"}
-    assert slip("victims", {"default/rest"}, decision, world([a_node("n1")], pods)) == "pdb-wall"
+    assert mistake("victims", {"default/rest"}, decision, world([a_node("n1")], pods)) == "pdb-wall"
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,4 +1,4 @@
-"""Grades a guess, and finds the mistake ("slip") behind a wrong one, if it can be recognized."""
+"""Grades a guess, and finds the mistake behind a wrong one, if it can be recognized."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -11,7 +11,7 @@ from simulator.trace import LaneEntry
 
 from .question import Kind, answer, equal_victims
 
-Slip = Literal[
+Mistake = Literal[
     "",
     "not-active",  # next: the pod is in another lane than activeQ
     "gated",  # next: a scheduling gate holds it
@@ -48,7 +48,7 @@ class ClusterState(msgspec.Struct, frozen=True):
 
 class Grade(msgspec.Struct, frozen=True):
     right: bool
-    slip: Slip = ""
+    mistake: Mistake = ""
     subject: str = ""
     """The pod or node of the mistake."""
     detail: str = ""
@@ -60,17 +60,17 @@ def grade(kind: Kind, picks: frozenset[str], decision: Decision, world: ClusterS
     if truth is None:
         truth = frozenset(decision.nodes[at] for at in decision.feasible) if kind == "nodes" else frozenset()
     if kind == "next":
-        return Grade(True) if picks == truth else next_slip(min(picks), decision, world)
+        return Grade(True) if picks == truth else next_mistake(min(picks), decision, world)
     if kind == "nodes":
         unseen = {node for node, code in zip(decision.nodes, decision.verdicts, strict=True) if code < 0}
         wrong = (picks - unseen) ^ truth
-        return nodes_slip(wrong - truth, wrong & truth, decision, world) if wrong else Grade(True)
+        return nodes_mistake(wrong - truth, wrong & truth, decision, world) if wrong else Grade(True)
     if kind == "winner":
-        return Grade(True) if picks <= truth else winner_slip(min(picks), decision)
-    return Grade(True) if picks in equal_victims(decision) else victims_slip(picks, truth, decision, world)
+        return Grade(True) if picks <= truth else winner_mistake(min(picks), decision)
+    return Grade(True) if picks in equal_victims(decision) else victims_mistake(picks, truth, decision, world)
 
 
-def next_slip(pick: str, decision: Decision, world: ClusterState) -> Grade:
+def next_mistake(pick: str, decision: Decision, world: ClusterState) -> Grade:
     entry = world.lanes.get(pick)
     if entry is None:
         return Grade(False)
@@ -85,7 +85,7 @@ def next_slip(pick: str, decision: Decision, world: ClusterState) -> Grade:
     return Grade(False, "queued-later", pick)
 
 
-def nodes_slip(
+def nodes_mistake(
     kept: frozenset[str], missed: frozenset[str], decision: Decision, world: ClusterState
 ) -> Grade:
     """kept: nodes in the guess that do not pass. missed: nodes that pass and are not in the guess."""
@@ -153,7 +153,7 @@ def limits_too_large(node: str, decision: Decision, world: ClusterState) -> bool
     )
 
 
-def winner_slip(pick: str, decision: Decision) -> Grade:
+def winner_mistake(pick: str, decision: Decision) -> Grade:
     names = [decision.nodes[at] for at in decision.feasible]
     if pick not in names or decision.selected not in names or not decision.scores:
         return Grade(False)
@@ -169,7 +169,7 @@ def winner_slip(pick: str, decision: Decision) -> Grade:
     return Grade(False, "scores", pick, most.plugin)
 
 
-def victims_slip(
+def victims_mistake(
     picks: frozenset[str], truth: frozenset[str], decision: Decision, world: ClusterState
 ) -> Grade:
     if not truth:

@@ -66,7 +66,7 @@ class AnswerView(msgspec.Struct, frozen=True):
     mine: str
     """The guess of the viewer; empty if the viewer did not guess."""
     right: bool
-    slip: str
+    mistake: str
     cycle: int
     """The cycle with the permalink; 0 while it is not finished."""
     bars: list[TallyBar]
@@ -149,7 +149,7 @@ def answer_view(
         why=words.why(kind, decision),
         mine=picked(mine[0]) if mine else "",
         right=bool(mine and mine[1].right),
-        slip=words.slip(mine[1], decision) if mine else "",
+        mistake=words.mistake(mine[1], decision) if mine else "",
         cycle=decision.cycle if decision.outcome else 0,
         bars=[
             TallyBar(pick_label(pick), count, round(100 * count / max(total, 1))) for pick, count in counts

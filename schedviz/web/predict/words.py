@@ -73,7 +73,7 @@ def why(kind: Kind, decision: Decision) -> str:
     return preemption.preemption_sentence(decision) if decision.preemption else cycle.headline(decision)
 
 
-def slip(grade: Grade, decision: Decision) -> str:
+def mistake(grade: Grade, decision: Decision) -> str:
     """The explanation of a mistake; "" if it was not recognized."""
     is_pod = "/" in grade.subject
     values = {
@@ -82,13 +82,13 @@ def slip(grade: Grade, decision: Decision) -> str:
         "pod": fmt.pod_name(decision.pod),
         "priority": fmt.number(decision.priority),
     }
-    if grade.slip == "not-active":
+    if grade.mistake == "not-active":
         values["detail"] = title("unschedulable" if grade.detail == "unschedulable" else "backoffQ")
-    if grade.slip == "several-nodes":
+    if grade.mistake == "several-nodes":
         values["detail"] = fmt.listed(map(node_name, grade.detail.split(", ")))
-    if grade.slip == "other-node":
+    if grade.mistake == "other-node":
         values["detail"] = preemption.preemption_sentence(decision)
-    if not grade.slip:
+    if not grade.mistake:
         return ""
     return {
         "not-active": gettext("Only pods in activeQ are popped: %(subject)s is in %(detail)s."),
@@ -132,4 +132,4 @@ def slip(grade: Grade, decision: Decision) -> str:
         "other-node": gettext("The rules do not choose %(subject)s. %(detail)s"),
         "nobody": gettext("Evicting pods with lower priority frees enough resources, so the pod preempts."),
         "no-help": gettext("Evicting pods would not make enough resources free, or is not allowed."),
-    }[grade.slip] % values
+    }[grade.mistake] % values
