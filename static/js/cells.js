@@ -16,7 +16,7 @@ const FIELDS = [
   "words",
   "blocks",
 ];
-const STATES = ["running", "starting", "victim", "terminating", "ghost"];
+const STATES = ["running", "starting", "victim", "terminating", "nominated"];
 const RANKS = 7;
 const SHADES = "abcdefghi";
 const DARKEST = 0.75; // opacity of the shade of a full node: marks stay visible on it
@@ -183,7 +183,7 @@ function blocks(context, codes, shelf, colours) {
     const state = STATES[Math.floor(look / RANKS)];
     const share = Number.parseInt(codes.slice(place + 1, place + 3), 36) / 1000;
     const width = Math.max(3, share * shelf.width);
-    if (state === "ghost") {
+    if (state === "nominated") {
       const x = Math.max(shelf.x, Math.min(at, shelf.x + shelf.width - width));
       dashed(
         context,

@@ -51,7 +51,7 @@ export function remember() {
   }
   for (const element of pods()) {
     const rect = visibleRect(element);
-    // A nominated pod is in a lane and also on its node, as a ghost. The lane comes first on the page and counts.
+    // A nominated pod is in a lane and also on its node, as a block. The lane comes first on the page and counts.
     if (rect && !before.has(element.dataset.uid))
       before.set(element.dataset.uid, { rect, part: partOf(element) });
   }
@@ -64,7 +64,7 @@ export function animate() {
   const done = new Set();
   for (const element of pods()) {
     const uid = element.dataset.uid;
-    if (element.classList.contains("ghost") || done.has(uid)) continue;
+    if (element.classList.contains("nominated") || done.has(uid)) continue;
     done.add(uid);
     // An element that the frame did not replace may still be moving: it continues from its current place.
     slides.get(element)?.cancel();

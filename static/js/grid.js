@@ -276,12 +276,12 @@ export class Grid {
       this.#at = -1;
       return;
     }
-    const { figures, ghost, going, cordoned, pods } = this.#box.dataset;
+    const { figures, nominated, going, cordoned, pods } = this.#box.dataset;
     const facts = [
       figures.replace("{cpu}", cell.cpu).replace("{memory}", cell.memory),
       cell.fullest && `${cell.fullest} ${cell.full} %`,
       pods.replace("{n}", cell.pods),
-      cell.marks.includes("g") && ghost,
+      cell.marks.includes("g") && nominated,
       cell.marks.includes("x") && going,
       cell.marks.includes("c") && cordoned,
       cell.words,

@@ -10,11 +10,11 @@ function ask() {
 }
 
 function markPod() {
-  for (const element of document.querySelectorAll("main [data-mine]")) delete element.dataset.mine;
-  const { uid, pod, mine } = box.querySelector("[data-uid]")?.dataset ?? {};
+  for (const element of document.querySelectorAll("main [data-own]")) delete element.dataset.own;
+  const { uid, pod, own } = box.querySelector("[data-uid]")?.dataset ?? {};
   if (!uid) return;
   const places = `main [data-uid="${CSS.escape(uid)}"], #cycle .subject a[href$="/pods/${CSS.escape(pod)}/"]`;
-  for (const element of document.querySelectorAll(places)) element.dataset.mine = mine;
+  for (const element of document.querySelectorAll(places)) element.dataset.own = own;
 }
 
 document.body.addEventListener("news", () => {

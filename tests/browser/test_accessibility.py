@@ -27,7 +27,7 @@ URGENT = {
 
 
 def story() -> list[dict[str, Any]]:
-    """Comes to rest with a victim that ends slowly, a ghost over its room, a bound pod and one that fits
+    """Comes to rest with a victim that ends slowly, a nominated pod, a bound pod and one that fits
     nowhere, nodes that are cordoned and tainted."""
     cordoned, tainted = node("node-3"), node("node-4")
     cordoned["spec"] = {"unschedulable": True}

@@ -53,17 +53,17 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     screen.get_by_role("button", name="Create").click()
 
     # The pod is marked where it is: in the queue, in its cycle, on its node.
-    expect(screen.locator("#lane-activeQ .chip[data-mine='your pod']")).to_contain_text("my-pod")
+    expect(screen.locator("#lane-activeQ .chip[data-own='your pod']")).to_contain_text("my-pod")
     expect(box.locator("[aria-current=step]")).to_have_text("queue")
     complaints.look("in the queue", "#guide")
     box.get_by_role("button", name="Run the next scheduling cycle").click()
     expect(box.locator("[aria-current=step]")).to_have_text("cycle")
     expect(box).to_contain_text("The scheduler chose node-2 and evicts batch")
-    expect(screen.locator("#cycle .subject a[data-mine]")).to_have_text("my-pod")
+    expect(screen.locator("#cycle .subject a[data-own]")).to_have_text("my-pod")
     box.get_by_role("button", name="Run until my-pod is bound").click()
     expect(box).to_contain_text("You did it. batch was evicted from node-2, because no node had room")
     expect(box).to_contain_text("Rule 2 decided")
-    expect(screen.locator(".node .pod[data-mine='your pod']")).to_contain_text("my-pod")
+    expect(screen.locator(".node .pod[data-own='your pod']")).to_contain_text("my-pod")
     assert int(screen.evaluate("sessionStorage.getItem('clicks')")) <= CLICKS_AT_MOST
     assert screen.evaluate(PRIMARY) == ["Next: PodDisruptionBudgets"]
     complaints.look("the end", "#guide")
@@ -71,7 +71,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     # The page knows the pod after a reload; the open panel has the one primary action.
     screen.reload()
     expect(screen.locator("#connection")).to_have_text("live")
-    expect(screen.locator(".node .pod[data-mine='your pod']")).to_contain_text("my-pod")
+    expect(screen.locator(".node .pod[data-own='your pod']")).to_contain_text("my-pod")
     box.get_by_role("link", name="See why, step by step").click()
     expect(screen.locator("#detail .headline")).to_contain_text("my-pod fits no node. Pods on ")
     expect(screen.locator("#play .scene:visible")).to_contain_text("removed")

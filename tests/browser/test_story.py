@@ -69,7 +69,7 @@ def test_a_pod_made_by_form_evicts_a_lesser_one(screen: Page, live: Open) -> Non
     victim = screen.locator(".node .pod.victim")
     expect(victim).to_have_count(1)
     expect(victim.locator(".left")).to_have_text(re.compile(r"^\d\.\d s$"))
-    expect(screen.locator(".node .pod.ghost", has_text="checkout")).to_be_visible()
+    expect(screen.locator(".node .pod.nominated", has_text="checkout")).to_be_visible()
     expect(screen.locator("#log")).to_contain_text("evicted from")
     resume(sandbox)
 

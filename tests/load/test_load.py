@@ -41,7 +41,7 @@ def test_a_pod_is_bound_where_a_card_has_it_and_not_as_nominated() -> None:
     chip = b'<li class="chip r0"><a data-panel href="/s/a/pods/default/web/">web</a></li>'
     assert frames.place(b"", LINK) == Place.NOWHERE
     assert frames.place(chip, LINK) == Place.ANYWHERE
-    assert frames.place(chip + block("ghost"), LINK) == Place.ANYWHERE
+    assert frames.place(chip + block("nominated"), LINK) == Place.ANYWHERE
     assert frames.place(chip + block("starting"), LINK) == Place.NODE
     assert frames.place(block("starting"), frames.link("we")) == Place.NOWHERE
 

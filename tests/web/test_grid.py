@@ -65,7 +65,7 @@ def test_a_cell_has_the_codes_that_a_card_has() -> None:
     assert (cell.marks, cell.words, cell.rank, cell.pods) == ("xgtc", "<gpu>=a:NoSchedule", 5, 3)
     blocks = [cell.blocks[place : place + 3] for place in range(0, len(cell.blocks), 3)]
     states = [(grid.STATES[int(block[0], 36) // 7], int(block[0], 36) % 7) for block in blocks]
-    assert states == [("starting", 5), ("running", 1), ("terminating", 0), ("ghost", 5)]
+    assert states == [("starting", 5), ("running", 1), ("terminating", 0), ("nominated", 5)]
     assert {int(block[1:], 36) for block in blocks} == {250}
     assert "<" not in grid.json([cell])
     assert json.loads(grid.json([cell]))[0][9] == cell.words

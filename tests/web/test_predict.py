@@ -62,7 +62,7 @@ def mistake(kind: Kind, picks: set[str], decision: Decision, there: ClusterState
     return told.mistake
 
 
-def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() -> None:
+def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_mistakes() -> None:
     lanes = [
         waits("old", "activeQ", 0, 1),
         waits("urgent", "activeQ", 9, 5),
@@ -95,7 +95,7 @@ def test_the_pod_with_the_highest_priority_is_next_and_others_are_other_slips() 
     assert "default/pod-0" not in question.choices
 
 
-def test_slips_about_the_filters_are_told_apart() -> None:
+def test_mistakes_about_the_filters_are_told_apart() -> None:
     limited = on("free", "greedy", "1")
     limited["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "9"}
     decision, there = decide(
@@ -137,7 +137,7 @@ def test_any_of_the_nodes_that_share_the_best_total_wins_and_room_is_not_all() -
     assert mistake("winner", {"roomy"}, decision, there) == "room-only"
 
 
-def test_slips_about_victims_are_told_apart() -> None:
+def test_mistakes_about_victims_are_told_apart() -> None:
     pods = [
         on("n1", "low", "2", 1),
         on("n1", "small", "1", 2),

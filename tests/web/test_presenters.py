@@ -98,7 +98,7 @@ def test_blocks_are_as_wide_as_the_dominant_request_and_say_their_state() -> Non
         "victim": (250, "victim"),
     }
     assert card.blocks[0].label == "big"
-    assert [block.label for block in card.ghosts] == ["waiting"]
+    assert [block.label for block in card.nominated] == ["waiting"]
     victim = next(block for block in card.blocks if block.state == "victim")
     assert victim.gone_at == START + 5_000_000
     assert "victim of waiting" in victim.title

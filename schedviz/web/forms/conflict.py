@@ -23,31 +23,31 @@ class Difference(msgspec.Struct, frozen=True):
     kept: bool
 
 
-def merged(base: Any, mine: Any, theirs: Any) -> Any:
-    """Merge the changes from ``base`` to ``mine`` and to ``theirs``; ``mine`` wins if both changed the same
+def merged(base: Any, own: Any, theirs: Any) -> Any:
+    """Merge the changes from ``base`` to ``own`` and to ``theirs``; ``own`` wins if both changed the same
     field. Lists are not merged."""
-    if mine == base:
+    if own == base:
         return theirs
-    if theirs == base or not (isinstance(mine, dict) and isinstance(theirs, dict)):
-        return mine
+    if theirs == base or not (isinstance(own, dict) and isinstance(theirs, dict)):
+        return own
     known = base if isinstance(base, dict) else {}
     found = {
-        key: merged(known.get(key, GONE), mine.get(key, GONE), theirs.get(key, GONE))
-        for key in [*mine, *(key for key in theirs if key not in mine)]
+        key: merged(known.get(key, GONE), own.get(key, GONE), theirs.get(key, GONE))
+        for key in [*own, *(key for key in theirs if key not in own)]
     }
     return {key: value for key, value in found.items() if value is not GONE}
 
 
-def differences(base: Any, mine: Any, theirs: Any, path: Path = ()) -> Iterator[Difference]:
+def differences(base: Any, own: Any, theirs: Any, path: Path = ()) -> Iterator[Difference]:
     """The changes from ``base`` to ``theirs``."""
     if theirs == base:
         return
     if isinstance(base, dict) and isinstance(theirs, dict):
         for key in [*base, *(key for key in theirs if key not in base)]:
-            inside = mine.get(key, GONE) if isinstance(mine, dict) else GONE
+            inside = own.get(key, GONE) if isinstance(own, dict) else GONE
             yield from differences(base.get(key, GONE), inside, theirs.get(key, GONE), (*path, key))
     else:
-        kept = mine not in (base, theirs)
+        kept = own not in (base, theirs)
         yield Difference(written(path), _json(base), _json(theirs), kept)
 
 

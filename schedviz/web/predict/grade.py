@@ -157,14 +157,14 @@ def winner_mistake(pick: str, decision: Decision) -> Grade:
     names = [decision.nodes[at] for at in decision.feasible]
     if pick not in names or decision.selected not in names or not decision.scores:
         return Grade(False)
-    mine, best = names.index(pick), names.index(decision.selected)
+    guessed, best = names.index(pick), names.index(decision.selected)
 
     def lead(row: PluginScores) -> int:
-        return row.weighted[best] - row.weighted[mine]
+        return row.weighted[best] - row.weighted[guessed]
 
     most = max(decision.scores, key=lead)
     fit = next((row for row in decision.scores if row.plugin == "NodeResourcesFit"), None)
-    if fit and lead(fit) < 0 and fit.weighted[mine] == max(fit.weighted):
+    if fit and lead(fit) < 0 and fit.weighted[guessed] == max(fit.weighted):
         return Grade(False, "room-only", pick, most.plugin)
     return Grade(False, "scores", pick, most.plugin)
 

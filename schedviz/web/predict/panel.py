@@ -63,7 +63,7 @@ class AnswerView(msgspec.Struct, frozen=True):
     question: str
     solution: str
     why: str
-    mine: str
+    guess: str
     """The guess of the viewer; empty if the viewer did not guess."""
     right: bool
     mistake: str
@@ -133,9 +133,9 @@ def answer_view(
     decision: Decision,
     point: str,
     tally: dict[str, int],
-    mine: tuple[tuple[str, ...], Grade] | None,
+    guess: tuple[tuple[str, ...], Grade] | None,
 ) -> AnswerView:
-    """The answer to a question. mine: the guess of the viewer with its grade; None without a guess."""
+    """The answer to a question. guess: the guess of the viewer with its grade; None without a guess."""
     subject = GuessQuestion(kind, decision.cycle, decision.pod)
     total = tally.get("", 0)
     counts = sorted(
@@ -143,13 +143,13 @@ def answer_view(
     )
     return AnswerView(
         kind=kind,
-        marks=marks(answer(kind, decision, point) or frozenset(), frozenset(mine[0] if mine else ())),
+        marks=marks(answer(kind, decision, point) or frozenset(), frozenset(guess[0] if guess else ())),
         question=words.question(subject),
         solution=words.solution(kind, decision, point),
         why=words.why(kind, decision),
-        mine=picked(mine[0]) if mine else "",
-        right=bool(mine and mine[1].right),
-        mistake=words.mistake(mine[1], decision) if mine else "",
+        guess=picked(guess[0]) if guess else "",
+        right=bool(guess and guess[1].right),
+        mistake=words.mistake(guess[1], decision) if guess else "",
         cycle=decision.cycle if decision.outcome else 0,
         bars=[
             TallyBar(pick_label(pick), count, round(100 * count / max(total, 1))) for pick, count in counts

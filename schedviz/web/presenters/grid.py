@@ -31,7 +31,7 @@ from .records import NO_LOAD, NodeRecord, PodRecord
 
 CELLS_PER_CHUNK: Final = 10
 """Cells of one part, about 500 bytes. Smaller parts would be more elements for the browser to search."""
-STATES: Final = ("running", "starting", "victim", "terminating", "ghost")
+STATES: Final = ("running", "starting", "victim", "terminating", "nominated")
 DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHADES: Final = "abcdefghi"
 """Codes of feasible nodes, from the lowest score to the highest: people distinguish nine shades."""
@@ -82,7 +82,7 @@ def chunks(overview: Overview, prefix: str) -> dict[str, list[str]]:
 def cell(picture: Picture, ranks: Ranks, name: str) -> Cell:
     node, load = picture.nodes[name], picture.loads.get(name, NO_LOAD)
     pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_shelf)
-    ghosts = sorted(picture.nominated.get(name, {}).values(), key=importance)
+    nominated = sorted(picture.nominated.get(name, {}).values(), key=importance)
     shares = {
         res: percent(load.requests.get(res, 0), whole) for res, whole in node.allocatable.items() if whole
     }
@@ -96,16 +96,16 @@ def cell(picture: Picture, ranks: Ranks, name: str) -> Cell:
         memory=shares.get("memory", 0),
         pods=len(pods),
         rank=ranks.rank(max((pod.priority for pod in pods), default=0)),
-        marks=cell_marks(node, pods, ghosts),
+        marks=cell_marks(node, pods, nominated),
         words=", ".join((*node.taints, *node.conditions)),
-        blocks="".join(pod_code(picture, ranks, node, pod) for pod in (*pods, *ghosts)[:BLOCKS_AT_MOST]),
+        blocks="".join(pod_code(picture, ranks, node, pod) for pod in (*pods, *nominated)[:BLOCKS_AT_MOST]),
     )
 
 
-def cell_marks(node: NodeRecord, pods: list[PodRecord], ghosts: list[PodRecord]) -> str:
+def cell_marks(node: NodeRecord, pods: list[PodRecord], nominated: list[PodRecord]) -> str:
     found = (
         ("x", any(pod.terminating for pod in pods)),
-        ("g", bool(ghosts)),
+        ("g", bool(nominated)),
         ("t", bool(node.taints)),
         ("c", node.unschedulable),
         ("n", bool(node.conditions)),

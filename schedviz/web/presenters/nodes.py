@@ -24,7 +24,7 @@ NEARLY_FULL: Final = 90
 """The percentage of the pods that a node may have, from which its card shows their number."""
 BASE_RESOURCES: Final = (*SHARED, "pods")
 
-PodState = Literal["running", "starting", "victim", "terminating", "ghost"]
+PodState = Literal["running", "starting", "victim", "terminating", "nominated"]
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ class Card(msgspec.Struct, frozen=True):
     taints: tuple[str, ...]
     blocks: list[Block]
     more: int
-    ghosts: list[Block]
+    nominated: list[Block]
     meters: list[Meter]
 
 
@@ -148,12 +148,12 @@ def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None
         taints=node.taints,
         blocks=[kept.block(picture, ranks, node, pod) for pod in pods[:BLOCKS_AT_MOST]],
         more=max(0, len(pods) - BLOCKS_AT_MOST),
-        ghosts=ghosts(picture, ranks, node, pods),
+        nominated=nominated_blocks(picture, ranks, node, pods),
         meters=card_meters(picture, node),
     )
 
 
-def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecord]) -> list[Block]:
+def nominated_blocks(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecord]) -> list[Block]:
     """The blocks of nominated pods, after those of the pods that stay: where they will be."""
     nominated = sorted(picture.nominated.get(node.name, {}).values(), key=importance)[:BLOCKS_AT_MOST]
     if not nominated:
@@ -161,9 +161,9 @@ def ghosts(picture: Picture, ranks: Ranks, node: NodeRecord, pods: list[PodRecor
     found = []
     staying = sum(dominant_share(node, pod) for pod in pods if not pod.terminating)
     for pod in nominated:
-        ghost = pod_block(picture, ranks, node, pod)
-        found.append(replace(ghost, at=max(0, min(staying, 1000 - ghost.share))))
-        staying += ghost.share
+        block = pod_block(picture, ranks, node, pod)
+        found.append(replace(block, at=max(0, min(staying, 1000 - block.share))))
+        staying += block.share
     return found
 
 
@@ -199,7 +199,7 @@ def pod_block(picture: Picture, ranks: Ranks, node: NodeRecord, pod: PodRecord) 
 
 def pod_state(picture: Picture, pod: PodRecord) -> PodState:
     if not pod.node:
-        return "ghost"
+        return "nominated"
     if pod.terminating:
         return "victim" if pod.preempted or pod.key in picture.victims else "terminating"
     return "running" if pod.phase == "Running" else "starting"
@@ -218,7 +218,7 @@ def state_words(picture: Picture, pod: PodRecord, state: PodState) -> str:
             return gettext("victim, terminating")
         case "terminating":
             return gettext("terminating")
-        case "ghost":
+        case "nominated":
             return gettext("nominated, waits for resources")
 
 

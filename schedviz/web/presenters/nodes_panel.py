@@ -113,7 +113,7 @@ class NodesPanel:
         """Render a card in several parts: a new pod changes only the list of blocks and the meters."""
         ident = card.id
         name, shelf = f"{PANEL}/{ident}", f"{ident}-s"
-        frame = replace(card, blocks=[], more=0, ghosts=[], meters=[])
+        frame = replace(card, blocks=[], more=0, nominated=[], meters=[])
         self._drawing.draw(name, "parts/card.html", (frame, range(len(card.meters))))
         self._drawing.draw(f"{name}/pods", "parts/shelf.html", None, shelf)
         pods: dict[str, nodes.Block | nodes.More] = {
@@ -121,7 +121,7 @@ class NodesPanel:
         }
         if card.more:
             pods[f"{ident}-r"] = nodes.More(card.more)
-        pods |= {nodes.block_id(ident, each.key): each for each in card.ghosts}
+        pods |= {nodes.block_id(ident, each.key): each for each in card.nominated}
         self._drawing.draw_list(f"{name}/pods", shelf, "parts/block.html", pods or {f"{ident}-f": None})
         for place, meter in enumerate(card.meters):
             self._drawing.draw(f"{name}/m{place}", "parts/meter_row.html", meter, f"{ident}-m{place}")

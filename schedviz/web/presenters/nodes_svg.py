@@ -155,7 +155,7 @@ def box(view: Card, x: int, y: int) -> NodeBox:
         more=f"+{view.more}" if view.more else "",
         shapes=[
             *pod_shapes(view.blocks, inner),
-            *(pod_shape(each, each.at * inner / 1000, inner) for each in view.ghosts),
+            *(pod_shape(each, each.at * inner / 1000, inner) for each in view.nominated),
         ],
         bars=[
             MeterBar(names[m.resource], m.percent * 0.9, m.resource, f"{m.requested}/{m.allocatable}")
@@ -184,11 +184,11 @@ def pod_shape(block: Block, x: float, inner: int, width: float | None = None) ->
         "starting": (f"url(#starting{block.rank})", "none", ""),
         "victim": ("url(#victim)", sheet["bad"], ""),
         "terminating": ("url(#terminating)", sheet["quiet"], ""),
-        "ghost": ("none", sheet["accent"], "4 3"),
+        "nominated": ("none", sheet["accent"], "4 3"),
     }[block.state]
     if block.state not in ("running", "starting"):
         ink = sheet["ink"]
-    ticks = [] if block.state == "ghost" else [POD - 4.0 - TICK * each for each in range(block.rank)]
+    ticks = [] if block.state == "nominated" else [POD - 4.0 - TICK * each for each in range(block.rank)]
     return PodShape(
         x=round(x, 1),
         width=round(max(1.0, width - 1.5), 1),
@@ -199,7 +199,7 @@ def pod_shape(block: Block, x: float, inner: int, width: float | None = None) ->
         dash=dash,
         ticks=ticks if width > 8 else [],
         lines=labelled(block, int(width) - 12) if width > 34 else [],
-        below=block.state == "ghost",
+        below=block.state == "nominated",
         title=block.title,
     )
 
@@ -207,7 +207,7 @@ def pod_shape(block: Block, x: float, inner: int, width: float | None = None) ->
 def labelled(block: Block, room: int) -> list[str]:
     """The pod's name, in two lines if one is too short. The second has the part after the last hyphen, in
     which pods of one controller differ."""
-    if len(block.label) * LETTER <= room or not block.tail or block.state == "ghost":
+    if len(block.label) * LETTER <= room or not block.tail or block.state == "nominated":
         return [shorten_to_width(block.label, room)]
     return [shorten_to_width(block.stem, room), shorten_to_width(block.tail, room)]
 

@@ -43,12 +43,12 @@ def rebased(
     request: HttpRequest, sandbox: Current, editor: Editor, start: Manifest, theirs: Manifest
 ) -> HttpResponse:
     """Show the form again after a conflict, with the changes of the user and of the other client merged."""
-    mine = editor.both.manifest
-    assert mine is not None
+    own = editor.both.manifest
+    assert own is not None
     form = editor.both.form
-    text = to_yaml([merged(start, mine, theirs)])
+    text = to_yaml([merged(start, own, theirs)])
     editor.both = FormAndYaml(type(form), sandbox, theirs, {"yaml": text}, exists=form.exists)
-    editor.changes = [*differences(start, mine, theirs)]
+    editor.changes = [*differences(start, own, theirs)]
     editor.original = to_yaml([theirs])
     return editor.respond(request, sandbox)
 

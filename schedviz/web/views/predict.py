@@ -17,7 +17,7 @@ from schedviz.web.predict import viewer
 from schedviz.web.predict.grade import ClusterState, Grade, grade
 from schedviz.web.predict.panel import AnswerView, PredictView, answer_view, picked, question_view
 from schedviz.web.predict.question import GuessQuestion, Kind, answer, next_question
-from schedviz.web.predict.room import Room
+from schedviz.web.predict.shared_prediction import SharedPrediction
 from schedviz.web.predict.viewer import Guess, ViewerState
 from schedviz.web.presenters.load import load
 from schedviz.web.presenters.picture import PODS, Picture
@@ -27,10 +27,10 @@ from simulator.decision import Decision
 
 
 class PredictState(msgspec.Struct):
-    """The state of a sandbox and its room that a request needs."""
+    """The state of a sandbox and the shared prediction state that a request needs."""
 
     source: Current
-    room: Room
+    shared: SharedPrediction
     clock: Clock
     picture: Picture
     last_cycle: int
@@ -49,8 +49,8 @@ class PredictState(msgspec.Struct):
         )
 
 
-def room_of(source: Current) -> Room:
-    return Room(default_store().redis, source.name, source.meta().created)
+def shared_prediction_of(source: Current) -> SharedPrediction:
+    return SharedPrediction(default_store().redis, source.name, source.meta().created)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -62,10 +62,10 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     if is_large(source):
         message = gettext("This sandbox is too large for Predict. Try one with a few dozen nodes.")
         return panel(request, source, "panels/missing.html", {"message": message})
-    viewer_state, room = viewer.read_cookie(request), room_of(source)
+    viewer_state, shared = viewer.read_cookie(request), shared_prediction_of(source)
     before = viewer_state
     if request.method == "POST":
-        earlier = predict_state(source, room)
+        earlier = predict_state(source, shared)
         changed = act(request, earlier, with_last_grade(earlier, viewer_state))
         if changed is None:
             return HttpResponseBadRequest(gettext("This choice is not possible."), content_type="text/plain")
@@ -75,10 +75,10 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
             viewer.write_cookie(response, viewer_state, address(source))
             return response
         source = find_present(name)
-    seen = fingerprint(source, room, viewer_state)
+    seen = fingerprint(source, shared, viewer_state)
     if request.method != "POST" and request.GET.get("seen") == seen:
         return HttpResponse(status=204)
-    state = predict_state(source, room)
+    state = predict_state(source, shared)
     viewer_state = with_last_grade(state, viewer_state)
     guessed = request.POST.get("question", "") if request.POST.get("do") == "guess" else ""
     context = {"view": view(state, viewer_state, seen, guessed), "subject": gettext("Predict")}
@@ -89,15 +89,15 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
-def predict_state(source: Current, room: Room) -> PredictState:
-    held, last = room.state()
-    return PredictState(source, room, source.clock(), load(source), source.last_cycle(), held, last)
+def predict_state(source: Current, shared: SharedPrediction) -> PredictState:
+    held, last = shared.state()
+    return PredictState(source, shared, source.clock(), load(source), source.last_cycle(), held, last)
 
 
-def fingerprint(source: Current, room: Room, viewer_state: ViewerState) -> str:
-    """A text that changes when the panel changes. Of the store it needs only the room's state."""
+def fingerprint(source: Current, shared: SharedPrediction, viewer_state: ViewerState) -> str:
+    """A text that changes when the panel changes. Of the store it needs only the shared state."""
     clock, under_way = source.clock(), source.under_way()
-    held, last = room.state()
+    held, last = shared.state()
     if not clock.paused:
         return f"runs.{held[:4]}"
     where = f"{under_way.cycle}{under_way.point}" if under_way else ""
@@ -108,7 +108,7 @@ def fingerprint(source: Current, room: Room, viewer_state: ViewerState) -> str:
     numbers = source.version(), source.trace_head(), source.last_cycle()
     parts = (*numbers, where, clock.paused, bool(clock.steps), held[:4])
     return ".".join(
-        str(part) for part in (*parts, last if waits else "", room.guesses(last) if waits else "")
+        str(part) for part in (*parts, last if waits else "", shared.guesses(last) if waits else "")
     )
 
 
@@ -123,15 +123,15 @@ def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) ->
             return guess(request, state, viewer_state)
         case "go" if (presenter or not state.held) and not state.clock.steps:
             if state.question:
-                state.room.ask(state.question.id)
+                state.shared.ask(state.question.id)
             step(state.source.sandbox, "decision")
         case "hold":
-            token = state.room.hold.take()
+            token = state.shared.hold.take()
             if token:
                 pause(state.source.sandbox)
                 return replace(viewer_state, token=token)
         case "release" if presenter:
-            state.room.hold.release()
+            state.shared.hold.release()
         case "reset":
             return ViewerState(guess=viewer_state.guess, graded=True, token=viewer_state.token)
     return viewer_state
@@ -146,7 +146,7 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
         return viewer_state
     if not picks <= {*question.choices} or (not question.many and len(picks) != 1):
         return None
-    state.room.count(question.id, picks)
+    state.shared.count(question.id, picks)
     if not state.held:
         step(state.source.sandbox, "decision")
     return replace(viewer_state, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
@@ -204,7 +204,7 @@ def view(state: PredictState, viewer_state: ViewerState, seen: str, posted: str 
         question=question_view(question, state.picture, pod) if question else None,
         guessed=picked(viewer_state.guess.picks) if waiting and viewer_state.guess else "",
         late=late,
-        guesses=state.room.guesses(question.id) if question and presenter else 0,
+        guesses=state.shared.guesses(question.id) if question and presenter else 0,
         held=bool(state.held),
         presenter=presenter,
         idle="" if question else idle(state),
@@ -221,7 +221,7 @@ def last_answer(state: PredictState, viewer_state: ViewerState) -> AnswerView | 
     last_guess = viewer_state.guess
     result = grade_of(state, viewer_state) if last_guess and last_guess.question == state.asked else None
     own = (last_guess.picks, result) if last_guess and result else None
-    return answer_view(kind, decision, point, state.room.tally(state.asked), own)
+    return answer_view(kind, decision, point, state.shared.tally(state.asked), own)
 
 
 def idle(state: PredictState) -> str:

@@ -11,7 +11,7 @@ from schedviz.store.keys import PREFIX
 ASKED: Final = "asked"
 
 
-class Room:
+class SharedPrediction:
     """``born``: the creation time of the sandbox, which distinguishes it from an older one of the same
     name. The state expires with the hold: so long after the last guess."""
 
