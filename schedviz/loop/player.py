@@ -8,6 +8,10 @@ from simulator.api import Micros
 from simulator.decision import Decision
 from simulator.scheduler.stepping import Idle, Seen, Stride, Until
 
+LATE_SECONDS = 1.0
+"""The wall time that something may have been due at the end of a slice. Beyond it the clock is ``late`` until
+nothing is due."""
+
 
 class Player:
     """Keeps a user's step that is not finished between two slices."""
@@ -92,5 +96,10 @@ class Player:
             return current.stopped(self.now, wall)
         if self._taken or current.now(wall) < self.now:
             idle = self._idle if self._taken else current.idle or None
-            return current.advanced(self.now, wall, self._taken, idle)
-        return current
+            current = current.advanced(self.now, wall, self._taken, idle)
+        return current.judged(late=self._is_late(current, wall))
+
+    def _is_late(self, clock: Clock, wall: float) -> bool:
+        due = self._simulation.next_due()
+        at = None if due is None else clock.wall_at(due)
+        return at is not None and wall - at > (0 if clock.late else LATE_SECONDS)

@@ -82,6 +82,8 @@ class Clock(msgspec.Struct, frozen=True):
     of the sandbox is over."""
     idle: Idle | UnsetType = UNSET
     """Only while paused: why the last step did nothing."""
+    late: Literal[True] | UnsetType = UNSET
+    """Only while running: the loop has not yet done what was due some time ago."""
 
     def __post_init__(self) -> None:
         # Clocks are compared by their JSON, in which 1 and 1.0 differ.
@@ -132,6 +134,12 @@ class Clock(msgspec.Struct, frozen=True):
         steps = msgspec.structs.replace(self.steps, left=left) if self.steps and left > 0 else UNSET
         there = max(self.now(wall), sim)
         return msgspec.structs.replace(self, sim=there, wall=wall, steps=steps, idle=idle or UNSET)
+
+    def judged(self, *, late: bool) -> "Clock":
+        """The same clock, with ``late`` set or not."""
+        return (
+            self if late == bool(self.late) else msgspec.structs.replace(self, late=True if late else UNSET)
+        )
 
     def starting(self, wall: float) -> "Clock":
         """The clock that has its ``sim`` at ``wall``: as if it had been paused until then."""

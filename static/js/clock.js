@@ -37,6 +37,11 @@ export function frameDelay() {
   return promptest - (wall - uptime);
 }
 
+// Whether the loop of the sandbox has not yet done what was due at this time.
+export function isClockLate() {
+  return document.querySelector("[data-clock][data-late]") !== null;
+}
+
 function now(clock) {
   const { sim, wall, speed, paused } = clock.dataset;
   if (paused) return Number(sim);

@@ -1,6 +1,6 @@
 // Whether what the page shows is live. Without a message of the server for some seconds, or while Redis or all workers are away,
 // the page's clock stops, and a notice says what is away. After the sandbox was deleted, the page leads home.
-import { startClock, stopClock } from "./clock.js";
+import { isClockLate, startClock, stopClock } from "./clock.js";
 
 const SILENCE_MS = 5000; // the server sends something at least every two seconds (schedviz/live/consumers.py)
 const CHECK_MS = 1000;
@@ -51,15 +51,16 @@ async function findWhatIsAway() {
   }
 }
 
-// To be called for a message of the server that the page may use, when it has used it. behind: the page shows an older state
+// To be called for a message of the server that the page may use, when it has used it. late: the page shows an older state
 // than the server has.
-export function showConnected(behind = false) {
+export function showConnected(late = false) {
   if (state === "gone") return;
   setReached();
-  if (state === "live") showBehind(behind);
+  if (state === "live") showBehind(late);
 }
 
-function showBehind(behind) {
+function showBehind(late) {
+  const behind = late || isClockLate();
   tag.classList.toggle("behind", behind);
   tag.lastElementChild.textContent = tag.dataset[behind ? "behind" : "live"];
 }

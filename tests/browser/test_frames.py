@@ -4,8 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from schedviz.api import write
+from schedviz.loop.doorbell import ring
 
-from .conftest import Open, node, pod
+from .conftest import Open, eventually_in, node, pod
+from .test_connection import places
 
 pytestmark = pytest.mark.browser
 
@@ -74,4 +76,31 @@ def test_a_page_whose_frames_come_late_says_that_it_is_catching_up(screen: Page,
     screen.evaluate(LATE, 5)
     expect(state).to_have_text("catching up")
     # When no frame follows, the page shows the newest state.
+    expect(state).to_have_text("live")
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_a_page_whose_sandbox_is_behind_its_clock_says_so_and_moves_nothing(
+    screen: Page, live: Open, width: int
+) -> None:
+    screen.set_viewport_size({"width": width, "height": 800})
+    sandbox = live(node("node-1", "2"))
+    state = screen.locator("#connection")
+
+    def set_late(late: bool) -> None:
+        """As the loop does. Nothing is due in this sandbox, so the loop itself is not woken."""
+        clock = sandbox.clock()
+        assert sandbox.set_clock(clock.judged(late=late), clock)
+        ring(sandbox.name)
+
+    eventually_in(screen, lambda: sandbox.progress()[0] == sandbox.version(), "the loop has done everything")
+    before = places(screen)
+    set_late(True)
+    expect(state).to_have_text("catching up")
+    expect(state.locator("span")).to_be_in_viewport(ratio=1)
+    assert places(screen) == before
+    # A frame that comes in time does not change it.
+    screen.evaluate(LATE, 0)
+    expect(state).to_have_text("catching up")
+    set_late(False)
     expect(state).to_have_text("live")

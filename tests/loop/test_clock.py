@@ -2,9 +2,12 @@
 
 import pytest
 
+from schedviz.loop import driver
 from schedviz.loop.clock import MAX, MAX_SPEED, pause, resume, run_until, set_speed, step
-from schedviz.store import Clock, Sandbox, codec
+from schedviz.store import Clock, Sandbox, Store, codec
 from simulator.api import SECOND
+from tests.loop.conftest import node, pod
+from tests.loop.world import World
 
 
 def test_time_goes_on_from_where_it_is_at_every_change() -> None:
@@ -52,3 +55,21 @@ def test_a_speed_out_of_bounds_is_refused(sandbox: Sandbox, speed: float) -> Non
     with pytest.raises(ValueError, match="speed"):
         set_speed(sandbox, speed)
     assert sandbox.clock() == before
+
+
+def test_a_clock_whose_loop_has_work_that_was_due_a_while_ago_is_late(store: Store) -> None:
+    world = World(store, pace=SECOND)
+    world.create(node("n0", cpu="100"), *(pod(f"p{number}") for number in range(3)))
+    world.slice()
+    sandbox = world.sandbox
+    sandbox.set_clock(Clock(sandbox.clock().sim, sandbox.wall() - 10, speed=1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "SLICE_SECONDS", 0)
+        world.driver.slice(sandbox.name, world.mark())
+        assert sandbox.clock().late
+    # A change by a user is the beginning of another line; the loop judges it anew.
+    assert not sandbox.clock().rebased(sandbox.wall(), speed=5).late
+    world.slice()
+    assert not sandbox.clock().late
+    sandbox.set_clock(sandbox.clock().rebased(sandbox.wall(), paused=True))
+    store.delete(sandbox.name)

@@ -98,7 +98,11 @@ class World:
         self.presence.beat()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver_module, "SLICE_SECONDS", 60)
-            self.driver.slice(self.sandbox.name, Wakes(self.store).due.mark(self.sandbox.name).order)
+            self.driver.slice(self.sandbox.name, self.mark())
+
+    def mark(self) -> int | None:
+        """The order of a new request for a slice."""
+        return Wakes(self.store).due.mark(self.sandbox.name).order
 
     def let_time_pass(self, seconds: float) -> None:
         sim = self.sandbox.clock().sim
