@@ -170,3 +170,49 @@ def test_the_picture_is_an_svg_that_needs_nothing_else_and_says_what_it_shows(
         assert other not in answer.content.decode()
     width = float(root.attrib["width"])
     assert all(float(box.get("width", "0").rstrip("%")) <= width for box in root.iter(f"{svg}rect"))
+
+
+def test_the_picture_of_many_nodes_is_shaded_and_marked_as_the_grid_of_the_page(
+    client: Client, store: Store, second: str
+) -> None:
+    nodes: list[Manifest] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"node-{number}"},
+            "spec": {"unschedulable": number == 2},
+            "status": {"allocatable": {"cpu": "4", "memory": "16Gi", "pods": "110"}},
+        }
+        for number in range(70)
+    ]
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"on-{node}"},
+            "spec": {
+                "nodeName": f"node-{node}",
+                "containers": [{"name": "c", "image": "c:1", "resources": {"requests": {"cpu": cpu}}}],
+            },
+        }
+        for node, cpu in ((0, "4"), (1, "2"))
+    ]
+    write.create_sandbox(store, Meta(second), [*nodes, *pods])
+    root = ET.fromstring(client.get(f"/s/{second}/download/nodes.svg").content)
+    svg = "{http://www.w3.org/2000/svg}"
+    cells = {
+        (group.findtext(f"{svg}title") or "").partition(":")[0]: [*group.iter(f"{svg}rect")]
+        for group in root.iter(f"{svg}g")
+        if (group.findtext(f"{svg}title") or "").startswith("node-")
+    }
+    assert len(cells) == 70
+    fills = {name: [rect.attrib["fill"] for rect in rects] for name, rects in cells.items()}
+    opacity = {name: rects[1].attrib["fill-opacity"] for name, rects in cells.items()}
+    assert (opacity["node-0"], opacity["node-1"], opacity["node-3"]) == ("0.75", "0.38", "0.0")
+    quiet, warn = fills["node-0"][1:]
+    assert fills["node-1"][1:] == fills["node-3"][1:] == [quiet]
+    assert fills["node-2"][1:] == [quiet, "url(#cordoned)"]
+    assert warn != quiet
+    words = " ".join(each.text or "" for each in root.iter(f"{svg}text"))
+    assert "shade: requested share of the fullest resource" in words
+    assert "a pod is nominated" in words

@@ -1,28 +1,33 @@
 """The picture of the nodes for download: an SVG without external resources, with its content as text.
 
-It has cards, or cells if there are many nodes, as the page has, in the colours of the light theme. The
+It has cards, or cells if there are many nodes, filled as on the page, in the colours of the light theme. The
 template is downloads/nodes.svg.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
+from unicodedata import east_asian_width
 
 import msgspec
 from django.conf import settings
+from django.utils.translation import gettext
+from msgspec.structs import replace
 
 from .grid import cell
 from .groups import overview
 from .nodes import Block, Card, card
 from .picture import Picture
 from .priority import Ranks
+from .svg_shapes import LegendItem, MeterBar, NodeBox, NodeCell, PodShape
 
 Sheet = dict[str, str]
 
 MARGIN: Final = 24
-HEAD: Final = 76
-"""Pixels above the nodes, for the title, the summary and the legend of the priorities."""
+HEAD: Final = 60
+"""Pixels above the nodes, for the title and the summary; those of the legend follow."""
+LEGEND_ROW: Final = 20
 GAP: Final = 12
 CARD: Final = 236, 120
 CELL: Final = 22, 26
@@ -35,63 +40,10 @@ POD: Final = 42
 TICK: Final = 3
 LETTER: Final = 6.1
 """Pixels: the width of a letter of the monospace font at 10 px."""
-
-
-class PodShape(msgspec.Struct, frozen=True):
-    """A pod in a card. ``fill``: a colour or a pattern. ``lines``: its name, empty if there is no room for
-    it."""
-
-    x: float
-    width: float
-    within: float
-    """The width without the stroke."""
-    fill: str
-    ink: str
-    stroke: str
-    dash: str
-    ticks: list[float]
-    lines: list[str]
-    below: bool
-    """Whether the label is at the bottom: that of a nominated pod, which overlaps the pods on the node."""
-    title: str
-
-
-class MeterBar(msgspec.Struct, frozen=True):
-    y: int
-    width: float
-    label: str
-    figure: str
-
-
-class NodeBox(msgspec.Struct, frozen=True):
-    """A node as a card. ``x``, ``y``: its upper left corner."""
-
-    x: int
-    y: int
-    name: str
-    title: str
-    note: str
-    more: str
-    shapes: list[PodShape]
-    bars: list[MeterBar]
-
-
-class NodeCell(msgspec.Struct, frozen=True):
-    """A node as a cell, filled from the bottom."""
-
-    x: int
-    y: int
-    top: float
-    height: float
-    fill: str
-    mark: str
-    title: str
-
-
-class LegendItem(msgspec.Struct, frozen=True):
-    x: int
-    fill: str
-    label: str
+DARKEST: Final = 0.75
+"""The opacity of the shade of a full node, as FULL a value of static/js/cells.js."""
+FULL: Final = 95
+"""The percentage from which a cell is marked as full."""
 
 
 class NodesSvg(msgspec.Struct, frozen=True):
@@ -99,7 +51,7 @@ class NodesSvg(msgspec.Struct, frozen=True):
     height: int
     boxes: list[NodeBox]
     dots: list[NodeCell]
-    bands: list[LegendItem]
+    legend: list[LegendItem]
     colours: Sheet
 
 
@@ -114,32 +66,31 @@ def draw_nodes_svg(picture: Picture) -> NodesSvg:
     ranks = Ranks([*picture.user_classes().values(), *picture.priorities])
     frame = overview(picture, "")
     names = [name for group in frame.groups for name in group.nodes]
-    boxes, dots = [], []
     if frame.dense:
-        per_row = (WIDTH - 2 * MARGIN) // (CELL[0] + 3)
-        for place, name in enumerate(names):
-            x, y = corner(place, per_row, CELL, 3)
-            dots.append(dot(picture, ranks, name, x, y))
-        columns, size, gap = per_row, CELL, 3
+        columns, size, gap = (WIDTH - 2 * MARGIN) // (CELL[0] + 3), CELL, 3
     else:
         columns, size, gap = max(3, min(PER_ROW, len(names))), CARD, GAP
-        for place, name in enumerate(names):
-            x, y = corner(place, columns, size, gap)
+    width = 2 * MARGIN + columns * (size[0] + gap) - gap
+    entries = cells_legend() if frame.dense else cards_legend(picture, ranks)
+    legend = [*arrange_legend(entries, width - 2 * MARGIN)]
+    top = HEAD + LEGEND_ROW + max((each.y for each in legend), default=0)
+    boxes, dots = [], []
+    for place, name in enumerate(names):
+        row, column = divmod(place, columns)
+        x, y = MARGIN + column * (size[0] + gap), top + row * (size[1] + gap)
+        if frame.dense:
+            dots.append(dot(picture, ranks, name, x, y))
+        else:
             boxes.append(box(card(picture, ranks, name), x, y))
     rows = -(-len(names) // columns)
     return NodesSvg(
-        width=2 * MARGIN + columns * (size[0] + gap) - gap,
-        height=HEAD + max(1, rows) * (size[1] + gap) + MARGIN - gap,
+        width=width,
+        height=top + max(1, rows) * (size[1] + gap) + MARGIN - gap,
         boxes=boxes,
         dots=dots,
-        bands=list(legend_items(picture, ranks)),
+        legend=legend,
         colours=colours(),
     )
-
-
-def corner(place: int, columns: int, size: tuple[int, int], gap: int) -> tuple[int, int]:
-    row, column = divmod(place, columns)
-    return MARGIN + column * (size[0] + gap), HEAD + row * (size[1] + gap)
 
 
 def box(view: Card, x: int, y: int) -> NodeBox:
@@ -158,7 +109,15 @@ def box(view: Card, x: int, y: int) -> NodeBox:
             *(pod_shape(each, each.at * inner / 1000, inner) for each in view.nominated),
         ],
         bars=[
-            MeterBar(names[m.resource], m.percent * 0.9, m.resource, f"{m.requested}/{m.allocatable}")
+            MeterBar(
+                y=names[m.resource],
+                width=m.percent * 0.9,
+                limits=m.limit_percent * 0.9 if m.limits else 0,
+                full=m.percent >= 100,
+                overcommitted=m.overcommitted,
+                label=m.resource,
+                figure=f"{m.requested}/{m.allocatable}",
+            )
             for m in view.meters
             if m.resource in names
         ],
@@ -215,18 +174,64 @@ def labelled(block: Block, room: int) -> list[str]:
 def dot(picture: Picture, ranks: Ranks, name: str, x: int, y: int) -> NodeCell:
     view = cell(picture, ranks, name)
     words = f"; {view.words}" if view.words else ""
-    title = f"{name}: cpu {view.cpu} %, memory {view.memory} %, pods {view.pods}{words}"
-    mark = "!" if "n" in view.marks else "/" if "c" in view.marks else "t" if "t" in view.marks else ""
-    height = round(CELL[1] * view.full / 100, 1)
-    return NodeCell(x, y, CELL[1] - height, height, colours()[f"r{view.rank}"], mark, title)
+    return NodeCell(
+        title=f"{name}: cpu {view.cpu} %, memory {view.memory} %, pods {view.pods}{words}",
+        x=x,
+        y=y,
+        shade=shade(view.full),
+        full=view.full >= FULL,
+        nominated="g" in view.marks,
+        cordoned="c" in view.marks,
+        failing="n" in view.marks,
+    )
 
 
-def legend_items(picture: Picture, ranks: Ranks) -> Iterator[LegendItem]:
-    x = 0
-    for band in ranks.legend(picture.classes):
-        label = " ".join(part for part in (band.value, band.names) if part)[:40]
-        yield LegendItem(x, colours()[f"r{band.rank}"], label)
-        x += 24 + int(len(label) * LETTER) + 10
+def shade(percent: int) -> float:
+    return round(DARKEST * min(100, percent) / 100, 2)
+
+
+def cells_legend() -> list[LegendItem]:
+    """The entries for cells, as in parts/key.html."""
+    label = gettext("shade: requested share of the fullest resource")
+    half = shade(50)
+    return [
+        LegendItem(f"{label}, 0 %", cell=NodeCell()),
+        LegendItem("50 %", cell=NodeCell(shade=half)),
+        LegendItem("100 %", cell=NodeCell(shade=shade(100))),
+        LegendItem(
+            gettext("full: 95 %% or more requested") % (), cell=NodeCell(shade=shade(FULL), full=True)
+        ),
+        LegendItem(gettext("a pod is nominated"), cell=NodeCell(shade=half, nominated=True)),
+        LegendItem(gettext("cordoned"), cell=NodeCell(shade=half, cordoned=True)),
+        LegendItem(gettext("not ready, or under pressure"), cell=NodeCell(shade=half, failing=True)),
+    ]
+
+
+def cards_legend(picture: Picture, ranks: Ranks) -> list[LegendItem]:
+    """The priorities, and the states of pods."""
+    sheet = colours()
+    found = [
+        LegendItem(" ".join(part for part in (band.value, band.names) if part)[:40], sheet[f"r{band.rank}"])
+        for band in ranks.legend(picture.classes)
+    ]
+    return [
+        *found,
+        LegendItem(gettext("bound, not started"), "url(#starting2)"),
+        LegendItem(gettext("nominated"), "none", sheet["accent"], "4 3"),
+        LegendItem(gettext("victim"), "url(#victim)", sheet["bad"]),
+        LegendItem(gettext("terminating"), "url(#terminating)", sheet["quiet"]),
+    ]
+
+
+def arrange_legend(items: Iterable[LegendItem], room: int) -> Iterator[LegendItem]:
+    """The entries with their places, in as many rows as needed."""
+    x = y = 0
+    for each in items:
+        width = 34 + round(sum(2 if east_asian_width(sign) in "WF" else 1 for sign in each.label) * LETTER)
+        if x and x + width > room:
+            x, y = 0, y + LEGEND_ROW
+        yield replace(each, x=x, y=y)
+        x += width
 
 
 def shorten_to_width(text: str, room: int) -> str:
