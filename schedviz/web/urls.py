@@ -74,7 +74,6 @@ urlpatterns = [
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/delete/", objects.delete_pod, name="delete-pod"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/permit/", objects.permit, name="permit"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/whatif/", why.what_if_part, name="what-if"),
-    path("s/<slug:name>/pods/<str:namespace>/<str:pod>/why/", why.why_part, name="why"),
     path("s/<slug:name>/pods/<str:namespace>/<str:pod>/evicted/", why.evicted_part, name="evicted"),
     path("s/<slug:name>/nodes/", table.nodes_table, name="nodes"),
     path("s/<slug:name>/nodes/<str:node>/", objects.node_panel, name="node"),

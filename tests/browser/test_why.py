@@ -60,8 +60,8 @@ def test_a_pending_pod_is_told_what_helps_and_one_of_it_is_done(
     assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "3"
 
     # Bound, it says why there, and why not elsewhere.
-    why = screen.locator("#pod-panel .why")
-    expect(why).to_contain_text("node-2 was filtered out by TaintToleration.")
+    screen.locator("#pod-panel").get_by_role("link", name="Why this node?").click()
+    expect(screen.locator("#why")).to_contain_text("node-2 was filtered out by TaintToleration.")
     complaints.look("why refused", "#detail")
 
     # While nobody answers it waits in line, and can be stopped there.
@@ -105,14 +105,39 @@ def test_a_change_that_helped_another_pod_is_told(screen: Page, live: Open, job_
 def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_have_saved_it(
     screen: Page, live: Open, job_runner: Process
 ) -> None:
-    sandbox = live(URGENT, node("node-1", "4"), node("node-2", "8"), pod("web", "1"))
+    sandbox = live(URGENT, node("node-1", "4"), node("node-2", "8"), node("node-3", "1"), pod("web", "1"))
     complaints = Complaints(screen)
-    screen.locator(".node .pod", has_text="web").first.click()
-    why = screen.locator("#pod-panel .why")
+    running = screen.locator(".node .pod.running")
+    expect(running).to_have_text(re.compile("web"))
+    write.create(sandbox, [pod("later", "1"), pod("huge", "99")])
+    expect(running).to_have_count(2)
+    expect(screen.locator("#lane-unschedulable .chip")).to_have_count(1)
+    running.filter(has_text="web").click()
+
+    # The whole page is at the moment of the decision, which knows nothing of what came later.
+    screen.locator("#pod-panel").get_by_role("link", name="Why this node?").click()
+    why = screen.locator("#why")
     expect(why).to_contain_text(re.compile(r"node-2 is ahead by \d+"))
     expect(why.locator("tr.decides, .rule")).not_to_have_count(0)
+    expect(why).to_be_in_viewport()
+    expect(screen.locator("#past")).to_be_visible()
+    moment = screen.url
+    assert re.search(r"/at/\d+/cycles/\d+/", moment)
+    expect(screen.locator(".node .pod", has_text="later")).to_have_count(0)
+    expect(screen.locator(".queue .chip", has_text="huge")).to_have_count(0)
+    expect(screen.locator(".verdict.chosen")).to_have_count(1)
+    expect(screen.locator('.node[data-node="node-2"] .verdict')).to_have_class(re.compile("chosen"))
     complaints.look("why", "#detail")
+    why.get_by_label("instead of").select_option("node-3")
+    expect(why.locator("thead")).to_contain_text("node-3")
+    expect(screen.locator("#past")).to_be_visible()
+    assert screen.url == moment
+    screen.keyboard.press("Escape")
+    expect(running).to_have_count(2)
 
+    write.delete(sandbox, "pods", "default/later", grace_seconds=0)
+    write.delete(sandbox, "pods", "default/huge")
+    write.delete(sandbox, "nodes", "node-3")
     write.delete(sandbox, "nodes", "node-2")
     write.delete(sandbox, "pods", "default/web", grace_seconds=0)
     write.create(sandbox, [pod("victim", "3")])

@@ -16,6 +16,7 @@ from schedviz.web.presenters.details import events_of_pod
 from schedviz.web.presenters.later import later_turn
 from schedviz.web.presenters.load import ranks
 from schedviz.web.presenters.parts import swap, trusted
+from schedviz.web.presenters.why import present_why
 from schedviz.web.screens import address
 from schedviz.web.views.page import (
     CLOCK,
@@ -84,7 +85,8 @@ def cycle_panel(
     """The panel of one scheduling cycle, with its decision, on the page of the moment at which the cycle
     ended; without ``number``, of the last cycle. If the history does not reach that moment, the panel says so
     on the live page. The query parameters ``plugin`` and ``node`` choose a score whose arithmetic is shown;
-    ``place``, the column of the live page, may stand for ``node``. ``moment``: with the parts of the page."""
+    ``place``, the column of the live page, may stand for ``node``. ``why``: with the explanation why the node
+    was chosen, and not ``other``. ``moment``: with the parts of the page."""
     if number is None:
         last = find_at(name, seq).last_decision()
         number = last.cycle if last else 1
@@ -99,6 +101,7 @@ def cycle_panel(
         return missing_cycle(request, source, number)
     view = cycle_view.present_cycle(decision, ranks(source), entry=source.lane(decision.pod))
     present = read_present(name) if moment else source
+    asks_why = "why" in request.GET and bool(decision.selected)
     node = request.GET.get("node") or score_table.node_at(decision, request.GET.get("place", ""))
     context = {
         "view": view,
@@ -108,6 +111,7 @@ def cycle_panel(
         "scenes": play.play_steps(decision),
         "later": later_turn(decision, events_of_pod(present, decision.pod), present.decision),
         "open": "play" in request.GET,
+        "why": present_why(decision, request.GET.get("other", "")) if asks_why else None,
     }
     response = panel(request, source, "panels/cycle_page.html", context)
     if not whole or moment is None:

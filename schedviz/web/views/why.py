@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 from django_htmx.http import reswap, retarget, trigger_client_event
 
 from schedviz.api import edits
@@ -145,20 +145,6 @@ def ask_question(
         return questions.submit(question), ""
     except TooManyJobs:
         return None, gettext("Too many questions are waiting. Try again in a minute.")
-
-
-@require_safe
-def why_part(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
-    """Why the pod was bound to its node, and not to ``other``."""
-    sandbox, key = find_present(name), f"{namespace}/{pod}"
-    found = permalinks.pod_permalinks(details.events_of_pod(sandbox, key))
-    decision = sandbox.decision(found.bound) if found.bound else None
-    view = (
-        why_view.present_why(decision, request.GET.get("other", ""))
-        if decision and decision.selected
-        else None
-    )
-    return render_part(request, sandbox, "panels/why.html", {"key": key, "view": view})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
