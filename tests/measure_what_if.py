@@ -33,8 +33,10 @@ from tests.measure_history import AT_ONCE
 from tests.processes import Process
 from tests.waiting import eventually
 
-SIZES = ((100, 1_000), (5_000, 50_000))
-"""Nodes, and pods on them."""
+SIZES = ((100, 1_000, 0), (5_000, 50_000, 0), (5_000, 50_000, 1_000))
+"""Nodes, pods on them, and other pending pods, which wait for the same room."""
+PENDING_SPECS = 50
+"""Different specs of the other pending pods."""
 PATIENCE = 120.0
 
 
@@ -45,10 +47,11 @@ def main() -> int:
     options = parser.parse_args()
     with ExitStack() as stack:
         page, store = started(stack)
-        for nodes, pods in SIZES:
-            sandbox = made(store, nodes, pods)
+        for nodes, pods, pending in SIZES:
+            sandbox = made(store, nodes, pods, pending)
             times = [*asked(page, sandbox, options.questions)]
-            print(f"{nodes:5} nodes, {pods:6} pods: click to answer {spread(times[1:])}", flush=True)
+            size = f"{nodes:5} nodes, {pods:6} pods, {pending:5} pending"
+            print(f"{size}: click to answer {spread(times[1:])}", flush=True)
         small = write.create_sandbox(store, Meta("small"), [node(f"n{n}", cpu="64") for n in range(10)])
         print(f"pod to bound, nothing asked: {spread(bound(small, options.binds, 'idle'))}", flush=True)
         stop = threading.Event()
@@ -80,9 +83,9 @@ def started(stack: ExitStack) -> tuple[Page, Store]:
     return browser.new_page(base_url=f"http://127.0.0.1:{port}"), store
 
 
-def made(store: Store, nodes: int, pods: int) -> Sandbox:
-    """Nodes that are nearly full, and a pod that fits none."""
-    sandbox = write.create_sandbox(store, Meta(f"s{nodes}"))
+def made(store: Store, nodes: int, pods: int, pending: int) -> Sandbox:
+    """Nodes that are nearly full, and a pod that fits none, nor do the other pending pods."""
+    sandbox = write.create_sandbox(store, Meta(f"s{nodes}-{pending}"))
     draw = random.Random(nodes)
     objects = [
         Change("nodes", f"n{number}", node(f"n{number}", cpu="32"), expected=0) for number in range(nodes)
@@ -92,6 +95,10 @@ def made(store: Store, nodes: int, pods: int) -> Sandbox:
         manifest["spec"]["nodeName"] = f"n{number % nodes}"
         manifest["status"] = {"phase": "Running"}
         objects.append(Change("pods", f"default/p{number}", manifest, expected=0))
+    for number in range(pending):
+        manifest = pod(f"waits{number}", cpu="6")
+        manifest["metadata"]["labels"] = {"app": f"a{number % PENDING_SPECS}"}
+        objects.append(Change("pods", f"default/waits{number}", manifest, expected=0))
     for first in range(0, len(objects), AT_ONCE):
         sandbox.commit(Commit(objects[first : first + AT_ONCE]))
     write.create(sandbox, [pod("big", cpu="8")])

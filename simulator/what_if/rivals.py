@@ -1,14 +1,15 @@
 """Finds the other pending pods that could take the room which a suggestion makes."""
 
 from collections.abc import Sequence
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
-from simulator.objects.metadata import labels_of
+from simulator.objects.metadata import labels_of, name_of, namespace_of, object_key
 from simulator.objects.pod import Pod
 from simulator.what_if.answer import Suggestion
 from simulator.what_if.situation import Situation
@@ -37,30 +38,43 @@ def with_rivals(
     ]
 
 
-def _groups_by_spec(own: Pod, pods: Sequence[Manifest]) -> list[list[Pod]]:
-    """The pending pods, grouped by what the filter plugins read of them."""
-    groups: dict[bytes, list[Pod]] = {}
+def _key(manifest: Manifest) -> str:
+    return object_key(namespace_of(manifest) or "default", name_of(manifest))
+
+
+class _Group(NamedTuple):
+    """Pending pods of which the filter plugins read the same."""
+
+    pod: Pod
+    keys: list[str]
+
+
+def _groups_by_spec(own: Pod, pods: Sequence[Manifest]) -> list[_Group]:
+    """The pending pods in groups. One pod of each is parsed: that takes longer than all else here."""
+    groups: dict[bytes, list[Manifest]] = {}
     for manifest in pods:
-        if manifest["spec"].get("nodeName") or "deletionTimestamp" in manifest["metadata"]:
+        metadata, spec = manifest["metadata"], manifest["spec"]
+        if spec.get("nodeName") or "deletionTimestamp" in metadata or _key(manifest) == own.key:
             continue
-        pod = Pod.parse(manifest)
-        if pod.key == own.key:
-            continue
-        read = (pod.namespace, labels_of(manifest), manifest["spec"], pod.nominated_node_name)
-        groups.setdefault(msgspec.json.encode(read), []).append(pod)
-    return [*groups.values()][:SPECS_AT_MOST]
+        nominated = (manifest.get("status") or {}).get("nominatedNodeName")
+        read = (metadata.get("namespace"), labels_of(manifest), spec, nominated)
+        groups.setdefault(msgspec.json.encode(read), []).append(manifest)
+    return [
+        _Group(Pod.parse(alike[0]), [_key(each) for each in alike])
+        for alike in islice(groups.values(), SPECS_AT_MOST)
+    ]
 
 
-def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[Sequence[Pod]]) -> list[str]:
+def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[_Group]) -> list[str]:
     deleted = {edit.key for edit in suggestion.edits if edit.resource == PODS.id and edit.manifest is None}
     with situation.with_changes(edit.change for edit in suggestion.edits):
         row = situation.cluster.rows[suggestion.outcome.node]
         return [
-            pod.key
+            key
             for group in groups
-            if _passes(situation, group[0], row)
-            for pod in group
-            if pod.key not in deleted
+            if _passes(situation, group.pod, row)
+            for key in group.keys
+            if key not in deleted
         ]
 
 
