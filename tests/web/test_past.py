@@ -7,8 +7,9 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from schedviz.store import Store
+from schedviz.store import Meta, Store
 from schedviz.store.history import History
+from schedviz.store.model import Origin
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
@@ -166,3 +167,25 @@ def test_a_branch_is_a_sandbox_that_says_where_it_comes_from(
     assert f'Branched from <a href="{at}">' in page
     assert "from event" in text(client.get("/").content)
     store.delete(proposed[1])
+
+
+def test_a_branch_whose_parent_was_deleted_says_so_and_has_no_link(
+    client: Client, store: Store, sandbox_name: str
+) -> None:
+    deleted = "The sandbox from which this one was branched was deleted."
+    parent = store.create(Meta(f"{sandbox_name[:50]}-parent", created=1_000.0))
+    branch = store.create(Meta(sandbox_name, created=2_000.0, origin=Origin(parent.name, 1, 0)))
+    link = f'href="/s/{parent.name}/at/1/"'
+    page = text(client.get(f"/s/{branch.name}/").content)
+    assert link in page
+    assert deleted not in page
+    store.delete(parent.name)
+    page = text(client.get(f"/s/{branch.name}/").content)
+    assert link not in page
+    assert page.count(deleted) == 2
+    assert f"branch of {parent.name} (deleted)" in page
+    # Another sandbox that has its name now is not its parent.
+    store.create(Meta(parent.name, created=3_000.0))
+    assert link not in text(client.get(f"/s/{branch.name}/").content)
+    for each in (parent, branch):
+        store.delete(each.name)

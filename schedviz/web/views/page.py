@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import get_language, gettext
 
 from schedviz.cache import Current, Present, default_caches
-from schedviz.store import Gone, NoSandbox, Sandbox
+from schedviz.store import Gone, Meta, NoSandbox, Sandbox, Unreadable
 from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
 from schedviz.web.act import end_act, is_ending_closed, read_act
@@ -128,6 +128,7 @@ def live_page(
     context = {
         "meta": meta,
         "older": older_queue(meta.queue),
+        "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",
         "can_start_over": can_start_over(meta),
         "box": find_box(request, read_present(source.name) if isinstance(source, Past) else source, embed),
@@ -154,6 +155,19 @@ def live_page(
     }
     response = render(request, "sandbox.html", context, status=status)
     return embeddable(response) if embed else response
+
+
+def is_origin_deleted(meta: Meta) -> bool:
+    """Whether the sandbox from which this one was branched was deleted; one that was created later has only
+    its name. Only for a branch is Redis asked."""
+    if meta.origin is None:
+        return False
+    try:
+        return default_store().handle(meta.origin.sandbox).meta().created > meta.created
+    except NoSandbox:
+        return True
+    except Unreadable:
+        return False
 
 
 def find_box(request: HttpRequest, source: Current, embed: object) -> GuideBox | EndingView | None:
