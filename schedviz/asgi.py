@@ -14,6 +14,7 @@ django.setup(set_prefix=False)
 
 from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be set up first)
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
+from schedviz.live.room_access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
@@ -25,6 +26,6 @@ if mistake := check_lessons():
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(RequestHandler()),
-        "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)),
+        "websocket": AllowedHostsOriginValidator(SocketAccess(URLRouter(websocket_urlpatterns))),
     }
 )

@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "schedviz.web.middleware.RedisTrouble",
+    "schedviz.web.room_access.RoomAccess",
     "schedviz.web.middleware.HeldByPresenter",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",

@@ -3,7 +3,7 @@ Commands of the user are plain HTTP requests."""
 
 import asyncio
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 import msgspec
@@ -11,6 +11,8 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
+from schedviz.live.room_member import RoomMember
+from schedviz.rooms.bell import learners_group
 from schedviz.store.default import default_store
 from schedviz.web.presenters.screen import look
 
@@ -51,6 +53,8 @@ class UnknownPathConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # chan
 
 
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
+    room: RoomMember | None = None
+
     async def connect(self) -> None:
         await self.accept()
         # Nothing is awaited between this check and the last line, so no other connection is added meanwhile.
@@ -66,6 +70,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         )
         self.hidden = False
         self._join()
+        await self._enter_room()
         self.sender = asyncio.create_task(self._send_frames())
         CONNECTED.add(self)
 
@@ -74,6 +79,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         if hasattr(self, "sender"):
             self.sender.cancel()
             self.hub.leave(self.viewer)
+            await self._leave_room()
+
+    async def doorbell(self, message: dict[str, Any]) -> None:
+        """The room of the sandbox has changed (:mod:`schedviz.rooms.bell`)."""
+        if self.room:
+            await self.room.tell()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Apply a :class:`BrowserMessage`; other messages are ignored."""
@@ -93,6 +104,22 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     def _join(self) -> None:
         name = self.scope["url_route"]["kwargs"]["name"]
         self.hub: Hub = HUBS.join(default_store(), name, self.viewer)
+
+    async def _enter_room(self) -> None:
+        """If the sandbox is one of a room, listen to what its teacher sends."""
+        visitor = self.scope.get("visitor")
+        if visitor is None:
+            return
+        name = self.scope["url_route"]["kwargs"]["name"]
+        self.room = RoomMember(name, visitor, self.viewer.language, self.send)
+        with suppress(Exception):  # the layer is away: the notice is shown when the page is loaded again
+            await self.channel_layer.group_add(learners_group(self.room.code), self.channel_name)
+
+    async def _leave_room(self) -> None:
+        if self.room:
+            self.room.leave()
+            with suppress(Exception):  # as above
+                await self.channel_layer.group_discard(learners_group(self.room.code), self.channel_name)
 
     def _hide(self, hidden: bool) -> None:
         """Leave the hub while the page is hidden, so that nothing is drawn for it. When it is visible again,

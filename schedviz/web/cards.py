@@ -2,7 +2,8 @@
 
 import msgspec
 
-from schedviz.store import Store
+from schedviz.rooms.room import room_of
+from schedviz.store import Meta, Store
 from schedviz.store.model import Summary
 from schedviz.web.examples import is_example
 from schedviz.web.presenters.picture import NODES, PODS
@@ -23,10 +24,15 @@ class SandboxCard(msgspec.Struct, frozen=True):
 
 
 def cards(store: Store) -> tuple[list[SandboxCard], list[str]]:
-    """The cards of all sandboxes, newest first, and the names of the sandboxes that cannot be read. The
-    examples of ideas are left out; they have their own pages."""
+    """The cards of all sandboxes, newest first, and the names of the sandboxes that cannot be read. See
+    :func:`is_listed`."""
     found, unreadable = store.summaries([NODES, PODS])
-    return [sandbox_card(each) for each in reversed(found) if not is_example(each.meta)], unreadable
+    return [sandbox_card(each) for each in reversed(found) if is_listed(each.meta)], unreadable
+
+
+def is_listed(meta: Meta) -> bool:
+    """Whether the sandbox is on the home page: examples and sandboxes of rooms have their own pages."""
+    return not is_example(meta) and room_of(meta.name) is None
 
 
 def sandbox_card(found: Summary) -> SandboxCard:

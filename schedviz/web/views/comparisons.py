@@ -15,6 +15,7 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.store.default import default_store
 from schedviz.web import comparison_form as form
 from schedviz.web import scenarios
+from schedviz.web.cards import is_listed
 from schedviz.web.examples import is_example
 from schedviz.web.presenters import comparison_result as view
 from schedviz.web.views.page import is_htmx
@@ -111,7 +112,7 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
         "sandboxes": sorted(
             meta.name
             for meta in default_store().sandboxes()
-            if not is_example(meta) or workload == f"sandbox:{meta.name}"
+            if is_listed(meta) or (is_example(meta) and workload == f"sandbox:{meta.name}")
         ),
         "presets": form.PRESETS,
         "workload": workload,

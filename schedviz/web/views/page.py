@@ -11,6 +11,10 @@ from django.template.loader import render_to_string
 from django.utils.translation import get_language, gettext
 
 from schedviz.cache import Current, Present, default_caches
+from schedviz.rooms.access import find_visitor
+from schedviz.rooms.notice import Notice, room_notice
+from schedviz.rooms.room import room_of
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import Gone, Meta, NoSandbox, Sandbox, Unreadable
 from schedviz.store.default import default_store
 from schedviz.store.past import Past, Readable
@@ -133,6 +137,7 @@ def live_page(
         "can_start_over": can_start_over(meta),
         "box": find_box(request, read_present(source.name) if isinstance(source, Past) else source, embed),
         "can_end": can_end(meta),
+        "notice": None if embed else find_room_notice(request, source.sandbox.name if past else meta.name),
         "embed": embed,
         "base": address(source.sandbox),
         "here": address(source),
@@ -168,6 +173,14 @@ def is_origin_deleted(meta: Meta) -> bool:
         return True
     except Unreadable:
         return False
+
+
+def find_room_notice(request: HttpRequest, name: str) -> Notice | None:
+    """What the page says of the sandbox's room; None for a sandbox of no room."""
+    if room_of(name) is None:
+        return None
+    rooms = Rooms(default_store())
+    return room_notice(rooms, name, find_visitor(rooms, name, request.COOKIES))
 
 
 def find_box(request: HttpRequest, source: Current, embed: object) -> GuideBox | EndingView | None:

@@ -1,0 +1,99 @@
+"""The websocket of the teacher's view and of the projector. It sends the parts of the page that changed."""
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.utils.translation import override
+
+from schedviz.live.hub import AWAY, GONE, TRY_AGAIN_LATER
+from schedviz.rooms.access import is_teacher
+from schedviz.rooms.bell import teacher_group
+from schedviz.rooms.room import read_code
+from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.store import trouble_of
+from schedviz.store.default import default_store
+from schedviz.web.room_screens import Drawn, Painter, read_room
+
+log = logging.getLogger(__name__)
+
+FRAME_SECONDS: Final = 0.25
+"""The shortest time between two frames."""
+LOOK_SECONDS: Final = 0.5
+"""The interval of reading the room: progress in lessons is written without a message."""
+VIEWERS_AT_MOST: Final = 200
+"""Pages of teachers and projectors that one process serves."""
+
+CONNECTED: "Final[set[RoomConsumer]]" = set()
+
+
+class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
+    async def connect(self) -> None:
+        self.code = read_code(self.scope["url_route"]["kwargs"]["code"])
+        if not await asyncio.to_thread(self._is_teacher):
+            await self.close()
+            return
+        await self.accept()
+        if len(CONNECTED) >= VIEWERS_AT_MOST:
+            await self.close(code=TRY_AGAIN_LATER)
+            return
+        CONNECTED.add(self)
+        parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
+        language = parameters.get("lang", [""])[0]
+        self.language = language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+        self.is_projector = parameters.get("page", [""])[0] == "projector"
+        self.painter = Painter()
+        self.sent: Drawn | None = None
+        self.rung = asyncio.Event()
+        self.sender = asyncio.create_task(self._send_frames())
+        with suppress(Exception):  # without messages the room is read regularly
+            await self.channel_layer.group_add(teacher_group(self.code), self.channel_name)
+
+    async def disconnect(self, code: int) -> None:
+        CONNECTED.discard(self)
+        if hasattr(self, "sender"):
+            self.sender.cancel()
+            with suppress(Exception):  # Redis may be away
+                await self.channel_layer.group_discard(teacher_group(self.code), self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Browsers send nothing here."""
+
+    async def doorbell(self, message: dict[str, Any]) -> None:
+        """A message of :mod:`schedviz.rooms.bell`."""
+        self.rung.set()
+
+    async def _send_frames(self) -> None:
+        while True:
+            try:
+                drawn = await asyncio.to_thread(self._draw)
+            except NoRoom:
+                await self.close(code=GONE)
+                return
+            except Exception as error:
+                if not isinstance(error, AWAY) and trouble_of(error) is None:
+                    log.exception("the teacher's view of room %s", self.code)
+            else:
+                changes, self.sent = drawn.changes(self.sent), drawn
+                if changes:
+                    await self.send(changes)
+            await asyncio.sleep(FRAME_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS - FRAME_SECONDS):
+                    await self.rung.wait()
+            self.rung.clear()
+
+    def _is_teacher(self) -> bool:
+        try:
+            return is_teacher(Rooms(default_store()).find(self.code), self.scope["cookies"])
+        except NoRoom:
+            return False
+
+    def _draw(self) -> Drawn:
+        with override(self.language):
+            now = read_room(default_store(), self.code)
+            return self.painter.projector(now) if self.is_projector else self.painter.teacher(now)

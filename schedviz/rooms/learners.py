@@ -1,0 +1,76 @@
+"""The lessons of a room's members: their progress, and the sandboxes in which they are."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from schedviz.lessons.catalogue import lesson_in, lessons
+from schedviz.lessons.evaluate import begin, go_to_step
+from schedviz.lessons.learners import Learners, NoProgress
+from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.start import restart_lesson
+from schedviz.rooms.overview import ByLesson
+from schedviz.rooms.room import Room, learner_id, number_for, sandbox_name
+from schedviz.rooms.room_store import Seen
+from schedviz.store import NoSandbox, Sandbox, Store
+
+
+def room_lessons() -> Mapping[str, Lesson]:
+    """The lessons that a room may be for, by name."""
+    return lessons()
+
+
+def read_progress(store: Store, seen: Seen) -> dict[str, ByLesson]:
+    """The progress of all members by learner, in one round trip."""
+    return progress_of(store, [learner_id(seen.room.code, each.number) for each in seen.members])
+
+
+def progress_of(store: Store, learners: Sequence[str]) -> dict[str, ByLesson]:
+    found = Learners(store.redis).all_progress_of(learners)
+    return {learner: {**by_lesson} for learner, by_lesson in found.items()}
+
+
+def start_in_room(store: Store, room: Room, member: int, lesson: Lesson, *, anew: bool = True) -> Sandbox:
+    """Begin a lesson, at the step that the teacher has set. The member's sandbox is created anew. ``anew`` =
+    False: unless it is of this lesson. Raises StatusError."""
+    name = sandbox_name(room.code, number_for(room, member))
+    sandbox = None if anew else _find_sandbox(store, name, lesson)
+    if sandbox is None:
+        sandbox = restart_lesson(store, lesson, name, room.settings.seed)
+    now = store.wall()
+    progress = begin(lesson, name, sandbox.meta().created, now)
+    if room.lesson == lesson.name and 0 < room.step < len(lesson.steps):
+        progress = go_to_step(lesson, progress, room.step, now)
+    Learners(store.redis).begin(learner_id(room.code, member), progress)
+    return sandbox
+
+
+def has_begun(store: Store, room: Room, member: int, sandbox: Sandbox) -> bool:
+    """Whether the member is in the lesson of the sandbox."""
+    meta = sandbox.meta()
+    lesson = lesson_in(meta)
+    if lesson is None:
+        return False
+    progress = Learners(store.redis).progress(learner_id(room.code, member), lesson.name)
+    return progress is not None and progress.created == meta.created
+
+
+def set_step(store: Store, room: Room, member: int, lesson: Lesson, step: int) -> None:
+    """Move a member to a step, who begins the lesson if that is needed. Raises StatusError."""
+    now = store.wall()
+    sandbox = _find_sandbox(store, sandbox_name(room.code, number_for(room, member)), lesson)
+    if sandbox is not None and has_begun(store, room, member, sandbox):
+        with suppress(NoProgress):
+            Learners(store.redis).update(
+                learner_id(room.code, member), lesson, lambda each: go_to_step(lesson, each, step, now)
+            )
+            return
+    start_in_room(store, room, member, lesson, anew=False)
+
+
+def _find_sandbox(store: Store, name: str, lesson: Lesson) -> Sandbox | None:
+    """The sandbox of that name if it is of the lesson."""
+    with suppress(NoSandbox):
+        sandbox = store.sandbox(name)
+        found = lesson_in(sandbox.meta())
+        return sandbox if found and found.name == lesson.name else None
+    return None

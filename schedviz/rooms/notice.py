@@ -1,0 +1,51 @@
+"""What the page of a room's sandbox says above the board: the teacher's last hint, and whether the room is
+paused."""
+
+import msgspec
+
+from schedviz.rooms.access import Visitor
+from schedviz.rooms.room import Member, Message, room_of
+from schedviz.rooms.room_store import NoRoom, Rooms
+
+
+class Notice(msgspec.Struct, frozen=True):
+    code: str
+    title: str
+    name: str
+    """Of the learner whose page it is; for the teacher, of the learner whose sandbox it is."""
+    is_teacher: bool
+    hint: Message | None
+    """None = there is none, or the learner has closed it."""
+    paused: bool
+    over: bool
+
+
+def room_notice(rooms: Rooms, sandbox: str, visitor: Visitor) -> Notice | None:
+    """None for a sandbox of no room, and for a stranger. One round trip."""
+    place = room_of(sandbox)
+    if place is None or visitor == "stranger":
+        return None
+    code, number = place
+    try:
+        seen = rooms.read(code)
+    except NoRoom:
+        return None
+    member = visitor if isinstance(visitor, Member) else None
+    if member is None:
+        name = next((each.name for each in seen.members if each.number == number), "")
+        hint = None
+    else:
+        name = member.name
+        own = seen.hints.get(member.number)
+        hint = max((each for each in (seen.room.hint, own) if each), key=lambda each: each.at, default=None)
+        if hint and hint.at <= seen.read.get(member.number, 0.0):
+            hint = None
+    return Notice(
+        code=code,
+        title=seen.room.settings.title,
+        name=name,
+        is_teacher=member is None,
+        hint=hint,
+        paused=seen.room.paused,
+        over=seen.room.is_over(seen.now),
+    )

@@ -1,0 +1,184 @@
+"""What the teacher sees: how far each learner is, who is stuck, and the guesses at the question."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from schedviz.lessons.lesson import Lesson, Step
+from schedviz.lessons.progress import Progress
+from schedviz.rooms.room import Member, Room, learner_id
+from schedviz.rooms.room_store import Seen
+
+ByLesson = Mapping[str, Progress]
+"""A learner's progress by the name of the lesson."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A learner's line of the table."""
+
+    number: int
+    name: str
+    online: bool
+    lesson: str = ""
+    step: int = 0
+    """Counted from 0."""
+    steps: int = 0
+    step_id: str = ""
+    passed: int = 0
+    checks: int = 0
+    """The checks of the whole lesson."""
+    since: float = 0.0
+    """When the step was reached; 0 = there is no lesson."""
+    guess: tuple[str, ...] = ()
+    """The last guess: ids of choices; () = none."""
+    guess_step: str = ""
+    right: bool = False
+    stuck: bool = False
+    finished: bool = False
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """How many learners chose a choice."""
+
+    choice: str
+    count: int
+    right: bool
+
+
+class Histogram(msgspec.Struct, frozen=True):
+    """The guesses at one question. With several choices a learner's guess counts for each of them."""
+
+    lesson: str
+    step: str
+    bars: list[Bar]
+    answered: int
+    right: int
+    names: list[str]
+    """Of those who answered."""
+    learners: int
+    """Who are in the room."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.lesson}/{self.step}"
+
+
+class Overview(msgspec.Struct, frozen=True):
+    room: Room
+    rows: list[Row]
+    """Those who are stuck come first; otherwise in the order in which they joined."""
+    histogram: Histogram | None
+    """None = the lesson has no question."""
+    online: int
+    stuck: int
+    finished: int
+
+
+class QuestionName(NamedTuple):
+    lesson: str
+    step: str
+
+
+NO_PROGRESS: Final[ByLesson] = {}
+
+
+def overview(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> Overview:
+    """progress: by the id of the learner."""
+    by_member = [
+        (each, progress.get(learner_id(seen.room.code, each.number), NO_PROGRESS)) for each in seen.members
+    ]
+    rows = [_row(seen, member, by_lesson, lessons) for member, by_lesson in by_member]
+    question = find_question(seen.room, rows, lessons)
+    return Overview(
+        room=seen.room,
+        rows=sorted(rows, key=lambda row: (not row.stuck, row.number)),
+        histogram=_histogram(question, by_member, lessons) if question else None,
+        online=sum(row.online for row in rows),
+        stuck=sum(row.stuck for row in rows),
+        finished=sum(row.finished for row in rows),
+    )
+
+
+def latest(by_lesson: ByLesson) -> Progress | None:
+    """The progress in the lesson that the learner is in."""
+    return max(by_lesson.values(), key=lambda each: max(each.progressed, each.started), default=None)
+
+
+def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, Lesson]) -> Row:
+    online = seen.is_online(member.number)
+    here = latest(by_lesson)
+    lesson = lessons.get(here.lesson) if here else None
+    if here is None or lesson is None:
+        return Row(number=member.number, name=member.name, online=online)
+    step = min(here.step, len(lesson.steps) - 1)
+    guessed = [each for each in lesson.steps if each.id in here.guesses]
+    last = here.guesses[guessed[-1].id] if guessed else None
+    return Row(
+        number=member.number,
+        name=member.name,
+        online=online,
+        lesson=lesson.name,
+        step=step,
+        steps=len(lesson.steps),
+        step_id=lesson.steps[step].id,
+        passed=len(here.passed),
+        checks=sum(len(each.checks) for each in lesson.steps),
+        since=here.since,
+        guess=tuple(last.picks) if last else (),
+        guess_step=guessed[-1].id if last else "",
+        right=bool(last and last.right),
+        stuck=here.is_stuck(seen.now),
+        finished=bool(here.finished),
+    )
+
+
+def find_question(room: Room, rows: Sequence[Row], lessons: Mapping[str, Lesson]) -> QuestionName | None:
+    """The question that the teacher chose; otherwise the one at the step, or the last one before it, that
+    most learners of the most frequent lesson have reached."""
+    lesson, _, step = room.question.partition("/")
+    if lesson in lessons and any(each.id == step and each.question for each in lessons[lesson].steps):
+        return QuestionName(lesson, step)
+    name = room.lesson
+    if name not in lessons:
+        counted = Counter(row.lesson for row in rows if row.lesson).most_common(1)
+        name = counted[0][0] if counted else ""
+    if name not in lessons:
+        return None
+    asked = [number for number, each in enumerate(lessons[name].steps) if each.question]
+    if not asked:
+        return None
+    reached = Counter(
+        max((number for number in asked if number <= row.step), default=asked[0])
+        for row in rows
+        if row.lesson == name
+    )
+    number = max(reached, key=lambda each: (reached[each], each), default=asked[0])
+    return QuestionName(name, lessons[name].steps[number].id)
+
+
+def _histogram(
+    name: QuestionName, by_member: Sequence[tuple[Member, ByLesson]], lessons: Mapping[str, Lesson]
+) -> Histogram:
+    question = find_step(lessons[name.lesson], name.step).question
+    assert question is not None
+    guesses = [
+        (member, guess)
+        for member, by_lesson in by_member
+        if (progress := by_lesson.get(name.lesson)) and (guess := progress.guesses.get(name.step))
+    ]
+    counts = Counter(pick for _, guess in guesses for pick in guess.picks)
+    return Histogram(
+        lesson=name.lesson,
+        step=name.step,
+        bars=[Bar(choice, counts[choice], choice in question.right) for choice in question.choices],
+        answered=len(guesses),
+        right=sum(guess.right for _, guess in guesses),
+        names=[member.name for member, _ in guesses],
+        learners=len(by_member),
+    )
+
+
+def find_step(lesson: Lesson, step: str) -> Step:
+    return next(each for each in lesson.steps if each.id == step)

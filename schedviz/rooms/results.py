@@ -1,0 +1,55 @@
+"""The results of a room as CSV, one line for each learner and lesson."""
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Final
+
+from schedviz.lessons.lesson import Lesson
+from schedviz.rooms.overview import NO_PROGRESS, ByLesson
+from schedviz.rooms.room import learner_id
+from schedviz.rooms.room_store import Seen
+
+HEAD: Final = (
+    "number", "name", "lesson", "step", "steps", "checks_passed", "checks", "guesses_right", "guesses",
+    "solutions_shown", "minutes", "finished",
+)  # fmt: skip
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""With these characters a formula begins in a spreadsheet (OWASP, CSV injection)."""
+
+
+def results(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, Lesson]) -> str:
+    """progress: by the id of the learner."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(HEAD)
+    for member in seen.members:
+        by_lesson = progress.get(learner_id(seen.room.code, member.number), NO_PROGRESS)
+        known = [(lessons[name], each) for name, each in by_lesson.items() if name in lessons]
+        if not known:
+            writer.writerow([member.number, safe_cell(member.name), *[""] * (len(HEAD) - 2)])
+        for lesson, each in sorted(known, key=lambda pair: pair[0].order):
+            last = each.finished or max(each.progressed, each.since)
+            writer.writerow(
+                [
+                    member.number,
+                    safe_cell(member.name),
+                    lesson.name,
+                    min(each.step + 1, len(lesson.steps)),
+                    len(lesson.steps),
+                    len(each.passed),
+                    sum(len(step.checks) for step in lesson.steps),
+                    sum(guess.right for guess in each.guesses.values()),
+                    len(each.guesses),
+                    len(each.solved),
+                    round((last - each.started) / 60, 1),
+                    "yes" if each.finished else "no",
+                ]
+            )
+    return out.getvalue()
+
+
+def safe_cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,166 @@
+"""The types of a room: its code, its settings, its state and its members."""
+
+import hashlib
+import hmac
+import re
+import secrets
+import unicodedata
+from typing import Final, Literal
+
+import msgspec
+
+ALPHABET: Final = "CDFGHJKMNPQRTVWX34679"
+"""The characters of a code: none looks like another one, and without vowels they are no words."""
+CODE_LENGTH: Final = 6
+"""21 ** 6 is 86 million: a code is not guessed by trying while a room is open."""
+CODE: Final = re.compile(rf"[{ALPHABET}]{{{CODE_LENGTH}}}")
+
+MEMBERS_AT_MOST: Final = 110
+"""100 learners, and a margin for those who join twice."""
+NAME_AT_MOST: Final = 40
+"""Characters of a learner's name."""
+TITLE_AT_MOST: Final = 80
+HINT_AT_MOST: Final = 400
+"""Characters of a hint: it stands above the page of a sandbox."""
+
+SHARED: Final = 0
+"""The number of the one sandbox of a room whose members share it. Members are counted from 1."""
+NOBODY: Final = -1
+
+Mode = Literal["own", "shared"]
+"""Whether each learner has a sandbox, all from the same seed, or all share one."""
+Kind = Literal["lesson", "scenario", "course"]
+
+
+class What(msgspec.Struct, frozen=True):
+    """What a room is for."""
+
+    kind: Kind
+    name: str = ""
+    """Of the lesson or the scenario; "" = the whole course."""
+
+
+class RoomSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What does not change while a room exists."""
+
+    code: str
+    title: str
+    what: What
+    mode: Mode
+    seed: int
+    """Of all its sandboxes."""
+    teacher: str
+    """The hash of the teacher's token."""
+    created: float
+    """Wall seconds since the Unix epoch, as all times of a room."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A hint that the teacher sent."""
+
+    text: str
+    at: float
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """A room as it is now."""
+
+    settings: RoomSettings
+    ends: float
+    """When it ends by itself."""
+    ended: float = 0.0
+    """When the teacher ended it; 0 = not yet."""
+    paused: bool = False
+    """Whether the teacher paused the sandboxes. Sandboxes of learners who join are paused, too."""
+    lesson: str = ""
+    """The lesson that the teacher opened for all; "" = none yet."""
+    step: int = 0
+    """The step, counted from 0, at which learners begin ``lesson``: the last one that the teacher set."""
+    question: str = ""
+    """``LESSON/STEP`` of the question whose guesses are shown; "" = the one that most have reached."""
+    revealed: str = ""
+    """``LESSON/STEP`` of the question whose answer the projector shows."""
+    shown: int = NOBODY
+    """The number of the sandbox that the projector shows."""
+    named: bool = False
+    """Whether the projector shows the learners' names."""
+    hint: Message | None = None
+    """The last hint to all."""
+
+    @property
+    def code(self) -> str:
+        return self.settings.code
+
+    def is_over(self, now: float) -> bool:
+        return bool(self.ended) or now >= self.ends
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A learner in a room."""
+
+    number: int
+    name: str
+    token: str
+    """The hash of the learner's token."""
+    joined: float
+
+
+def new_code() -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def read_code(text: str) -> str:
+    """The code in what somebody typed; "" if it is none."""
+    code = re.sub(r"[\s-]", "", text[:30]).upper()
+    return code if CODE.fullmatch(code) else ""
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(18)
+
+
+def hash_token(token: str) -> str:
+    """Tokens are random, so the hash needs neither salt nor many rounds."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def is_token(token: str, hashed: str) -> bool:
+    return hmac.compare_digest(hash_token(token), hashed)
+
+
+def clean_name(text: str, at_most: int = NAME_AT_MOST) -> str:
+    """A name or title in one line, without characters that are not shown."""
+    shown = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text[: 10 * at_most])
+    return " ".join(shown.split())[:at_most].strip()
+
+
+def sandbox_name(code: str, number: int) -> str:
+    return f"room-{code.lower()}-{number}"
+
+
+def number_for(room: Room, member: int) -> int:
+    """The number of the sandbox in which a member works."""
+    return SHARED if room.settings.mode == "shared" else member
+
+
+def learner_id(code: str, number: int) -> str:
+    """By which the progress of a member is stored. It is the name of the member's sandbox."""
+    return sandbox_name(code, number)
+
+
+SANDBOX: Final = re.compile(rf"room-([{ALPHABET.lower()}]{{{CODE_LENGTH}}})-(\d{{1,3}})(?:-.*)?", re.DOTALL)
+"""The names of a room's sandboxes, and of the branches of them."""
+
+
+def room_of(sandbox: str) -> tuple[str, int] | None:
+    """The room's code and the number in the name of a sandbox; None for one that is of no room."""
+    found = SANDBOX.fullmatch(sandbox)
+    return (found[1].upper(), int(found[2])) if found else None
+
+
+RESERVED: Final = re.compile(rf"room-[{ALPHABET.lower()}]{{{CODE_LENGTH}}}(?:-.*)?", re.DOTALL)
+
+
+def is_reserved(sandbox: str) -> bool:
+    """Whether only a room may have a sandbox of this name."""
+    return bool(RESERVED.fullmatch(sandbox))

@@ -1,0 +1,234 @@
+"""The rooms in Redis: for each a hash with its settings and its state, one with its members, and one with the
+times at which they were last connected. All of them expire some days after the room has ended."""
+
+from pathlib import Path
+from typing import Any, Final, cast
+
+import msgspec
+from redis import Redis
+from redis.commands.core import Script
+
+from schedviz.rooms.room import (
+    MEMBERS_AT_MOST,
+    Member,
+    Message,
+    Mode,
+    Room,
+    RoomSettings,
+    What,
+    hash_token,
+    is_token,
+    new_code,
+    new_token,
+)
+from schedviz.store import Store
+from schedviz.store.keys import PREFIX
+from schedviz.store.places import Places
+
+ROOMS_AT_MOST: Final = 200
+"""Rooms that are stored, with those that have ended: about 20 kB each."""
+KEPT_SECONDS: Final = 7 * 24 * 3600
+"""For so long after its end a room's members and results are kept."""
+SHORTEST_SECONDS: Final = 15 * 60
+LONGEST_SECONDS: Final = 12 * 3600
+"""A room lasts at most a day of a workshop."""
+ONLINE_SECONDS: Final = 15.0
+"""A member whose page was connected within this time is online."""
+PLACES: Final = f"{PREFIX}:rooms"
+"""Sorted set: code -> when the room is forgotten (µs). See Places."""
+
+
+class NoRoom(Exception):
+    """There is no such room, or no longer."""
+
+
+class RoomFull(Exception):
+    pass
+
+
+class TooManyRooms(Exception):
+    pass
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A room with its members, as of one moment."""
+
+    room: Room
+    members: list[Member]
+    """By number."""
+    connected: dict[int, float]
+    """By number: when the member's page was last connected."""
+    hints: dict[int, Message]
+    """By number: the last hint to this member alone."""
+    read: dict[int, float]
+    """By number: the time of the last hint that the member has closed."""
+    now: float
+
+    def is_online(self, number: int) -> bool:
+        return self.now - self.connected.get(number, 0.0) < ONLINE_SECONDS
+
+
+class Rooms:
+    """The rooms of one Redis."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._redis = store.redis
+        self._places = Places(store, PLACES, ROOMS_AT_MOST)
+        self._join = _load(store.redis, "join")
+        self._change = _load(store.redis, "change")
+
+    def create(self, title: str, what: What, mode: Mode, seconds: float) -> tuple[Room, str]:
+        """A new room, and its teacher's token. Raises TooManyRooms."""
+        seconds = min(max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS)
+        now, token = self.store.wall(), new_token()
+        while True:
+            code = new_code()
+            if self._redis.zscore(PLACES, code) is None:
+                break
+        if not self._places.take(code, seconds + KEPT_SECONDS):
+            raise TooManyRooms
+        settings = RoomSettings(
+            code=code,
+            title=title,
+            what=what,
+            mode=mode,
+            seed=int.from_bytes(hash_token(code)[:6].encode()) % 1_000_000,
+            teacher=hash_token(token),
+            created=now,
+        )
+        lesson = what.name if what.kind == "lesson" else ""
+        room = Room(settings=settings, ends=now + seconds, lesson=lesson)
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hset(_key(code), mapping=_fields(room))
+            pipe.expireat(_key(code), _expiry(room))
+            pipe.execute()
+        return room, token
+
+    def find(self, code: str) -> Room:
+        """Raises NoRoom."""
+        return _room(cast("dict[bytes, bytes]", self._redis.hgetall(_key(code))))
+
+    def member(self, code: str, number: int) -> Member:
+        """Raises NoRoom if there is no such member."""
+        stored = cast("bytes | None", self._redis.hget(_key(code, "members"), str(number)))
+        if stored is None:
+            raise NoRoom
+        return msgspec.json.decode(stored, type=Member)
+
+    def read(self, code: str) -> Seen:
+        """The room with its members, in one round trip. Raises NoRoom."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hgetall(_key(code))
+            pipe.hgetall(_key(code, "members"))
+            pipe.hgetall(_key(code, "connected"))
+            pipe.time()
+            state, members, connected, (seconds, micros) = pipe.execute()
+        found = sorted((msgspec.json.decode(each, type=Member) for each in members.values()), key=_number)
+        hints = {
+            int(field[5:]): msgspec.json.decode(value, type=Message)
+            for field, value in state.items()
+            if field.startswith(b"hint ")
+        }
+        read = {int(field[5:]): float(at) for field, at in state.items() if field.startswith(b"read ")}
+        times = {int(number): float(at) for number, at in connected.items()}
+        return Seen(_room(state), found, times, hints, read, seconds + micros / 1_000_000)
+
+    def join(self, room: Room, name: str) -> tuple[Member, str]:
+        """A new member, and its token. A name that another member has gets a number. Raises NoRoom,
+        RoomFull."""
+        now, token = round(self.store.wall(), 3), new_token()  # Lua's JSON has 14 digits
+        hashed = hash_token(token)
+        keys = [_key(room.code), _key(room.code, "members"), _key(room.code, "names")]
+        number, named = self._join(
+            keys, [name, name.casefold(), hashed, repr(now), MEMBERS_AT_MOST, _expiry(room)]
+        )
+        if number == 0:
+            raise RoomFull
+        if number < 0:
+            raise NoRoom
+        return Member(number, named.decode(), hashed, now), token
+
+    def change(self, code: str, **fields: Any) -> None:
+        """Set fields of :class:`Room`. Raises NoRoom."""
+        self._set(code, {field: msgspec.json.encode(value) for field, value in fields.items()})
+
+    def send_hint(self, code: str, number: int, text: str) -> None:
+        """number: of the member who gets it; 0 = all. Raises NoRoom."""
+        message = msgspec.json.encode(Message(text, self.store.wall()))
+        self._set(code, {f"hint {number}" if number else "hint": message})
+
+    def note_read(self, code: str, number: int, at: float) -> None:
+        """Note that a member has closed the hint of the time ``at``. Raises NoRoom."""
+        self._set(code, {f"read {number}": repr(at).encode()})
+
+    def extend(self, code: str, ends: float) -> None:
+        """Let a room end at another time. Raises NoRoom."""
+        self.change(code, ends=ends)
+        self._expire(self.find(code))
+
+    def note_connected(self, code: str, number: int) -> None:
+        """Note that the page of a member is connected now."""
+        key = _key(code, "connected")
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hset(key, str(number), self.store.wall())
+            pipe.expire(key, LONGEST_SECONDS + KEPT_SECONDS)
+            pipe.execute()
+
+    def end(self, code: str) -> None:
+        """Note that the room has ended. Its members and results are kept for KEPT_SECONDS. Raises NoRoom."""
+        room = self.find(code)
+        if room.ended:
+            return
+        room = msgspec.structs.replace(room, ended=min(self.store.wall(), room.ends))
+        self.change(code, ended=room.ended)
+        self._expire(room)
+
+    def codes(self) -> list[str]:
+        """The codes of all rooms, with those that have ended."""
+        return [code.decode() for code in cast("list[bytes]", self._redis.zrange(PLACES, 0, -1))]
+
+    def is_teacher(self, room: Room, token: str) -> bool:
+        return is_token(token, room.settings.teacher)
+
+    def _expire(self, room: Room) -> None:
+        for part in ("", "members", "names", "connected"):
+            self._redis.expireat(_key(room.code, part), _expiry(room))
+        self._places.take(room.code, _expiry(room) - self.store.wall())
+
+    def _set(self, code: str, fields: dict[str, bytes]) -> None:
+        arguments = [each for pair in fields.items() for each in pair]
+        if not self._change([_key(code)], arguments):
+            raise NoRoom
+
+
+def _number(member: Member) -> int:
+    return member.number
+
+
+def _key(code: str, part: str = "") -> str:
+    return f"{PREFIX}:room:{{{code}}}:{part}" if part else f"{PREFIX}:room:{{{code}}}"
+
+
+def _expiry(room: Room) -> int:
+    return int((room.ended or room.ends) + KEPT_SECONDS)
+
+
+def _fields(room: Room) -> dict[Any, Any]:
+    return {field: msgspec.json.encode(getattr(room, field)) for field in Room.__struct_fields__}
+
+
+def _room(stored: dict[bytes, bytes]) -> Room:
+    if b"settings" not in stored:
+        raise NoRoom
+    fields = {
+        field: msgspec.json.decode(stored[field.encode()])
+        for field in Room.__struct_fields__
+        if field.encode() in stored
+    }
+    return msgspec.convert(fields, Room)
+
+
+def _load(redis: Redis, name: str) -> Script:
+    """The script in ``<name>.lua``."""
+    return redis.register_script((Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8"))

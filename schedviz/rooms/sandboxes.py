@@ -1,0 +1,89 @@
+"""The sandboxes of rooms: which there are, how they are paused and resumed, and the deletion of those whose
+room is over."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from schedviz.loop import clock
+from schedviz.rooms.room import NOBODY, SHARED, Room, room_of, sandbox_name
+from schedviz.rooms.room_store import NoRoom, Rooms, Seen
+from schedviz.rooms.work import Busy, begin_work, find_work
+from schedviz.store import NoSandbox, Store
+
+
+def numbers_of(seen: Seen) -> list[int]:
+    """The numbers of the room's sandboxes, whether they exist or not."""
+    if seen.room.settings.mode == "shared":
+        return [SHARED]
+    return [member.number for member in seen.members]
+
+
+def pause_all(store: Store, seen: Seen) -> None:
+    """Raises Busy."""
+    Rooms(store).change(seen.room.code, paused=True)
+    begin_work(
+        store, seen.room.code, "pause", numbers_of(seen), lambda number: pause(store, seen.room, number)
+    )
+
+
+def resume_all(store: Store, seen: Seen) -> None:
+    """Raises Busy."""
+    Rooms(store).change(seen.room.code, paused=False)
+    begin_work(
+        store, seen.room.code, "resume", numbers_of(seen), lambda number: resume(store, seen.room, number)
+    )
+
+
+def pause(store: Store, room: Room, number: int) -> None:
+    with suppress(NoSandbox):  # the learner has not opened it yet
+        clock.pause(store.sandbox(sandbox_name(room.code, number)))
+
+
+def resume(store: Store, room: Room, number: int) -> None:
+    with suppress(NoSandbox):
+        clock.resume(store.sandbox(sandbox_name(room.code, number)))
+
+
+def end_room(store: Store, code: str) -> None:
+    """End a room, and delete its sandboxes in a thread. Raises NoRoom."""
+    rooms = Rooms(store)
+    rooms.end(code)
+    rooms.change(code, shown=NOBODY)
+    with suppress(Busy):  # then sweep_rooms does it later
+        delete_sandboxes(store, code, _names_by_room(store).get(code, []))
+
+
+def delete_sandboxes(store: Store, code: str, names: Sequence[str]) -> None:
+    """Raises Busy."""
+
+    def delete(place: int) -> None:
+        with suppress(NoSandbox):
+            store.delete(names[place])
+
+    if names:
+        begin_work(store, code, "delete", range(len(names)), delete)
+
+
+def sweep_rooms(store: Store) -> None:
+    """Delete the sandboxes of rooms that are over: those that ended by themselves, and those whose deletion
+    was cut off. It is called when pages of rooms are opened."""
+    rooms, now = Rooms(store), store.wall()
+    for code, names in _names_by_room(store).items():
+        try:
+            is_over = rooms.find(code).is_over(now)
+            if is_over:
+                rooms.end(code)
+        except NoRoom:
+            is_over = True
+        if is_over and find_work(store, code) is None:
+            with suppress(Busy):
+                delete_sandboxes(store, code, names)
+
+
+def _names_by_room(store: Store) -> dict[str, list[str]]:
+    """The names of all sandboxes of rooms, with the branches of them, by the code of the room."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(store.names()):
+        if place := room_of(name):
+            found.setdefault(place[0], []).append(name)
+    return found

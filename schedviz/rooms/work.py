@@ -1,0 +1,93 @@
+"""What is done to all sandboxes of a room, in a thread of the web process, in batches, with its progress.
+
+The progress is a key that expires: when the process dies, the work ends where it was, and the teacher can
+begin it again."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from typing import Final, Literal, cast
+
+import msgspec
+from msgspec.structs import replace
+from redis.exceptions import RedisError
+
+from schedviz.rooms.bell import ring_teacher
+from schedviz.store import Store
+from schedviz.store.keys import PREFIX
+
+log = logging.getLogger(__name__)
+
+WorkKind = Literal["pause", "resume", "start", "step", "delete"]
+
+BATCH: Final = 5
+"""Sandboxes after which the thread lets others run, and the progress is stored."""
+PAUSE_SECONDS: Final = 0.02
+SILENT_SECONDS: Final = 20
+"""Work without progress for so long has died with its process."""
+THREADS: Final = 2
+"""Rooms of which one process changes the sandboxes at the same time; others wait."""
+
+
+class Work(msgspec.Struct, frozen=True):
+    kind: WorkKind
+    total: int
+    done: int = 0
+    failed: int = 0
+
+
+class Busy(Exception):
+    """Other work of the room is not finished."""
+
+
+def find_work(store: Store, code: str) -> Work | None:
+    """What is being done to the room's sandboxes now."""
+    stored = cast("bytes | None", store.redis.get(_key(code)))
+    return msgspec.json.decode(stored, type=Work) if stored else None
+
+
+def begin_work(
+    store: Store, code: str, kind: WorkKind, numbers: Sequence[int], act: Callable[[int], object]
+) -> None:
+    """Call ``act`` with each number, in a thread. Raises Busy."""
+    work = Work(kind, len(numbers))
+    if not store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS, nx=True):
+        raise Busy
+    ring_teacher(code)
+    _threads().submit(_work, store, code, work, [*numbers], act)
+
+
+def _work(store: Store, code: str, work: Work, numbers: list[int], act: Callable[[int], object]) -> None:
+    try:
+        for first in range(0, len(numbers), BATCH):
+            failed = sum(not _succeeds(code, act, number) for number in numbers[first : first + BATCH])
+            done = min(first + BATCH, len(numbers))
+            work = replace(work, done=done, failed=work.failed + failed)
+            store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS)
+            ring_teacher(code)
+            time.sleep(PAUSE_SECONDS)
+    finally:
+        with suppress(RedisError):  # the key expires
+            store.redis.delete(_key(code))
+        ring_teacher(code)
+
+
+def _succeeds(code: str, act: Callable[[int], object], number: int) -> bool:
+    try:
+        act(number)
+    except Exception:
+        log.warning("room %s, sandbox %d", code, number, exc_info=True)
+        return False
+    return True
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="room")
+
+
+def _key(code: str) -> str:
+    return f"{PREFIX}:room:{{{code}}}:work"

@@ -1,0 +1,37 @@
+"""Creates the sandboxes of rooms, each as its room says."""
+
+from contextlib import suppress
+
+from schedviz.rooms.learners import has_begun, room_lessons, start_in_room
+from schedviz.rooms.room import Room, number_for, sandbox_name
+from schedviz.store import NoSandbox, Store
+from schedviz.web.scenarios import create, scenarios
+
+
+def open_sandbox(store: Store, room: Room, member: int) -> str | None:
+    """The name of the member's sandbox, which is created if there is none; None if the member must choose a
+    lesson first. Raises StatusError."""
+    name = sandbox_name(room.code, number_for(room, member))
+    with suppress(NoSandbox):
+        sandbox = store.sandbox(name)
+        if room.settings.what.kind == "scenario" or has_begun(store, room, member, sandbox):
+            return name
+    return start_sandbox(store, room, member, anew=False)
+
+
+def start_sandbox(
+    store: Store, room: Room, member: int, lesson: str = "", *, anew: bool = True
+) -> str | None:
+    """Create the member's sandbox anew: with a lesson, "" = the one that the teacher opened; or with the
+    room's scenario. ``anew`` = False: unless it is of this lesson. None: the member must choose a lesson
+    first. Raises StatusError."""
+    what = room.settings.what
+    if what.kind == "scenario":
+        name = sandbox_name(room.code, number_for(room, member))
+        with suppress(NoSandbox):
+            store.delete(name)
+        return create(store, scenarios()[what.name], what.name, [name], paused=room.paused).name
+    found = room_lessons().get(lesson or room.lesson)
+    if found is None:
+        return None
+    return start_in_room(store, room, member, found, anew=anew).name

@@ -1,0 +1,288 @@
+"""The pages of rooms for everybody: open a room, join it, and a learner's own page."""
+
+import io
+from http import HTTPStatus
+from typing import Any, Final
+
+import segno
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from schedviz.rooms.access import (
+    find_member,
+    is_teacher,
+    member_cookie,
+    personal_token,
+    teacher_cookie,
+)
+from schedviz.rooms.bell import ring_teacher
+from schedviz.rooms.learners import progress_of, room_lessons
+from schedviz.rooms.notice import room_notice
+from schedviz.rooms.overview import latest
+from schedviz.rooms.room import (
+    TITLE_AT_MOST,
+    Member,
+    Mode,
+    Room,
+    What,
+    clean_name,
+    learner_id,
+    number_for,
+    read_code,
+    sandbox_name,
+)
+from schedviz.rooms.room_store import KEPT_SECONDS, LONGEST_SECONDS, NoRoom, RoomFull, Rooms, TooManyRooms
+from schedviz.rooms.sandboxes import sweep_rooms
+from schedviz.store.default import default_store
+from schedviz.web import scenarios
+from schedviz.web.presenters.room_view import Choice, duration, lesson_choices
+from schedviz.web.room_access import refuse
+from schedviz.web.room_sandboxes import open_sandbox, start_sandbox
+from schedviz.web.views.page import is_htmx
+from simulator.apiserver.status import StatusError
+
+MINUTES: Final = (60, 90, 120, 180, 240, 480, 720)
+"""How long a room may last, as the form offers it."""
+USUAL_MINUTES: Final = 120
+KEPT_DAYS: Final = KEPT_SECONDS // 86_400
+COURSE: Final = "course:"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_room(request: HttpRequest) -> HttpResponse:
+    """Open a room. Fields: ``what``: ``course:``, ``lesson:NAME`` or ``scenario:NAME``; ``mode``; ``title``,
+    "" = that of what it is for; ``minutes``."""
+    sweep_rooms(default_store())
+    if request.method != "POST":
+        return _new_room_form(request)
+    what = _parse_what(request.POST.get("what", ""))
+    mode: Mode = "shared" if request.POST.get("mode") == "shared" else "own"
+    minutes = request.POST.get("minutes", "")
+    if what is None or not (minutes.isdecimal() and len(minutes) < 6):
+        raise Http404
+    title = clean_name(request.POST.get("title", ""), TITLE_AT_MOST) or _title_of(what)
+    try:
+        room, token = Rooms(default_store()).create(title, what, mode, int(minutes) * 60)
+    except TooManyRooms:
+        error = gettext("There are too many rooms. Try again later.")
+        return _new_room_form(request, error, HTTPStatus.TOO_MANY_REQUESTS)
+    response = redirect("teach", room.code)
+    write_cookie(request, response, teacher_cookie(room.code), token)
+    return response
+
+
+@require_safe
+def find_by_code(request: HttpRequest) -> HttpResponse:
+    """The page on which a learner types the code of a room. With the query parameter ``code``, go there."""
+    typed = request.GET.get("code", "")
+    code, error = read_code(typed), ""
+    if code:
+        try:
+            Rooms(default_store()).find(code)
+            return redirect("room", code)
+        except NoRoom:
+            error = gettext("There is no room with this code. Look at the code again.")
+    elif typed:
+        error = gettext("A code has six letters and digits.")
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
+    context = {"error": error, "typed": typed[:30], "autofocus": True}
+    return render(request, "rooms/code.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_room(request: HttpRequest, code: str) -> HttpResponse:
+    """Join a room. Field: ``name``."""
+    if code != read_code(code) and read_code(code):
+        return redirect("room", read_code(code))
+    room, rooms = find_room(code), Rooms(default_store())
+    if find_own_member(request, room):
+        return redirect("room-me", code)
+    if room.is_over(rooms.store.wall()):
+        return render(request, "rooms/over.html", {"room": room, "days": KEPT_DAYS}, status=HTTPStatus.GONE)
+    context: dict[str, Any] = {"room": room, "teacher": is_teacher(room, request.COOKIES), "error": ""}
+    if request.method != "POST":
+        return render(request, "rooms/join.html", context)
+    name = clean_name(request.POST.get("name", ""))
+    if not name:
+        context["error"] = gettext("Enter a name.")
+    else:
+        try:
+            member, token = rooms.join(room, name)
+        except RoomFull:
+            context["error"] = gettext("The room is full.")
+        else:
+            ring_teacher(code)
+            response = _begin(request, room, member)
+            write_cookie(request, response, member_cookie(code), personal_token(member, token))
+            return response
+    return render(request, "rooms/join.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@require_safe
+def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
+    """A learner continues on this device."""
+    room = find_room(code)
+    if find_member(Rooms(default_store()), code, token) is None:
+        return refuse(request)
+    response = redirect("room-me", room.code)
+    write_cookie(request, response, member_cookie(code), token)
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_page(request: HttpRequest, code: str) -> HttpResponse:
+    """A learner's page in a room. POST opens the sandbox; field ``lesson``: with this lesson, anew unless the
+    learner is in it already."""
+    room, store = find_room(code), default_store()
+    member = find_own_member(request, room)
+    if member is None:
+        return redirect("room", code)
+    if room.is_over(store.wall()):
+        return render(request, "rooms/over.html", {"room": room, "days": KEPT_DAYS}, status=HTTPStatus.GONE)
+    lesson = request.POST.get("lesson", "")
+    if request.method == "POST" and (not lesson or lesson in room_lessons()):
+        return _begin(request, room, member, lesson)
+    return _own_page(request, room, member)
+
+
+@require_POST
+def close_hint(request: HttpRequest, code: str) -> HttpResponse:
+    """Note that the learner has read the hint of the time ``at``."""
+    room, rooms = find_room(code), Rooms(default_store())
+    member = find_own_member(request, room)
+    if member is None:
+        return refuse(request)
+    try:
+        rooms.note_read(code, member.number, float(request.POST.get("at", "")))
+    except ValueError:
+        return HttpResponse("at must be a number", "text/plain", status=HTTPStatus.BAD_REQUEST)
+    sandbox = sandbox_name(code, number_for(room, member.number))
+    if is_htmx(request):
+        return render(request, "rooms/notice.html", {"notice": room_notice(rooms, sandbox, member)})
+    return redirect("sandbox", sandbox)
+
+
+@require_safe
+def qr_code(request: HttpRequest, code: str) -> HttpResponse:
+    """The QR code of the address at which learners join."""
+    room = find_room(code)
+    picture = io.BytesIO()
+    segno.make(join_address(request, room), error="m").save(
+        picture, kind="svg", scale=8, border=3, light="#fff", svgclass=None, lineclass=None, xmldecl=False
+    )
+    return HttpResponse(picture.getvalue(), "image/svg+xml")
+
+
+def join_address(request: HttpRequest, room: Room) -> str:
+    return request.build_absolute_uri(reverse("room", args=[room.code]))
+
+
+def find_room(code: str) -> Room:
+    """Raises Http404."""
+    try:
+        return Rooms(default_store()).find(read_code(code))
+    except NoRoom:
+        raise Http404(gettext("There is no room “%(code)s”, or no longer.") % {"code": code}) from None
+
+
+def find_own_member(request: HttpRequest, room: Room) -> Member | None:
+    """The learner whose browser this is."""
+    token = request.COOKIES.get(member_cookie(room.code), "")
+    return find_member(Rooms(default_store()), room.code, token) if token else None
+
+
+def write_cookie(request: HttpRequest, response: HttpResponse, name: str, token: str) -> None:
+    """It lasts as long as a room can, with its results."""
+    response.set_cookie(
+        name,
+        token,
+        max_age=LONGEST_SECONDS + KEPT_SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure(),
+    )
+
+
+def _begin(request: HttpRequest, room: Room, member: Member, lesson: str = "") -> HttpResponse:
+    """Redirect to the learner's sandbox, which is created if that is needed."""
+    store = default_store()
+    try:
+        if lesson:
+            learner = learner_id(room.code, member.number)
+            here = latest(progress_of(store, [learner])[learner])
+            if here and here.lesson == lesson:
+                name = open_sandbox(store, room, member.number)
+            else:
+                name = start_sandbox(store, room, member.number, lesson)
+        else:
+            name = open_sandbox(store, room, member.number)
+    except StatusError as refused:
+        return _own_page(request, room, member, refused.message, refused.code)
+    return redirect("sandbox", name) if name else redirect("room-me", room.code)
+
+
+def _own_page(
+    request: HttpRequest, room: Room, member: Member, error: str = "", status: int = HTTPStatus.OK
+) -> HttpResponse:
+    token = request.COOKIES.get(member_cookie(room.code), "")
+    learner = learner_id(room.code, member.number)
+    progress = progress_of(default_store(), [learner])[learner]
+    lessons = lesson_choices(room_lessons(), room.lesson) if room.settings.what.kind == "course" else []
+    context = {
+        "room": room,
+        "member": member,
+        "lessons": [(each, progress.get(each.value)) for each in lessons],
+        "link": request.build_absolute_uri(reverse("room-personal", args=[room.code, token]))
+        if token
+        else "",
+        "left": duration(room.ends - default_store().wall()),
+        "days": KEPT_DAYS,
+        "error": error,
+    }
+    return render(request, "rooms/me.html", context, status=status)
+
+
+def _new_room_form(request: HttpRequest, error: str = "", status: int = HTTPStatus.OK) -> HttpResponse:
+    given = request.POST if request.method == "POST" else request.GET
+    chosen = given.get("what", COURSE if room_lessons() else f"scenario:{scenarios.FIRST}")
+    context = {
+        "error": error,
+        "what": chosen,
+        "lessons": [
+            Choice(f"lesson:{each.value}", each.label, chosen == f"lesson:{each.value}")
+            for each in lesson_choices(room_lessons(), "")
+        ],
+        "scenarios": [
+            Choice(f"scenario:{each.name}", each.title, chosen == f"scenario:{each.name}")
+            for each in scenarios.offered()
+        ],
+        "mode": given.get("mode", "own"),
+        "title": given.get("title", "")[:TITLE_AT_MOST],
+        "minutes": [Choice(str(each), duration(each * 60), each == USUAL_MINUTES) for each in MINUTES],
+        "days": KEPT_DAYS,
+    }
+    return render(request, "rooms/new.html", context, status=status)
+
+
+def _parse_what(text: str) -> What | None:
+    """None if there is no such lesson or scenario."""
+    kind, _, name = text.partition(":")
+    if kind == "course" and not name and room_lessons():
+        return What("course")
+    if kind == "lesson" and name in room_lessons():
+        return What("lesson", name)
+    if kind == "scenario" and name in scenarios.scenarios():
+        return What("scenario", name)
+    return None
+
+
+def _title_of(what: What) -> str:
+    if what.kind == "course":
+        return gettext("The course")
+    if what.kind == "scenario":
+        return gettext(scenarios.scenarios()[what.name].title)
+    choices = lesson_choices(room_lessons(), what.name)
+    return next(each.label for each in choices if each.chosen)[:TITLE_AT_MOST]

@@ -1,0 +1,73 @@
+// The teacher's view and the projector: parts that changed come by a websocket, and htmx swaps them by their ids.
+import "./page.js";
+import { addClick } from "./registry.js";
+import { keepPage, restorePage } from "./restore.js";
+
+const main = document.getElementById("main");
+const tag = document.getElementById("connection"); // only in the teacher's view
+const ahead = Number(main.dataset.wall) - Date.now() / 1000; // the server's clock before this one
+
+htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+
+function showLive(live) {
+  if (!tag) return;
+  tag.className = `tag status ${live ? "ok" : "lost"}`;
+  tag.lastElementChild.textContent = live ? tag.dataset.live : tag.dataset.lost;
+}
+
+document.addEventListener("htmx:wsOpen", () => showLive(true));
+document.addEventListener("htmx:wsClose", () => showLive(false));
+
+// What is chosen and typed in a part stays when the part is swapped.
+let chosen = new Map();
+
+document.addEventListener("htmx:wsBeforeMessage", () => {
+  keepPage();
+  chosen = new Map([...main.querySelectorAll("select[id]")].map((each) => [each.id, each.value]));
+});
+
+document.addEventListener("htmx:wsAfterMessage", () => {
+  for (const [id, value] of chosen) {
+    const select = document.getElementById(id);
+    if (select && [...select.options].some((each) => each.value === value)) select.value = value;
+  }
+  restorePage();
+  tick();
+});
+
+// Rows of a table are parsed only within a template.
+document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
+  const template = fragment instanceof HTMLTemplateElement ? fragment : fragment.firstElementChild;
+  if (!(template instanceof HTMLTemplateElement)) return;
+  if (template === fragment) template.append(template.content);
+  else template.replaceWith(template.content);
+});
+
+// The time since a learner reached the step.
+function tick() {
+  const now = Date.now() / 1000 + ahead;
+  for (const each of document.querySelectorAll("time[data-since]")) {
+    const seconds = Math.max(0, Math.floor(now - Number(each.dataset.since)));
+    each.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  }
+}
+
+setInterval(tick, 1000);
+tick();
+
+// htmx knows only the buttons that stand within their form.
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  const button = detail.triggeringEvent?.submitter;
+  if (button?.name) detail.parameters[button.name] = button.value;
+});
+
+// A learner's button leads to the form of the hint.
+addClick("[data-hint]", (button) => {
+  document.getElementById("to").value = button.dataset.hint;
+  document.getElementById("hint-text").focus();
+});
+
+// A form that was sent is empty again.
+document.addEventListener("htmx:afterRequest", ({ detail, target }) => {
+  if (detail.successful && target.id === "hint") document.getElementById("hint-text").value = "";
+});

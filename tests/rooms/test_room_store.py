@@ -1,0 +1,143 @@
+"""Rooms in a real Redis: codes, names, bounds, tokens, and what expires."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from schedviz.rooms import room_store
+from schedviz.rooms.access import find_member, personal_token
+from schedviz.rooms.room import (
+    ALPHABET,
+    MEMBERS_AT_MOST,
+    What,
+    clean_name,
+    is_reserved,
+    new_code,
+    read_code,
+    room_of,
+    sandbox_name,
+)
+from schedviz.rooms.room_store import KEPT_SECONDS, NoRoom, RoomFull, Rooms, TooManyRooms
+from schedviz.store import Store
+
+
+@pytest.fixture
+def rooms(store: Store) -> Rooms:
+    return Rooms(store)
+
+
+def test_a_code_has_no_look_alikes_and_is_read_in_any_spelling() -> None:
+    assert not set("01IOLB8S5Z2AEUYV") & set(ALPHABET) - set("V")
+    code = new_code()
+    assert read_code(f" {code[:3].lower()}-{code[3:]} ") == code
+    assert read_code("HELLO1") == ""
+    assert read_code(code + "C") == ""
+
+
+def test_the_names_of_sandboxes_say_whose_they_are() -> None:
+    assert room_of(sandbox_name("CDFGHJ", 12)) == ("CDFGHJ", 12)
+    assert room_of("room-cdfghj-12-at-500") == ("CDFGHJ", 12)
+    assert room_of("room-cdfghj") is None
+    assert is_reserved("room-cdfghj")
+    assert is_reserved("room-cdfghj-all")
+    assert not is_reserved("room-service")
+    assert not is_reserved("demo")
+
+
+def test_a_name_is_one_line_of_what_is_shown() -> None:
+    assert clean_name("  Ada\n\tLovelace\u202e\x00 ") == "Ada Lovelace"
+    assert clean_name("小明") == "小明"
+    assert len(clean_name("x" * 500)) == 40
+    assert clean_name("\u200b\n") == ""
+
+
+def test_a_room_is_read_as_it_was_made(rooms: Rooms) -> None:
+    room, token = rooms.create("Monday", What("scenario", "online-vs-offline"), "own", 3600)
+    found = rooms.find(room.code)
+    assert found == room
+    assert rooms.is_teacher(found, token)
+    assert not rooms.is_teacher(found, token + "x")
+    assert token.encode() not in b"".join(rooms.store.redis.hvals(f"schedviz:room:{{{room.code}}}"))
+    left = rooms.store.redis.ttl(f"schedviz:room:{{{room.code}}}")
+    assert 3590 < left - KEPT_SECONDS <= 3600
+    with pytest.raises(NoRoom):
+        rooms.find("CCCCCC")
+
+
+def test_members_are_numbered_and_get_names_of_their_own(rooms: Rooms) -> None:
+    room, _ = rooms.create("Monday", What("course"), "own", 3600)
+    joined = [rooms.join(room, name) for name in ("Ada", "ada", "Ada 2", "Bo", "ADA")]
+    assert [member.number for member, _ in joined] == [1, 2, 3, 4, 5]
+    assert [member.name for member, _ in joined] == ["Ada", "ada 2", "Ada 2 2", "Bo", "ADA 3"]
+    assert rooms.read(room.code).members == [member for member, _ in joined]
+    for member, token in joined:
+        assert find_member(rooms, room.code, personal_token(member, token)) == member
+        assert find_member(rooms, room.code, f"{member.number % 5 + 1}-{token}") is None
+    for wrong in ("", "1", "1-", "0-abcdefghijkl", "1-" + "x" * 200, "999-abcdefghijkl"):
+        assert find_member(rooms, room.code, wrong) is None
+
+
+def test_many_who_join_at_once_get_different_numbers_and_names(rooms: Rooms) -> None:
+    room, _ = rooms.create("Monday", What("course"), "own", 3600)
+
+    def join(_: int) -> str:
+        try:
+            return rooms.join(room, "Ada")[0].name
+        except RoomFull:
+            return ""
+
+    with ThreadPoolExecutor(16) as threads:
+        names = [*threads.map(join, range(MEMBERS_AT_MOST + 10))]
+    assert len(set(names)) == MEMBERS_AT_MOST + 1
+    assert names.count("") == 10
+    assert [each.number for each in rooms.read(room.code).members] == [*range(1, MEMBERS_AT_MOST + 1)]
+
+
+def test_what_the_teacher_sets_is_read_by_all(rooms: Rooms) -> None:
+    room, _ = rooms.create("Monday", What("course"), "own", 3600)
+    ada, _ = rooms.join(room, "Ada")
+    rooms.change(room.code, paused=True, shown=1, question="first/predict")
+    rooms.send_hint(room.code, 0, "to all")
+    rooms.send_hint(room.code, ada.number, "to Ada")
+    rooms.note_read(room.code, ada.number, 12.5)
+    rooms.note_connected(room.code, ada.number)
+    seen = rooms.read(room.code)
+    assert (seen.room.paused, seen.room.shown, seen.room.question) == (True, 1, "first/predict")
+    assert seen.room.hint
+    assert seen.room.hint.text == "to all"
+    assert seen.hints[1].text == "to Ada"
+    assert seen.read == {1: 12.5}
+    assert seen.is_online(1)
+    assert not seen.is_online(2)
+
+
+def test_a_room_that_is_not_there_is_not_created_by_a_write(rooms: Rooms) -> None:
+    for write in (
+        lambda: rooms.change("CCCCCC", paused=True),
+        lambda: rooms.send_hint("CCCCCC", 0, "x"),
+        lambda: rooms.end("CCCCCC"),
+    ):
+        with pytest.raises(NoRoom):
+            write()
+    assert not rooms.store.redis.exists("schedviz:room:{CCCCCC}")
+
+
+def test_an_ended_room_is_kept_for_a_stated_time(rooms: Rooms) -> None:
+    room, _ = rooms.create("Monday", What("course"), "own", 7200)
+    rooms.join(room, "Ada")
+    assert not room.is_over(rooms.store.wall())
+    rooms.end(room.code)
+    seen = rooms.read(room.code)
+    assert seen.room.is_over(seen.now)
+    assert [each.name for each in seen.members] == ["Ada"]
+    for part in ("", ":members", ":names"):
+        left = rooms.store.redis.ttl(f"schedviz:room:{{{room.code}}}{part}")
+        assert KEPT_SECONDS - 10 < left <= KEPT_SECONDS
+
+
+def test_there_is_a_bound_of_rooms(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room_store, "ROOMS_AT_MOST", len(rooms.codes()) + 1)
+    few = Rooms(rooms.store)
+    few.create("One", What("course"), "own", 3600)
+    with pytest.raises(TooManyRooms):
+        few.create("Two", What("course"), "own", 3600)
