@@ -14,6 +14,8 @@ import yaml
 from schedviz.api.health import CHECKS
 from simulator.plugins.registry import IN_TREE, OWN
 from simulator.trace import AnyEvent
+from tests.pictures.shots import SHOTS
+from tests.pictures.variants import VARIANTS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -119,3 +121,13 @@ def test_the_make_targets_that_a_document_names_exist(path: Path) -> None:
     assert "messages" in targets
     named = re.findall(r"(?:`| {4})make ([a-z-]+)", path.read_text())
     assert set(named) <= targets
+
+
+def test_all_pictures_that_documents_show_are_there() -> None:
+    shown = re.findall(r"docs/pictures/[\w.-]+", (ROOT / "README.md").read_text())
+    assert shown
+    assert [each for each in shown if not (ROOT / each).is_file()] == []
+    taken = {f"{shot.name}-{variant.name}.webp" for shot in SHOTS for variant in VARIANTS}
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == {*taken, "README.md"}
+    listed = {*rows("pictures/README.md")}
+    assert listed == {shot.name for shot in SHOTS}

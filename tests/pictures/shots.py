@@ -49,8 +49,11 @@ def past(page: Page, places: Places) -> None:
 def predict(page: Page, places: Places) -> None:
     open_sandbox(page, f"/s/{QUESTION}/")
     page.keyboard.press("g")
-    page.locator("#predict button[name=do]").first.click()
-    page.locator("#predict legend").wait_for()
+    begin, question = page.locator("#predict-go"), page.locator("#predict legend")
+    begin.or_(question).first.wait_for()
+    if not question.is_visible():  # the first time
+        begin.click()
+    question.wait_for()
 
 
 def compare(page: Page, places: Places) -> None:

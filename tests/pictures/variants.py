@@ -14,7 +14,7 @@ PROJECTOR: Final = {"width": 1280, "height": 720}
 PHONE: Final = {"width": 390, "height": 844}
 
 VARIANTS: Final = (
-    Variant("1280", {"viewport": PROJECTOR}),
+    Variant("light", {"viewport": PROJECTOR}),
     Variant("1920", {"viewport": {"width": 1920, "height": 1080}}),
     Variant("phone", {"viewport": PHONE, "is_mobile": True, "has_touch": True}),
     Variant("dark", {"viewport": PROJECTOR, "color_scheme": "dark"}),

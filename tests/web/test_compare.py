@@ -13,7 +13,9 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.store import Meta, Store
 from schedviz.web import comparison_form, ideas
 from schedviz.web.examples import start_example
+from schedviz.web.presenters import node_names
 from schedviz.web.presenters.compared_scores import compare_scores
+from schedviz.web.presenters.comparison_result import compared_nodes, present_comparison
 from schedviz.web.presenters.plot import BOTTOM, LEFT, RIGHT, TOP, plot, round_up
 from simulator.api import SECOND
 from simulator.apiserver.admission import new_cluster
@@ -123,3 +125,22 @@ def test_both_sides_have_the_same_nodes_in_the_same_order() -> None:
     assert all(len(row.cells) == len(side.plugins) for side in (a, b) for row in side.rows)
     assert int(b.rows[0].total) < int(b.rows[1].total)
     assert compare_scores([None, found.b])[0] is None
+
+
+def test_nodes_have_the_short_names_of_their_cluster() -> None:
+    packing = next(each.config for each in comparison_form.PRESETS if each.name == "packing")
+    names = [f"ip-10-0-10-{end}.eu-west-1.compute.internal" for end in (111, 115)]
+    spec = {"containers": [{"name": "main", "image": "web", "resources": {"requests": {"cpu": "1"}}}]}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {**spec, **on}}
+        for name, on in (("a", {"nodeName": names[0]}), ("b", {}))
+    ]
+    cluster = new_cluster([*map(node, names), *pods], 0)
+    run = ComparisonRun(ComparedWorkload(cluster, 0, 0), Side(), Side(packing), 5 * SECOND)
+    assert [*run.run()]
+    compared = compared_nodes(run.result())
+    assert [*compared] == names
+    with node_names.using(node_names.names_of(compared)):
+        found = present_comparison(run.result()).difference
+    assert found
+    assert [each.brief for each in found.decided] == ["b → 10-115", "b → 10-111"]

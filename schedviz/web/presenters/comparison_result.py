@@ -213,6 +213,12 @@ def _time(duration: Micros | None) -> str:
 # The first difference
 
 
+def compared_nodes(found: Comparison) -> tuple[str, ...]:
+    """The names of all nodes of the first cycle that differs."""
+    decisions = (found.difference.a, found.difference.b) if found.difference else ()
+    return tuple(sorted({str(name) for each in decisions if each is not None for name in each.nodes}))
+
+
 def _first_difference(found: Difference) -> FirstDifference:
     decisions = (found.a, found.b)
     decided = [

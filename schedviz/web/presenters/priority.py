@@ -20,6 +20,8 @@ class Band(msgspec.Struct, frozen=True):
     rank: int
     value: str
     names: str
+    exact: str = ""
+    """The priority in full where ``value`` is short."""
 
 
 class Ranks:
@@ -45,7 +47,10 @@ class Ranks:
         names: dict[int, list[str]] = {}
         for name, value in classes.items():
             names.setdefault(value, []).append(name)
-        return [
-            Band(self.rank(value), fmt.number(value), ", ".join(names.get(value, [])))
-            for value in sorted(self.known, reverse=True)
-        ]
+        return [self._band(value, names.get(value, [])) for value in sorted(self.known, reverse=True)]
+
+    def _band(self, value: int, names: list[str]) -> Band:
+        exact, joined = fmt.number(value), ", ".join(names)
+        if value < SYSTEM_PRIORITY:
+            return Band(self.rank(value), exact, joined)
+        return Band(self.rank(value), fmt.compact(value), joined, exact)

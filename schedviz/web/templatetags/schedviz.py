@@ -27,6 +27,12 @@ def share(part: int, whole: int) -> int:
 
 
 @register.filter
+def without_domain(resource: str) -> str:
+    """``nvidia.com/gpu`` -> ``gpu``."""
+    return resource.rpartition("/")[2]
+
+
+@register.filter
 def sentence(text: str) -> str:
     """The text if it ends with a full stop, else "". The text of Django's own Http404 is not a sentence."""
     return text if text.endswith(".") else ""

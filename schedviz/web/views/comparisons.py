@@ -18,6 +18,7 @@ from schedviz.web import scenarios
 from schedviz.web.cards import is_listed
 from schedviz.web.examples import is_example
 from schedviz.web.presenters import comparison_result as view
+from schedviz.web.presenters import node_names
 from schedviz.web.views.page import is_htmx
 
 
@@ -49,6 +50,8 @@ def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
         return render(request, "compare/progress.html", _comparison_context(job))
     context = _comparison_context(job)
     if job.result is not None:
+        names = view.compared_nodes(job.result)
+        node_names.activate(lambda: node_names.names_of(names))
         context["view"] = view.present_comparison(job.result)
     return render(request, "compare/result.html", context)
 
