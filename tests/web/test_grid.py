@@ -99,7 +99,8 @@ def test_nodes_stand_in_groups_with_their_sums() -> None:
         ("spot", "cpu\u00a02\u00a0% ·\u00a0memory\u00a00\u00a0% · 1 pod · 21 nodes"),
     ]
     picture.watch_event(WatchEvent("DELETED", PODS, "default/a", pod("a", node="n0"), 9))
-    assert "memory\u00a00\u00a0% <i>· 0 pods</i> <i>· 21 nodes</i>" in drawn(screen, picture, look)["nodes/h1"]
+    heading = drawn(screen, picture, look)["nodes/h1"]
+    assert "memory\u00a00\u00a0% <i>· 0 pods</i> <i>· 21 nodes</i>" in heading
     offered = [key for key, _, _ in groups.choices(picture, "pool")]
     assert offered == ["", "pool", groups.UNGROUPED]  # not what is different on every node
     each = groups.overview(picture, "id").groups
