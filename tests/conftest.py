@@ -27,6 +27,7 @@ PORT = free_port()
 PASSWORD = "test"
 os.environ["REDIS_URL"] = f"redis://:{PASSWORD}@127.0.0.1:{PORT}/0"
 os.environ["DJANGO_SETTINGS_MODULE"] = "schedviz.settings"
+os.environ["LESSONS_DIR"] = str(Path(__file__).parent / "lessons" / "folders")
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS  # noqa: E402 (as above)
 from schedviz.loop.leadership import living_workers  # noqa: E402

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from schedviz.lessons.start import is_own_sandbox
 from schedviz.rooms.room import room_of
 from schedviz.store import Meta, Store
 from schedviz.store.model import Summary
@@ -31,8 +32,9 @@ def cards(store: Store) -> tuple[list[SandboxCard], list[str]]:
 
 
 def is_listed(meta: Meta) -> bool:
-    """Whether the sandbox is on the home page: examples and sandboxes of rooms have their own pages."""
-    return not is_example(meta) and room_of(meta.name) is None
+    """Whether the sandbox is on the home page: examples and the sandboxes of lessons and rooms have their
+    own pages."""
+    return not (is_example(meta) or is_own_sandbox(meta) or room_of(meta.name))
 
 
 def sandbox_card(found: Summary) -> SandboxCard:

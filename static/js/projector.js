@@ -15,4 +15,4 @@ addClick("#projector", () => {
   show(on);
 });
 addShortcut("v", { control: "#projector" });
-show(localStorage.getItem(STORED) === "on" && !document.body.classList.contains("embed"));
+show(localStorage.getItem(STORED) === "on" && !document.body.matches(".embed, .lesson-page"));

@@ -8,6 +8,7 @@ import "./guide.js";
 import "./help.js";
 import "./hint.js";
 import "./keys.js";
+import "./lesson.js";
 import "./live.js";
 import "./look.js";
 import "./menus.js";

@@ -1,4 +1,4 @@
-// The tabs of a narrow page: of queue, nodes, cycle and log one is shown at a time. On a wide page all are shown.
+// The tabs of a narrow page: of lesson, queue, nodes, cycle and log one is shown at a time. On a wide page all are shown.
 import { addClick, addElementKeys } from "./registry.js";
 
 const NARROW = matchMedia("(max-width: 900px)");
@@ -58,16 +58,17 @@ function countPending() {
 
 addClick(".tabs [role=tab]", select);
 addElementKeys(".tabs [role=tab]", ["ArrowLeft", "ArrowRight", "Home", "End"], (tab, { key }) => {
-  const last = tabs.length - 1;
-  const at = tabs.indexOf(tab.closest("[role=tab]"));
+  const seen = tabs.filter((each) => each.checkVisibility()); // a lesson shows some of them
+  const last = seen.length - 1;
+  const at = seen.indexOf(tab.closest("[role=tab]"));
   const next = {
     ArrowLeft: at === 0 ? last : at - 1,
     ArrowRight: at === last ? 0 : at + 1,
     Home: 0,
     End: last,
   }[key];
-  select(tabs[next]);
-  tabs[next].focus();
+  select(seen[next]);
+  seen[next].focus();
 });
 NARROW.addEventListener("change", setRoles);
 document.body.addEventListener("frame", countPending);

@@ -22,6 +22,7 @@ from schedviz.web.act import end_act, is_ending_closed, read_act
 from schedviz.web.endings import EndingView, can_end, present_ending
 from schedviz.web.examples import can_start_over, is_example
 from schedviz.web.ideas import chosen_parts
+from schedviz.web.lesson_visit import find_visit, look_at_lesson
 from schedviz.web.middleware import embeddable
 from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
@@ -128,6 +129,8 @@ def live_page(
     look = asked_look(request.GET.get("group", ""), request.GET.get("q", ""))
     embed = chosen_parts(request.GET.get("embed", ""))
     parts = draw_parts(source, look)
+    present = read_present(source.name) if isinstance(source, Past) else source
+    visit = None if embed else find_visit(request, present)
     meta = translated_meta(source.sandbox.meta() if isinstance(source, Past) else source.meta())
     context = {
         "meta": meta,
@@ -135,7 +138,8 @@ def live_page(
         "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",
         "can_start_over": can_start_over(meta),
-        "box": find_box(request, read_present(source.name) if isinstance(source, Past) else source, embed),
+        "box": None if visit else find_box(request, present, embed),
+        "lesson": look_at_lesson(visit, present) if visit else None,
         "can_end": can_end(meta),
         "notice": None if embed else find_room_notice(request, source.sandbox.name if past else meta.name),
         "embed": embed,

@@ -1,0 +1,117 @@
+"""A learner in the sandbox of their lesson: the progress, brought up to date by a look at the sandbox, and
+the panel that shows it."""
+
+from typing import NamedTuple
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from schedviz.cache import Present
+from schedviz.lessons.catalogue import lesson_in, lessons
+from schedviz.lessons.evaluate import begin, evaluate
+from schedviz.lessons.learners import Learners
+from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.progress import Progress
+from schedviz.lessons.result import result_of
+from schedviz.lessons.situation import Situation, situation_of
+from schedviz.lessons.start import start_own_lesson
+from schedviz.rooms.access import find_visitor
+from schedviz.rooms.room import Member, learner_id, room_of
+from schedviz.rooms.room_store import Rooms
+from schedviz.store import NoSandbox, Sandbox, Store
+from schedviz.store.default import default_store
+from schedviz.web.learner import known_learner
+from schedviz.web.presenters.lesson_list import numbers
+from schedviz.web.presenters.lesson_panel import LessonPanel, link_to, present_lesson, present_results
+
+Current = Present | Sandbox
+
+
+class Visit(NamedTuple):
+    learner: str
+    lesson: Lesson
+    progress: Progress
+    room: tuple[str, int] | None
+    """The code of the room and the learner's number in it; None = the learner is in no room."""
+
+
+def find_visit(request: HttpRequest, source: Current) -> Visit | None:
+    """None if the sandbox is no lesson's, or is another learner's."""
+    meta = source.meta()
+    lesson = lesson_in(meta)
+    if lesson is None:
+        return None
+    room = find_own_room(request, meta.name)
+    identifier = learner_id(*room) if room else known_learner(request)
+    if not identifier:
+        return None
+    progress = Learners(default_store().redis).progress(identifier, lesson.name)
+    if progress is None or (progress.sandbox, progress.created) != (meta.name, meta.created):
+        return None
+    return Visit(identifier, lesson, progress, room)
+
+
+def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
+    """The code of the sandbox's room, and the number in it of the learner who asks."""
+    place = room_of(sandbox)
+    if place is None:
+        return None
+    visitor = find_visitor(Rooms(default_store()), sandbox, request.COOKIES)
+    return (place[0], visitor.number) if isinstance(visitor, Member) else None
+
+
+def find_begun(store: Store, lesson: Lesson, learner: str) -> str | None:
+    """The name of the learner's sandbox of a lesson; None if there is none."""
+    progress = Learners(store.redis).progress(learner, lesson.name)
+    if progress is None:
+        return None
+    try:
+        meta = store.sandbox(progress.sandbox).meta()
+    except NoSandbox:
+        return None
+    return meta.name if meta.created == progress.created else None
+
+
+def begin_lesson(store: Store, lesson: Lesson, learner: str) -> str:
+    """Create the learner's sandbox of a lesson, and begin with the first step; an existing one is deleted.
+    Returns its name. Raises StatusError."""
+    meta = start_own_lesson(store, lesson, learner).meta()
+    Learners(store.redis).begin(learner, begin(lesson, meta.name, meta.created, store.wall()))
+    return meta.name
+
+
+def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
+    """Evaluate the step on the present state, store what has changed, and present the panel."""
+    situation = situation_of(source, visit.progress)
+    after = evaluate(visit.lesson, visit.progress, situation, default_store().wall())
+    learners = Learners(default_store().redis)
+    if learners.store(visit.learner, visit.lesson, visit.progress, after):
+        visit = visit._replace(progress=after)
+    else:  # another request of the learner has changed it
+        now = learners.progress(visit.learner, visit.lesson.name)
+        visit = visit._replace(progress=now or after)
+    return present_visit(visit, source, situation)
+
+
+def present_visit(visit: Visit, source: Current, situation: Situation) -> LessonPanel:
+    known, lesson, room = lessons(), visit.lesson, visit.room
+    places = numbers(known.values())
+    later = [each for each in known.values() if (each.par is None) == (lesson.par is None)]
+    following = next(iter(later[later.index(lesson) + 1 :]), None)
+    offered = Learners(default_store().redis).offered_lesson(visit.learner)
+    shared = lesson.par is not None and visit.progress.finished
+    return present_lesson(
+        lesson,
+        visit.progress,
+        now=default_store().wall(),
+        number=places[lesson.name],
+        up=reverse("room-me", args=[room[0]]) if room else reverse("lessons"),
+        in_room=room is not None,
+        can_undo=False,
+        can_reset=room is None or room_of(source.name) == room,
+        # In a room the teacher says what comes next.
+        following=link_to(following, places[following.name]) if following and not room else None,
+        offered=link_to(offered, places[offered.name]) if offered and not room else None,
+        results=present_results(lesson.par, result_of(situation)) if lesson.par else (),
+        share=reverse("moment", args=[source.name, source.trace_head()]) if shared else "",
+    )

@@ -1,0 +1,235 @@
+"""The panel of a lesson beside the live page: one step at a time, with its question, its goals and the hint
+that fits the present state."""
+
+from collections.abc import Sequence
+from hashlib import sha1
+from typing import Literal
+
+import msgspec
+from django.utils.translation import get_language, gettext
+
+from schedviz.lessons.evaluate import is_step_complete
+from schedviz.lessons.lesson import Lesson, LessonText, Par, Part, Step, StepText
+from schedviz.lessons.progress import Guess, Progress
+from schedviz.lessons.result import Result
+
+Place = Literal["done", "here", "later"]
+
+
+class LessonLink(msgspec.Struct, frozen=True):
+    """Another lesson that the panel offers."""
+
+    name: str
+    title: str
+    number: int
+
+
+class ChoiceView(msgspec.Struct, frozen=True):
+    id: str
+    text: str
+    picked: bool
+    right: bool
+
+
+class QuestionView(msgspec.Struct, frozen=True):
+    text: str
+    many: bool
+    choices: list[ChoiceView]
+    guessed: bool
+    right: bool
+    answer: str
+    """"" before the guess."""
+
+
+class GoalView(msgspec.Struct, frozen=True):
+    id: str
+    text: str
+    done: bool
+
+
+class HighlightView(msgspec.Struct, frozen=True):
+    kind: str
+    """``pod``, ``node``, or a part."""
+    name: str
+    """Of the pod or the node; "" for a part."""
+    label: str
+
+
+class ResultView(msgspec.Struct, frozen=True):
+    """One number of a level's result, beside the best known one."""
+
+    title: str
+    value: int
+    par: int
+
+    @property
+    def reached(self) -> bool:
+        return self.value <= self.par
+
+
+class LessonPanel(msgspec.Struct, frozen=True):
+    name: str
+    title: str
+    number: int
+    """Its position in the course, from 1."""
+    language: str
+    """Of the texts: another than the page's if they are not translated."""
+    at: int
+    """The number of the step, from 1."""
+    places: list[Place]
+    """Of each step."""
+    step: str
+    """The id of the step."""
+    heading: str
+    body: str
+    question: QuestionView | None
+    goals: list[GoalView]
+    hint: str
+    complete: bool
+    solved: bool
+    """Whether the solution of the step was played."""
+    can_solve: bool
+    can_undo: bool
+    can_reset: bool
+    up: str
+    """The path of the list of lessons, or of the learner's page in a room."""
+    in_room: bool
+    parts: list[Part]
+    highlights: list[HighlightView]
+    finished: bool
+    undone: list[int]
+    """The numbers of the steps that are not complete, of a finished lesson: the learner has skipped them."""
+    results: list[ResultView]
+    share: str
+    """The path at which others see the result of a level; "" = there is none yet."""
+    following: LessonLink | None
+    offered: LessonLink | None
+
+    @property
+    def steps(self) -> int:
+        return len(self.places)
+
+    @property
+    def last(self) -> bool:
+        return self.at == self.steps
+
+    @property
+    def done(self) -> int:
+        return sum(goal.done for goal in self.goals)
+
+    @property
+    def shown(self) -> str:
+        """A text that changes when the panel does."""
+        return sha1(msgspec.json.encode(self), usedforsecurity=False).hexdigest()[:12]
+
+
+def present_lesson(
+    lesson: Lesson,
+    progress: Progress,
+    *,
+    now: float,
+    number: int,
+    up: str,
+    can_undo: bool,
+    can_reset: bool,
+    in_room: bool = False,
+    following: LessonLink | None = None,
+    offered: LessonLink | None = None,
+    results: Sequence[ResultView] = (),
+    share: str = "",
+) -> LessonPanel:
+    language = get_language() or "en"
+    text = lesson.text(language)
+    at = min(progress.step, len(lesson.steps) - 1)
+    step = lesson.steps[at]
+    words = text.steps[step.id]
+    question = present_question(step, words, progress.guesses.get(step.id))
+    goals = [
+        GoalView(check.id, words.checks[check.id], f"{step.id}/{check.id}" in progress.passed)
+        for check in step.checks
+    ]
+    asks = bool(goals or question)
+    complete = is_step_complete(lesson, progress, at)
+    return LessonPanel(
+        name=lesson.name,
+        title=text.title,
+        number=number,
+        language=language if language in lesson.texts else "en",
+        at=at + 1,
+        places=[place_of(each, at, finished=bool(progress.finished)) for each in range(len(lesson.steps))],
+        step=step.id,
+        heading=words.title,
+        body=words.body,
+        question=question,
+        goals=goals,
+        hint=hint_text(step, words, progress.shown_hint(now)),
+        complete=complete,
+        solved=step.id in progress.solved,
+        can_solve=bool(step.solution) and not complete,
+        can_undo=can_undo,
+        can_reset=can_reset,
+        up=up,
+        in_room=in_room,
+        parts=lesson.shown(at),
+        highlights=[] if complete and asks else [present_highlight(each) for each in step.highlights],
+        finished=bool(progress.finished),
+        undone=[
+            place
+            for place in range(1, len(lesson.steps) + 1)
+            if not is_step_complete(lesson, progress, place - 1)
+        ],
+        results=[*results],
+        share=share,
+        following=following,
+        offered=offered,
+    )
+
+
+def place_of(step: int, at: int, *, finished: bool) -> Place:
+    if step == at and not finished:
+        return "here"
+    return "done" if step <= at else "later"
+
+
+def present_question(step: Step, words: StepText, guess: Guess | None) -> QuestionView | None:
+    if step.question is None:
+        return None
+    picks = guess.picks if guess else []
+    return QuestionView(
+        text=words.question,
+        many=step.question.many,
+        choices=[
+            ChoiceView(each, words.choices[each], each in picks, each in step.question.right)
+            for each in step.question.choices
+        ],
+        guessed=guess is not None,
+        right=guess is not None and guess.right,
+        answer=words.answer if guess else "",
+    )
+
+
+def hint_text(step: Step, words: StepText, shown: str) -> str:
+    """The text of a hint of this step; "" = none."""
+    of_step, _, hint = shown.partition("/")
+    return words.hints.get(hint, "") if of_step == step.id else ""
+
+
+def present_highlight(text: str) -> HighlightView:
+    kind, _, name = text.partition(" ")
+    used = kind in ("create", "clock")
+    return HighlightView(kind, name, gettext("Use this") if used else gettext("Look here"))
+
+
+def present_results(par: Par, result: Result) -> list[ResultView]:
+    """What the par of a level counts."""
+    found = [
+        (gettext("pods evicted"), par.victims, result.victims),
+        (gettext("nodes with pods"), par.nodes, result.nodes),
+        (gettext("changed objects"), par.edits, result.edits),
+    ]
+    return [ResultView(title, value, best) for title, best, value in found if best is not None]
+
+
+def link_to(lesson: Lesson, number: int) -> LessonLink:
+    words: LessonText = lesson.text(get_language() or "en")
+    return LessonLink(lesson.name, words.title, number)

@@ -1,0 +1,141 @@
+"""The lessons: their list, the learner's sandbox of each, the panel beside its live page, and the handout."""
+
+from urllib.parse import quote
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from schedviz.lessons.catalogue import lessons
+from schedviz.lessons.evaluate import go_to_step, guess, show_solution
+from schedviz.lessons.learners import Learners
+from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.offline import NotReached
+from schedviz.lessons.play import play_actions
+from schedviz.lessons.progress import Progress
+from schedviz.rooms.room import room_of
+from schedviz.rooms.room_store import Rooms
+from schedviz.store import Store
+from schedviz.store.default import default_store
+from schedviz.web.learner import known_learner, learner, write_learner
+from schedviz.web.lesson_visit import (
+    Current,
+    Visit,
+    begin_lesson,
+    find_begun,
+    find_visit,
+    look_at_lesson,
+)
+from schedviz.web.presenters.lesson_handout import present_handout
+from schedviz.web.presenters.lesson_list import numbers, present_lessons
+from schedviz.web.room_sandboxes import start_sandbox
+from schedviz.web.screens import address
+from schedviz.web.views.page import find_present, is_htmx
+from simulator.apiserver.status import StatusError
+
+
+@require_safe
+def lesson_list(request: HttpRequest) -> HttpResponse:
+    return render_list(request)
+
+
+@require_POST
+def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
+    """Open the learner's sandbox of the lesson; create it if there is none. Field ``again``: create it anew,
+    and begin with the first step."""
+    lesson, identifier, store = find_lesson(name), learner(request), default_store()
+    found = None if "again" in request.POST else find_begun(store, lesson, identifier)
+    try:
+        sandbox = found or begin_lesson(store, lesson, identifier)
+    except StatusError as refused:
+        return render_list(request, refused.message, refused.code)
+    response = redirect("sandbox", sandbox)
+    write_learner(request, response, identifier)
+    return response
+
+
+@require_safe
+def handout(request: HttpRequest, name: str) -> HttpResponse:
+    lesson = find_lesson(name)
+    number = numbers(lessons().values())[name]
+    return render(request, "lessons/handout.html", {"handout": present_handout(lesson, number)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def lesson_panel(request: HttpRequest, name: str) -> HttpResponse:
+    """The panel. GET with ``shown``: 204 if it has not changed since. POST: ``do`` = guess (with ``pick``),
+    next, back, undo, reset or solution, at the step ``step``."""
+    source = find_present(name)
+    visit = find_visit(request, source)
+    if visit is None:
+        raise Http404(gettext("“%(name)s” is not your sandbox of a lesson.") % {"name": name})
+    if request.method == "POST":
+        try:
+            reload = act(request, visit, source)
+        except (StatusError, ValueError, NotReached) as refused:
+            text = refused.message if isinstance(refused, StatusError) else str(refused)
+            return HttpResponseBadRequest(text, "text/plain", headers={"X-Trouble": quote(text)})
+        if not is_htmx(request):
+            return redirect("sandbox", name)
+        if reload:
+            return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+        source = find_present(name)
+        visit = find_visit(request, source) or visit
+    panel = look_at_lesson(visit, source)
+    if request.method != "POST" and request.GET.get("shown") == panel.shown:
+        return HttpResponse(status=204)
+    return render(request, "lessons/panel.html", {"lesson": panel, "base": address(source.sandbox)})
+
+
+def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
+    """Do what was posted. Returns whether the page must be loaded again, because its sandbox was created
+    anew. What was posted at another step changes nothing. Raises StatusError, ValueError."""
+    lesson, store = visit.lesson, default_store()
+    now, step, do = store.wall(), request.POST.get("step", ""), request.POST.get("do", "")
+    if step != lesson.steps[visit.progress.step].id:
+        return False
+    if do == "reset":
+        restart(store, visit, source)
+        return True
+    if do == "solution":
+        play_actions(source.sandbox, lesson.steps[visit.progress.step].solution)
+
+    def change(progress: Progress) -> Progress:
+        if lesson.steps[progress.step].id != step:
+            return progress
+        match do:
+            case "guess":
+                return guess(lesson, progress, request.POST.getlist("pick"), now)
+            case "next" if progress.step + 1 < len(lesson.steps):
+                return go_to_step(lesson, progress, progress.step + 1, now)
+            case "back" if progress.step:
+                return go_to_step(lesson, progress, progress.step - 1, now)
+            case "solution":
+                return show_solution(lesson, progress)
+        return progress
+
+    Learners(store.redis).update(visit.learner, lesson, change)
+    return False
+
+
+def restart(store: Store, visit: Visit, source: Current) -> None:
+    """Begin the lesson anew, in a new cluster. A cluster that a room shares stays. Raises StatusError."""
+    if visit.room is None:
+        begin_lesson(store, visit.lesson, visit.learner)
+    elif visit.room == room_of(source.name):
+        start_sandbox(store, Rooms(store).find(visit.room[0]), visit.room[1], visit.lesson.name)
+
+
+def render_list(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
+    store, identifier = default_store(), known_learner(request)
+    progress = Learners(store.redis).all_progress(identifier) if identifier else {}
+    found = present_lessons(lessons().values(), progress, store.names())
+    return render(request, "lessons/index.html", {"lessons": found, "error": error}, status=status)
+
+
+def find_lesson(name: str) -> Lesson:
+    try:
+        return lessons()[name]
+    except KeyError:
+        raise Http404(gettext("There is no lesson “%(name)s”.") % {"name": name}) from None

@@ -1,0 +1,264 @@
+"""A learner goes through a lesson: from the home page to its end, by mouse, by keyboard, on a phone, in both
+languages."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from schedviz.lessons.start import is_own_sandbox
+from schedviz.store import Store
+
+from .test_accessibility import Complaints
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def learner(screen: Page, store: Store) -> Iterator[Page]:
+    """A page on which lessons are begun; their sandboxes are deleted afterwards."""
+    yield screen
+    for meta in store.sandboxes():
+        if is_own_sandbox(meta):
+            store.delete(meta.name)
+
+
+def begin(page: Page, name: str = "walk") -> None:
+    page.goto("/lessons/")
+    page.locator(f"#lesson-{name} .do button").click()
+    wait_for_lesson(page)
+
+
+def wait_for_lesson(page: Page) -> None:
+    expect(page.locator("#connection")).to_have_class(re.compile("ok"))
+    expect(page.locator("#lesson-heading")).to_be_visible()
+
+
+def heading(page: Page) -> Locator:
+    return page.locator("#lesson-heading")
+
+
+def answer(page: Page, choice: str) -> None:
+    page.locator(f"#pick-{choice}").check()
+    page.get_by_role("button", name="Answer").click()
+    expect(page.locator("#lesson-answer")).to_be_visible()
+
+
+def go_to_third_step(page: Page) -> None:
+    begin(page)
+    page.locator("#lesson-next").click()
+    expect(heading(page)).to_have_text("A pod of 5 CPU")
+    answer(page, "pending")
+    page.locator("#lesson-next").click()
+    expect(heading(page)).to_have_text("Create the pod")
+
+
+def create_pod(page: Page, cpu: str) -> None:
+    page.locator(".create a[href$='/new/pod/']").click()
+    form = page.locator("dialog[open]")
+    form.locator("#id_name").fill("web")
+    form.locator("#id_cpu").fill(cpu)
+    form.get_by_role("button", name="Create", exact=True).click()
+    expect(form).to_have_count(0)
+
+
+def goal(page: Page, name: str) -> Locator:
+    return page.locator(f".goal[data-goal={name}] .state")
+
+
+def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> None:
+    page = learner
+    page.goto("/")
+    page.get_by_role("link", name="Begin the lessons").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Learn how the scheduler decides")
+    page.locator("#lesson-walk .do button").click()
+    wait_for_lesson(page)
+
+    # One thing to look at: a node, with a label on it. The rest of the page comes when it is needed.
+    expect(page.locator(".node[data-spot='Look here']")).to_have_attribute("data-node", "node-1")
+    for part in ("#s-queue", "#s-cycle", "#s-log", ".transport", ".create > a"):
+        expect(page.locator(part).first).to_be_hidden()
+    page.locator("#lesson-next").click()
+
+    # The question: the answer comes after the guess, with a sign and a word.
+    expect(heading(page)).to_have_text("A pod of 5 CPU")
+    expect(heading(page)).to_be_focused()
+    expect(page.locator("[data-spot]")).to_have_count(0)
+    expect(page.locator("#lesson-next")).to_have_count(0)
+    answer(page, "fits")
+    expect(page.locator("#lesson-answer h3")).to_contain_text("✕ Wrong")
+    expect(page.locator(".choice.wrong")).to_contain_text("your answer, wrong")
+    expect(page.locator(".choice.right")).to_contain_text("the right answer")
+    page.locator("#lesson-next").click()
+
+    # The act: what is needed for it has appeared. A wrong one leads to the hint that fits it.
+    expect(heading(page)).to_have_text("Create the pod")
+    expect(page.locator("#s-queue")).to_be_visible()
+    expect(page.locator(".create")).to_have_attribute("data-spot", "Use this")
+    create_pod(page, "1")
+    expect(goal(page, "created")).to_have_text("done")
+    expect(goal(page, "pending")).to_have_text("not yet")
+    expect(page.locator("#lane-activeQ .chip[data-spot='Look here']")).to_contain_text("web")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator("#lesson-hint")).to_contain_text("it requests too little")
+
+    # The solution does it right.
+    page.locator("#lesson-solution summary").click()
+    page.get_by_role("button", name="Carry it out").click()
+    expect(goal(page, "pending")).to_have_text("done")
+    expect(page.locator("#lesson-hint")).to_have_count(0)
+    page.locator("#lesson-next").click()
+
+    expect(heading(page)).to_have_text("The scheduling cycle")
+    expect(page.locator("#s-cycle[data-spot]")).to_be_visible()
+    expect(page.locator("#s-cycle + .spot")).to_have_text("Look here")
+    expect(page.locator("#lesson-end")).to_contain_text("You did it.")
+
+    # A reload changes nothing; the list says that the lesson is done.
+    page.reload()
+    wait_for_lesson(page)
+    expect(page.locator("#lesson-end")).to_be_visible()
+    page.get_by_role("link", name="All lessons").first.click()
+    expect(page.locator("#lesson-walk .facts b")).to_have_text("done")
+
+
+def test_the_solution_is_carried_out_and_said(learner: Page) -> None:
+    page = learner
+    go_to_third_step(page)
+    page.locator("#lesson-solution summary").click()
+    page.get_by_role("button", name="Carry it out").click()
+    expect(page.locator("#lesson-next")).to_be_visible()
+    expect(page.locator("#lesson-solved")).to_be_visible()
+    expect(page.locator("#lane-unschedulable .chip")).to_contain_text("web")
+    # Start over: the cluster and the steps as at the beginning.
+    page.locator("#lesson-reset").click()
+    expect(heading(page)).to_have_text("Two nodes")
+    wait_for_lesson(page)
+    expect(page.locator(".chip")).to_have_count(0)
+
+
+def test_what_is_chosen_and_not_sent_stays_while_things_happen(learner: Page, store: Store) -> None:
+    page = learner
+    go_to_third_step(page)
+    page.locator("#lesson-back").click()
+    expect(heading(page)).to_have_text("A pod of 5 CPU")
+    begin(page, "pending")
+    page.locator("#lesson-next").click()
+    page.locator("#pick-fits").check()
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('schedviz:done'))")
+    expect(page.locator("#pick-fits")).to_be_checked()
+
+
+def test_a_lesson_by_keyboard_alone(learner: Page) -> None:
+    page = learner
+    begin(page)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    reach(page, "lesson-next")
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_be_focused()
+    reach(page, "pick-fits")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#pick-pending")).to_be_checked()
+    reach(page, "lesson-answer-button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#lesson-answer")).to_be_visible()
+    expect(page.locator("#announce")).to_contain_text("Right")
+    reach(page, "lesson-next")
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text("Create the pod")
+    reach(page, "lesson-skip")
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text("The scheduling cycle")
+    expect(page.locator("#lesson-end")).to_contain_text("Steps that you skipped: 3")
+
+
+def reach(page: Page, identifier: str) -> None:
+    """Press Tab until the element has the focus, and is seen to have it."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == identifier:
+            style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert style != "none", f"the focus is not seen on {identifier}"
+            return
+    pytest.fail(f"{identifier} is not reached")
+
+
+def test_on_a_phone_the_lesson_is_a_tab(learner: Page) -> None:
+    page = learner
+    page.set_viewport_size(PHONE)
+    go_to_third_step(page)
+    expect(page.get_by_role("tab", name="Lesson")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Lesson")).to_contain_text("0/2")
+    expect(page.get_by_role("tab", name="Cycle")).to_be_hidden()
+    create_pod(page, "5")
+    page.get_by_role("tab", name="Queue").click()
+    expect(page.locator("#s-lesson")).to_be_hidden()
+    expect(page.locator("#lane-activeQ .chip")).to_contain_text("web")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("tab", name="Lesson")).to_contain_text("2/2")
+    page.get_by_role("tab", name="Lesson").click()
+    page.locator("#lesson-next").click()
+    expect(heading(page)).to_have_text("The scheduling cycle")
+    for width in (320, 390):
+        page.set_viewport_size({"width": width, "height": 700})
+        for path in ("/lessons/", "/lessons/walk/handout/", page.url):
+            page.goto(path)
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
+def test_in_chinese(learner: Page) -> None:
+    page = learner
+    begin(page)
+    page.get_by_role("button", name="中文").click()
+    expect(heading(page)).to_have_text("两个节点")
+    wait_for_lesson(page)
+    page.locator("#lesson-next").click()
+    expect(heading(page)).to_have_text("请求 5 CPU 的 Pod")
+    page.goto("/lessons/")
+    expect(page.locator("#lesson-walk h3")).to_have_text("哪里都放不下的 Pod")
+    expect(page.locator("#lesson-walk .facts b")).to_contain_text("第 2 步")
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_axe_finds_nothing(learner: Page, language: str) -> None:
+    page = learner
+    complaints = Complaints(page)
+    page.goto("/lessons/")
+    if language != "en":
+        page.get_by_role("button", name="中文").click()
+        expect(page.locator("html")).to_have_attribute("lang", language)
+    complaints.look("list")
+    page.goto("/lessons/walk/handout/")
+    complaints.look("handout")
+    page.goto("/lessons/")
+    page.locator("#lesson-walk .do button").click()
+    wait_for_lesson(page)
+    complaints.look("first step")
+    page.locator("#lesson-next").click()
+    page.locator("#pick-fits").check()
+    complaints.look("question")
+    page.locator("#lesson-answer-button").click()
+    expect(page.locator("#lesson-answer")).to_be_visible()
+    complaints.look("answer", "#s-lesson")
+    page.locator("#lesson-next").click()
+    expect(page.locator(".goal")).to_have_count(2)
+    page.locator("#lesson-solution summary").click()
+    complaints.look("act")
+    page.locator("#lesson-solution summary").click()
+    page.locator("#lesson-skip").click()
+    expect(page.locator("#lesson-end")).to_be_visible()
+    complaints.look("end")
+    page.set_viewport_size(PHONE)
+    complaints.look("phone")
+    assert complaints.found == []
+
+
+def test_a_handout_is_two_pages_at_most(learner: Page) -> None:
+    learner.goto("/lessons/walk/handout/")
+    printed = learner.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type /Page\b", printed)) == 2
