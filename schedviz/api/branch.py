@@ -42,7 +42,7 @@ def branch_of_moment(store: Store, past: Past, name: str) -> Sandbox:
         origin=Origin(past.name, past.seq, mark.now),
     )
     clock = past.sandbox.clock().stopped(mark.now, wall)
-    changes = _creations(past.moment.objects)
+    changes = creations(past.moment.objects)
     with new_sandbox(store, [name], meta, changes, clock, lanes=past.moment.lanes, after=mark) as made:
         return made
 
@@ -62,12 +62,12 @@ def branch_of_now(store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: 
     clock = replace(clock.rebased(wall), steps=UNSET, until=UNSET)
     stem = meta.name[:STEM_AT_MOST].rstrip("-")
     names = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
-    with new_sandbox(store, names, meta, _creations(objects), clock) as made:
+    with new_sandbox(store, names, meta, creations(objects), clock) as made:
         apply_edits(made, edits, ignore_versions=True)
         return made
 
 
-def _creations(objects: Objects) -> list[Change]:
+def creations(objects: Objects) -> list[Change]:
     """Changes that create the objects, in the order in which they were written."""
     found = [
         (int(manifest["metadata"]["resourceVersion"]), Change(resource, key, manifest, expected=0))

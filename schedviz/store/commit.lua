@@ -76,11 +76,12 @@ for i, change in ipairs(request.changes) do
   end
 end
 
-local cycle = request.cycle or get('cycle')
+local cycle = get('cycle')
 for i, decision in ipairs(request.decisions) do
   if decision[1] <= cycle then return {'CycleRepeats', i} end
   cycle = decision[1]
 end
+if request.cycle then cycle = math.max(cycle, request.cycle) end
 
 -- Nothing may fail from here on.
 
@@ -89,7 +90,7 @@ local revision = get('revision') + 1
 if request.create then
   redis.call('PERSIST', state)
   redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2],
-    'origin', get('version'), 'origin_seq', get('seq'), 'created', revision, 'described', revision)
+    'origin', get('version'), 'origin_seq', get('seq') + #request.trace, 'created', revision, 'described', revision)
 end
 
 if request.meta then

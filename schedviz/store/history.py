@@ -86,6 +86,17 @@ class History:
         moment = self._moment(place, mark, tail)
         return moment._replace(mark=replace(mark, now=moment.trace[-1][1].t)) if moment.trace else moment
 
+    def at_entry(self, entry: int, version: int) -> Moment:
+        """The moment after journal entry ``entry`` and the write ``version``, which is not before the
+        entry's. Raises Gone."""
+        place = self._place("journal", entry)
+        mark = self.chapters[place].began
+        for each in self.journal(place):
+            if mark.entry == entry:
+                break
+            mark = _mark(each, mark)
+        return self._moment(place, replace(mark, version=version), TAIL)
+
     def collection(self, resource: str, version: int) -> list[Manifest]:
         """The objects of one resource at the moment at which ``version`` was the last write, sorted by key.
         Raises Gone if it is too old, or was never reached."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import cast
+from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 from redis import Redis
@@ -26,13 +26,24 @@ from schedviz.store.scripts import Scripts
 from schedviz.store.trouble import Trouble, trouble_of
 from schedviz.store.wall import seconds_of, wall_time
 from simulator.api import SECOND, Change
-from simulator.trace import LaneEntry
+from simulator.decision import Decision
+from simulator.trace import Event, LaneEntry
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """The name of a sandbox: a DNS label, because it is part of URLs and, in braces, of keys."""
 
 NAME_AT_MOST = 63
 """The maximum length of a name."""
+
+
+class CopiedPast(NamedTuple):
+    """What a new sandbox copies of one that it continues. The moments before its own beginning cannot be
+    restored; their trace events and decisions can be read."""
+
+    trace: Sequence[Event]
+    decisions: Sequence[Decision]
+    edits: int
+    """The number of edits so far."""
 
 
 class Store:
@@ -154,12 +165,13 @@ class Store:
         *,
         lanes: Mapping[str, LaneEntry] = {},
         after: Mark | None = None,
+        past: CopiedPast | None = None,
     ) -> Sandbox:
         """Create a sandbox with its first objects, in one commit.
 
         clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x. lanes: the
         queue places until the first leader stores its own. after: the mark of the sandbox that this one
-        continues; None = it begins anew.
+        continues; None = it begins anew. past: what is copied of that sandbox.
         Raises SandboxExists, LimitReached, ValueError for a name that is not a DNS label, ApiError for a
         change.
         """
@@ -182,6 +194,9 @@ class Store:
                     lanes=lanes,
                     now=after.now if after else None,
                     cycle=after.cycle if after else None,
+                    trace=past.trace if past else (),
+                    decisions=past.decisions if past else (),
+                    edits=past.edits if past else None,
                 )
             )
         except SandboxExists:

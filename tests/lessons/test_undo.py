@@ -1,0 +1,99 @@
+"""Undo puts a sandbox back to before the last edit: objects, queue, time, trace and the number of edits."""
+
+import pytest
+
+from schedviz.api import write
+from schedviz.lessons.conditions import condition
+from schedviz.lessons.learners import new_learner
+from schedviz.lessons.lesson import Action, Lesson, Run
+from schedviz.lessons.play import play_actions
+from schedviz.lessons.read_lesson import read_lesson
+from schedviz.lessons.situation import Situation
+from schedviz.lessons.start import start_own_lesson
+from schedviz.lessons.undo import undo
+from schedviz.store import Sandbox, Store
+from tests.processes import Process
+
+from .folders import PENDING
+
+
+@pytest.fixture(scope="module")
+def lesson() -> Lesson:
+    return read_lesson(PENDING)
+
+
+def state(sandbox: Sandbox) -> tuple[object, ...]:
+    """What a page shows, without the numbers that only grow."""
+    objects = {
+        (resource, key): {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": ""}}
+        for resource, found in sandbox.list_all()[0].items()
+        for key, manifest in found.items()
+    }
+    situation = Situation(sandbox, {})
+    # A new leader queues the pods again.
+    done = [event for event in situation.trace if event["type"] not in ("LeaderElected", "QueueMoved")]
+    return objects, done, [*sandbox.lanes()], situation.evicted, situation.edits, sandbox.clock().sim
+
+
+def run(seconds: float) -> Action:
+    return Action(run=Run(seconds=seconds))
+
+
+def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) -> None:
+    sandbox = start_own_lesson(store, lesson, new_learner())
+    assert undo(store, sandbox) is None
+    play_actions(sandbox, lesson.steps[2].solution)  # creates web, which stays Pending
+    before = state(sandbox)
+    play_actions(sandbox, lesson.steps[3].solution)  # creates urgent, which preempts batch
+    assert Situation(sandbox, {}).evicted
+    undone = undo(store, sandbox)
+    assert undone is not None
+    assert undone.clock().paused
+    assert undone.meta() == sandbox.meta()
+    assert state(undone) == before
+    # It goes on as it did the first time.
+    play_actions(undone, lesson.steps[3].solution)
+    situation = Situation(undone, {})
+    assert situation.bound == {"urgent": "node-1"}
+    assert [victim["pod"] for victim in situation.evicted] == ["batch"]
+    assert situation.edits == 2
+    assert situation.holds(condition("!evicted.exists(e, e.breaks_budget)"))
+    again = undo(store, undone)
+    assert again is not None
+    assert state(again) == before
+    assert undo(store, again) is None
+    store.delete(sandbox.name)
+
+
+def test_an_edit_while_time_stands_still_is_undone_alone(
+    store: Store, worker: Process, lesson: Lesson
+) -> None:
+    sandbox = start_own_lesson(store, lesson, new_learner())
+    play_actions(sandbox, [run(2)])
+    for name in ("a", "b"):
+        spec = {"containers": [{"name": "c", "image": "x"}]}
+        write.create(sandbox, [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}])
+    undone = undo(store, sandbox)
+    assert undone is not None
+    assert sorted(undone.names("pods")) == ["default/a", "default/batch"]
+    assert undone.edits() == 1
+    store.delete(sandbox.name)
+
+
+def test_another_configuration_is_undone(store: Store, worker: Process, lesson: Lesson) -> None:
+    sandbox = start_own_lesson(store, lesson, new_learner())
+    play_actions(sandbox, lesson.steps[2].solution)
+    before = sandbox.meta()
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "other"}],
+    }
+    write.configure(sandbox, configuration, ["profiles"])
+    assert sandbox.meta() != before
+    undone = undo(store, sandbox)
+    assert undone is not None
+    assert undone.meta() == before
+    assert sorted(undone.names("pods")) == ["default/batch", "default/web"]
+    assert undone.edits() == 1
+    store.delete(sandbox.name)
