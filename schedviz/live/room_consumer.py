@@ -15,6 +15,7 @@ from schedviz.rooms.access import is_teacher
 from schedviz.rooms.bell import teacher_group
 from schedviz.rooms.room import read_code
 from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.rooms.sandboxes import end_if_over
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.web.room_screens import Drawn, Painter, read_room
@@ -96,4 +97,6 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
     def _draw(self) -> Drawn:
         with override(self.language):
             now = read_room(default_store(), self.code)
+            if now.is_over and not now.seen.room.ended:
+                end_if_over(default_store(), self.code)
             return self.painter.projector(now) if self.is_projector else self.painter.teacher(now)

@@ -14,6 +14,7 @@ from schedviz.rooms.bell import ring_teacher
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.room import Member, room_of
 from schedviz.rooms.room_store import ONLINE_SECONDS, Rooms
+from schedviz.rooms.sandboxes import end_if_over
 from schedviz.store.default import default_store
 
 NOTE_SECONDS: Final = ONLINE_SECONDS / 3
@@ -50,6 +51,7 @@ class RoomMember:
         while True:
             with suppress(Exception):  # Redis may be away
                 await asyncio.to_thread(Rooms(default_store()).note_connected, self.code, number)
+                await asyncio.to_thread(end_if_over, default_store(), self.code)
                 if first:
                     ring_teacher(self.code)
                     first = False

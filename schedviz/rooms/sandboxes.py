@@ -53,6 +53,13 @@ def end_room(store: Store, code: str) -> None:
         delete_sandboxes(store, code, _names_by_room(store).get(code, []))
 
 
+def end_if_over(store: Store, code: str) -> None:
+    """End a room whose time is over. Pages that are open call it regularly. Raises NoRoom."""
+    room = Rooms(store).find(code)
+    if room.is_over(store.wall()) and not room.ended:
+        end_room(store, code)
+
+
 def delete_sandboxes(store: Store, code: str, names: Sequence[str]) -> None:
     """Raises Busy."""
 
@@ -66,7 +73,7 @@ def delete_sandboxes(store: Store, code: str, names: Sequence[str]) -> None:
 
 def sweep_rooms(store: Store) -> None:
     """Delete the sandboxes of rooms that are over: those that ended by themselves, and those whose deletion
-    was cut off. It is called when pages of rooms are opened."""
+    was cut off, or in which no page was open. It is called when pages of rooms are opened."""
     rooms, now = Rooms(store), store.wall()
     for code, names in _names_by_room(store).items():
         try:

@@ -28,6 +28,10 @@ class RoomNow(NamedTuple):
     lessons: Mapping[str, Lesson]
 
     @property
+    def is_over(self) -> bool:
+        return self.seen.room.is_over(self.seen.now)
+
+    @property
     def lesson(self) -> str:
         """The name of the lesson that the teacher's forms are for; "" = none."""
         question = self.overview.histogram
@@ -76,7 +80,7 @@ class Painter:
             "code": room.code,
             "overview": now.overview,
             "learners": len(now.overview.rows),
-            "over": room.is_over(now.seen.now),
+            "over": now.is_over,
             "left": view.duration(room.ends - now.seen.now),
             "question": _question(now),
             "questions": view.question_choices(room, now.lessons, now.lesson),
@@ -119,7 +123,7 @@ class Painter:
             "question": _question(now),
             "shown_sandbox": sandbox_name(room.code, shown) if shown is not None else "",
             "shown_name": _shown(now) if room.named else "",
-            "over": room.is_over(now.seen.now),
+            "over": now.is_over,
         }
         names = ("joined", "shown", "asked")
         parts: Parts = {name: render_to_string(f"rooms/parts/{name}.html", context) for name in names}

@@ -1,0 +1,227 @@
+"""A room in browsers of their own: a teacher, learners, a projector, a phone."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+
+from schedviz.celery import WORKER_ARGUMENTS
+from schedviz.loop.leadership import living_workers
+from schedviz.store import Store
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port
+from schedviz.up.programs import SERVER
+from tests.processes import CELERY, Process, answers
+from tests.waiting import PATIENCE, eventually
+
+from .test_accessibility import Complaints
+from .test_lesson import answer, create_pod, goal, heading
+
+pytestmark = pytest.mark.browser
+
+AWAY = r"Failed to load resource|Response Status Error Code 404|WebSocket connection to|\[object Event\]"
+"""What the browser says when a sandbox was deleted, or the server was stopped."""
+
+NewPage = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(browser: Browser, stack: str, store: Store) -> Iterator[NewPage]:
+    """Opens a page in a context of its own, on which no script may fail. The rooms' sandboxes are deleted
+    afterwards."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def note(text: str) -> None:
+        if not re.match(AWAY, text):
+            errors.append(text)
+
+    def new(width: int = 1280, height: int = 720, locale: str = "en", url: str = stack) -> Page:
+        viewport: ViewportSize = {"width": width, "height": height}
+        context = browser.new_context(base_url=url, viewport=viewport, locale=locale)
+        context.set_default_timeout(PATIENCE * 1000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: note(message.text) if message.type == "error" else None)
+        return page
+
+    yield new
+    for context in contexts:
+        context.close()
+    for name in store.names():
+        if name.startswith("room-"):
+            store.delete(name)
+    assert errors == []
+
+
+def open_room(page: Page, what: str = "lesson:walk") -> str:
+    """Open a room as its teacher; its code."""
+    page.goto("/rooms/new/")
+    page.locator("#what").select_option(what)
+    page.locator("main form .btn.primary").click()
+    page.wait_for_url("**/teach/")
+    expect(page.locator("#connection")).to_have_class(re.compile("ok"))
+    return page.locator(".bar .room-code").inner_text()
+
+
+def join(page: Page, code: str, name: str) -> None:
+    page.goto(f"/rooms/{code}/")
+    page.locator("#name").fill(name)
+    page.locator("main form .btn.primary").click()
+    expect(page.locator("#connection")).to_have_class(re.compile("ok"))
+
+
+@pytest.mark.parametrize("locale", ["en", "zh-CN"])
+def test_the_pages_have_no_barriers(visit: NewPage, locale: str) -> None:
+    teacher, learner, projector = visit(locale=locale), visit(390, 844, locale), visit(locale=locale)
+    complaints = [Complaints(page) for page in (teacher, learner)]
+    teacher.goto("/rooms/new/")
+    complaints[0].look("new room")
+    code = open_room(teacher)
+    complaints[0].look("teacher, empty")
+    learner.goto("/rooms/")
+    complaints[1].look("code")
+    learner.goto(f"/rooms/{code}/")
+    complaints[1].look("join")
+    join(learner, code, "Ada")
+    expect(teacher.locator("#m-1")).to_contain_text("Ada")
+    for each in teacher.locator("details").all():
+        each.evaluate("each => each.open = true")
+    teacher.locator("#hint-text").fill("Look at node-1.")
+    teacher.locator("#send-hint").click()
+    expect(learner.locator("#room .hinted")).to_contain_text("Look at node-1.")
+    complaints[1].look("the room's notice", "#room")
+    complaints[0].look("teacher")
+    learner.goto(f"/rooms/{code}/me/")
+    complaints[1].look("own page")
+    projector.context.add_cookies(teacher.context.cookies())  # type: ignore[arg-type]
+    projector.goto(f"/rooms/{code}/projector/")
+    complaints.append(Complaints(projector))
+    complaints[2].look("projector")
+    teacher.locator("#reveal").click()
+    expect(projector.locator("#asked .answer")).to_be_visible()
+    complaints[2].look("projector, revealed")
+    teacher.locator("#show-1").click()
+    expect(projector.frame_locator("#shown iframe").locator("#connection")).to_have_class(re.compile("ok"))
+    complaints[2].look("projector with a sandbox", "aside")
+    assert [found for each in complaints for found in each.found] == []
+    for page in (teacher, learner, projector):
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+
+
+def test_a_learner_joins_on_a_phone_with_the_keyboard_alone(visit: NewPage) -> None:
+    teacher, phone = visit(), visit(390, 844)
+    code = open_room(teacher)
+    phone.goto("/rooms/")
+    phone.keyboard.type(code.lower())
+    phone.keyboard.press("Enter")
+    phone.wait_for_url(f"**/rooms/{code}/")
+    expect(phone.locator("#name")).to_be_focused()
+    phone.keyboard.type("Ada")
+    phone.keyboard.press("Enter")
+    phone.wait_for_url("**/s/room-*/")
+    expect(teacher.locator("#m-1")).to_contain_text("Ada")
+
+
+def test_what_the_teacher_types_and_focuses_stays_when_the_room_changes(visit: NewPage) -> None:
+    teacher, learner = visit(), visit()
+    code = open_room(teacher)
+    join(learner, code, "Ada")
+    expect(teacher.locator("#m-1")).to_contain_text("Ada")
+    teacher.locator("#hint-1").press("Enter")
+    expect(teacher.locator("#hint-text")).to_be_focused()
+    teacher.keyboard.type("Look at ")
+    join(visit(), code, "Bo")
+    expect(teacher.locator("#m-2")).to_contain_text("Bo")
+    teacher.keyboard.type("node-1.")
+    expect(teacher.locator("#hint-text")).to_have_value("Look at node-1.")
+    expect(teacher.locator("#to")).to_have_value("1")
+    teacher.locator("#send-hint").press("Enter")
+    expect(teacher.locator("#said")).to_have_text("The hint was sent to Ada.")
+    expect(learner.locator("#room .hinted")).to_contain_text("Look at node-1.")
+    expect(teacher.locator("#hint-text")).to_have_value("")
+    learner.locator("#room button").press("Enter")
+    expect(learner.locator("#room .hinted")).to_have_count(0)
+    expect(learner.locator("#room .place")).to_contain_text("Ada")
+
+
+class OwnStack:
+    """A server and a worker of the test's own, on a Redis of its own: they can be killed."""
+
+    def __init__(self, redis: EmbeddedRedis, folder: Path) -> None:
+        self._environment = {"REDIS_URL": redis.url}
+        self._folder = folder
+        self.store = Store(redis.url)
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.server = Process(["-m", *SERVER, f"--port={port}"], folder / "server.log", self._environment)
+        self.worker = self.start_worker()
+        eventually(lambda: self.server.alive() and answers(f"{self.url}/healthz"), "the server answers")
+
+    def start_worker(self) -> Process:
+        self.worker = Process([*CELERY, *WORKER_ARGUMENTS], self._folder / "worker.log", self._environment)
+        eventually(lambda: self.worker.alive() and living_workers(self.store), "the worker lives")
+        return self.worker
+
+    def stop(self) -> None:
+        self.worker.stop()
+        self.server.stop()
+        self.store.close()
+
+
+@pytest.fixture
+def own_stack(own_redis: EmbeddedRedis, tmp_path: Path) -> Iterator[OwnStack]:
+    stack = OwnStack(own_redis, tmp_path)
+    yield stack
+    stack.stop()
+
+
+def test_a_room_goes_through_a_lesson_though_its_worker_is_killed(
+    visit: NewPage, own_stack: OwnStack
+) -> None:
+    teacher, *learners = (visit(url=own_stack.url) for _ in range(4))
+    code = open_room(teacher, "lesson:walk")
+    for page, name in zip(learners, ("Ada", "Bo", "Cy"), strict=True):
+        join(page, code, name)
+        expect(heading(page)).to_have_text("Two nodes")
+
+    # The teacher moves all to the question; the guesses come in.
+    teacher.locator("#place").select_option("walk/1")
+    teacher.locator("#set-step").click()
+    for page, pick in zip(learners, ("pending", "fits", "pending"), strict=True):
+        expect(heading(page)).to_have_text("A pod of 5 CPU")
+        answer(page, pick)
+    expect(teacher.locator("#question .answered")).to_contain_text("3 of 3 answered")
+    expect(teacher.locator("#question .bars .right .count")).to_have_text("2")
+    for number, word in ((1, "right"), (2, "wrong"), (3, "right")):
+        expect(teacher.locator(f"#m-{number} .guess b")).to_contain_text(word)
+
+    for page in learners:
+        page.locator("#lesson-next").click()
+        expect(heading(page)).to_have_text("Create the pod")
+        create_pod(page, "5")
+        expect(goal(page, "created")).to_have_text("done")
+    own_stack.worker.kill()
+    teacher.locator("#resume-all").click()
+    expect(teacher.locator("#said")).to_have_text("All sandboxes are being resumed.")
+    own_stack.start_worker()
+    for page in learners:
+        expect(goal(page, "pending")).to_have_text("done")
+        page.locator("#lesson-next").click()
+        expect(page.locator("#lesson-end")).to_be_visible()
+    for number in (1, 2, 3):
+        expect(teacher.locator(f"#m-{number}")).to_contain_text("finished")
+
+    with teacher.expect_download() as download:
+        teacher.get_by_role("link", name="Results (CSV)").click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    assert [line.split(",")[1] for line in text.splitlines()] == ["name", "Ada", "Bo", "Cy"]
+    assert text.count(",yes") == 3
+
+    teacher.locator("#end summary").click()
+    teacher.locator("#end-room").click()
+    expect(teacher.locator("#state")).to_contain_text("The room has ended.")
+    for page in learners:
+        expect(page.locator("#gone")).to_be_visible()
