@@ -102,6 +102,17 @@ def test_pods_of_equal_size_have_their_names(screen: Page, live: Open) -> None:
     assert shelf.evaluate("(each) => each.clientHeight") > before
 
 
+def test_a_verdict_leaves_the_name_of_its_node_whole(screen: Page, live: Open) -> None:
+    screen.set_viewport_size(PROJECTOR)
+    nodes = [node(f"node-{each}") for each in range(6)]
+    for place, each in enumerate(nodes):
+        each["metadata"]["labels"] = {"topology.kubernetes.io/zone": f"zone-{place % 3}"}
+    live(*nodes, pod("large", "5"))
+    expect(screen.locator(".node .verdict.fail")).to_have_count(len(nodes))
+    names = screen.locator(".node header > a")
+    assert names.evaluate_all("(all) => all.every((each) => each.scrollWidth <= each.clientWidth)")
+
+
 @pytest.mark.parametrize("size", [PROJECTOR, LARGE, PHONE], ids=["projector", "large", "phone"])
 def test_no_state_of_the_connection_moves_the_bar(screen: Page, live: Open, size: dict[str, int]) -> None:
     screen.set_viewport_size({"width": size["width"], "height": size["height"]})
