@@ -1,5 +1,7 @@
 """What conditions see of a sandbox in the store, with a real worker, and offline: the same."""
 
+from pathlib import Path
+
 import pytest
 
 from schedviz.api import write
@@ -17,7 +19,7 @@ from schedviz.lessons.start import is_own_sandbox, own_sandbox, start_own_lesson
 from schedviz.store import Store
 from tests.processes import Process
 
-from .folders import PENDING
+from .folders import PENDING, copy_lesson
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +129,25 @@ def test_the_lesson_of_a_sandbox(store: Store, lesson: Lesson, monkeypatch: pyte
     assert catalogue.lesson_in(sandbox.meta()) == lesson
     assert isinstance(evaluate.begin(lesson, sandbox.name, sandbox.meta().created, 0), Progress)
     store.delete(sandbox.name)
+
+
+def test_a_victim_that_breaks_a_budget_is_told_from_one_that_does_not(tmp_path: Path) -> None:
+    """The Decision of the preemptor's cycle says so."""
+    budget = """
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: batch}
+spec: {minAvailable: 1, selector: {matchLabels: {app: batch}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: batch, labels: {app: batch}}
+"""
+    pod = "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: batch}\n"
+    sandbox = OfflineSandbox(read_lesson(copy_lesson(tmp_path, ("cluster.yaml", pod, budget))))
+    for action in read_lesson(PENDING).steps[3].solution:
+        sandbox.play(action)
+    situation = Situation(sandbox, {})
+    assert situation.holds(condition("evicted[0].breaks_budget && evicted[0].pod == 'batch'"))
+    assert situation.holds(condition("poddisruptionbudgets['batch'].spec.minAvailable == 1"))
