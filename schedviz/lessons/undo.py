@@ -2,23 +2,31 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
+import msgspec
 from msgspec.structs import replace
 
 from schedviz.api.branch import creations, with_options_at
+from schedviz.lessons.start import KEPT_SECONDS
 from schedviz.loop import ring, wake
-from schedviz.store import NoSandbox, Sandbox, Store
+from schedviz.store import Meta, NoSandbox, Sandbox, Store
+from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_CHANGES
 from schedviz.store.changes import TRACE_READ
 from schedviz.store.history import History
+from schedviz.store.keys import PREFIX
 from schedviz.store.store import CopiedPast
-from simulator.api import SECOND
+from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Conflict
-from simulator.trace import SchedulerConfigured
+from simulator.trace import LaneEntry, SchedulerConfigured
 
 DECISIONS_AT_MOST: Final = 200
 """Decisions that are copied: more than a lesson has cycles."""
+
+
+UNDOS_AT_MOST: Final = 20
+"""Edits that can be undone one after the other."""
 
 
 class _Edit(NamedTuple):
@@ -32,38 +40,81 @@ class _Edit(NamedTuple):
     """Number of objects that it wrote."""
 
 
+class _State(msgspec.Struct, frozen=True):
+    """The sandbox before an edit."""
+
+    objects: dict[str, dict[str, Manifest]]
+    lanes: dict[str, LaneEntry]
+    mark: Mark
+    meta: Meta
+    edits: int
+    """The number of edits before it."""
+    events: int
+    """Of the trace that the sandbox has, how many events came before it."""
+
+
+_decoder: msgspec.msgpack.Decoder[_State] = msgspec.msgpack.Decoder(_State)
+
+
 def undo(store: Store, sandbox: Sandbox) -> Sandbox | None:
-    """Put a sandbox back to the moment before its last edit, and pause it. It is created anew with the same
-    name and the same ``created``, so that the learner's progress stays. None = there is no edit, or it was
-    made before the last undo. The next leader queues the pods again, as each new leader does. Raises
-    StatusError, Gone."""
-    history = sandbox.history()
-    last = max(_edits(history), default=None)
-    if last is None:
-        return None
-    moment = history.at_entry(last.entry, last.version)
-    mark, meta = moment.mark, sandbox.meta()
+    """Put a sandbox back to the moment before its last edit, and pause it; further calls undo the edits
+    before that, up to UNDOS_AT_MOST. The sandbox is created anew with the same name and the same ``created``,
+    so that the learner's progress stays. None = there is no edit to undo. The next leader queues the pods
+    again, as each new leader does. Raises StatusError, Gone."""
+    states = [*_states(sandbox)]
+    key = f"{PREFIX}:{{{sandbox.name}}}:undo:{sandbox.meta().created}"
+    if not states:
+        earlier = cast("bytes | None", store.redis.rpop(key))
+        return _restore(store, sandbox, _decoder.decode(earlier)) if earlier else None
+    restored = _restore(store, sandbox, states.pop())
+    if states:
+        with store.redis.pipeline() as pipe:
+            pipe.rpush(key, *(msgspec.msgpack.encode(state) for state in states))
+            pipe.ltrim(key, -UNDOS_AT_MOST, -1)
+            pipe.expire(key, KEPT_SECONDS)
+            pipe.execute()
+    return restored
+
+
+def _states(sandbox: Sandbox) -> Iterator[_State]:
+    """The states before the last edits that the history has, the oldest first."""
+    history, meta, edits = sandbox.history(), sandbox.meta(), sandbox.edits()
+    trace = sandbox.trace_tail(TRACE_READ)
+    found = sorted(_edits(history))
+    before = edits - sum(edit.objects for edit in found)
+    for edit in found:
+        if edit in found[-UNDOS_AT_MOST:]:
+            moment = history.at_entry(edit.entry, edit.version)
+            events = sum(number <= moment.mark.seq for number, _ in trace)
+            # At the speed without pace the leader's time can be ahead of where a run ends.
+            now = min([moment.mark.now, *(event.t for _, event in trace[events : events + 1])])
+            yield _State(
+                moment.objects,
+                moment.lanes,
+                replace(moment.mark, now=now),
+                with_options_at(meta, history, moment.mark.entry),
+                before,
+                events,
+            )
+        before += edit.objects
+
+
+def _restore(store: Store, sandbox: Sandbox, state: _State) -> Sandbox:
     wall = store.wall()
-    began = int(meta.created) * SECOND
-    trace = [event for number, event in sandbox.trace_tail(TRACE_READ) if number <= mark.seq]
-    past = CopiedPast(
-        trace=trace,
-        decisions=[
-            decision
-            for cycle in range(max(1, mark.cycle - DECISIONS_AT_MOST + 1), mark.cycle + 1)
-            if (decision := sandbox.decision(cycle))
-        ],
-        edits=sandbox.edits() - last.objects,
-    )
-    now = max(mark.now, began, trace[-1].t if trace else 0)
+    trace = [event for _, event in sandbox.trace_tail(TRACE_READ)][: state.events]
+    first = max(1, state.mark.cycle - DECISIONS_AT_MOST + 1)
+    found = (sandbox.decision(cycle) for cycle in range(first, state.mark.cycle + 1))
+    past = CopiedPast(trace, [decision for decision in found if decision], state.edits)
+    began = int(state.meta.created) * SECOND
+    now = max(state.mark.now, began, trace[-1].t if trace else 0)
     clock = sandbox.clock().stopped(now, wall)
-    restored = with_options_at(meta, history, mark.entry)
-    changes = creations(moment.objects)
+    changes = creations(state.objects)
     if len(changes) > MAX_CHANGES:
         raise Conflict("sandboxes", sandbox.name, f"it has more than {MAX_CHANGES:,} objects")
     with suppress(NoSandbox):
         store.delete(sandbox.name)
-    made = store.create(restored, changes, clock, lanes=moment.lanes, after=replace(mark, now=now), past=past)
+    after = replace(state.mark, now=now)
+    made = store.create(state.meta, changes, clock, lanes=state.lanes, after=after, past=past)
     wake(made.name)
     ring(made.name)
     return made

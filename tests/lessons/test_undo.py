@@ -42,6 +42,8 @@ def run(seconds: float) -> Action:
 def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) -> None:
     sandbox = start_own_lesson(store, lesson, new_learner())
     assert undo(store, sandbox) is None
+    play_actions(sandbox, [run(1)])
+    beginning = state(sandbox)
     play_actions(sandbox, lesson.steps[2].solution)  # creates web, which stays Pending
     before = state(sandbox)
     play_actions(sandbox, lesson.steps[3].solution)  # creates urgent, which preempts batch
@@ -61,7 +63,11 @@ def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) 
     again = undo(store, undone)
     assert again is not None
     assert state(again) == before
-    assert undo(store, again) is None
+    # The edit before that one, which the new sandbox did not see.
+    first = undo(store, again)
+    assert first is not None
+    assert state(first) == beginning
+    assert undo(store, first) is None
     store.delete(sandbox.name)
 
 
@@ -77,6 +83,14 @@ def test_an_edit_while_time_stands_still_is_undone_alone(
     assert undone is not None
     assert sorted(undone.names("pods")) == ["default/a", "default/batch"]
     assert undone.edits() == 1
+    # An edit after an undo is the last one; then those before the undo follow.
+    write.delete(undone, "pods", "default/a")
+    for names in (["a", "batch"], ["batch"]):
+        back = undo(store, undone)
+        assert back is not None
+        assert sorted(back.names("pods")) == [f"default/{name}" for name in names]
+        assert back.edits() == len(names) - 1
+    assert undo(store, undone) is None
     store.delete(sandbox.name)
 
 
