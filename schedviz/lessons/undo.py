@@ -86,8 +86,9 @@ def _states(sandbox: Sandbox) -> Iterator[_State]:
         if edit in found[-UNDOS_AT_MOST:]:
             moment = history.at_entry(edit.entry, edit.version)
             events = sum(number <= moment.mark.seq for number, _ in trace)
-            # At the speed without pace the leader's time can be ahead of where a run ends.
-            now = min([moment.mark.now, *(event.t for _, event in trace[events : events + 1])])
+            # Most edits cause an event at once. The time of the last entry can be before the edit, and, after
+            # a run at the speed without pace, ahead of it.
+            now = trace[events][1].t if events < len(trace) else moment.mark.now
             yield _State(
                 moment.objects,
                 moment.lanes,

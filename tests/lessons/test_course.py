@@ -21,10 +21,10 @@ FOLDERS = lesson_folders(COURSE)
 each_lesson = pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
 
 
-def test_the_lessons_are_sorted_by_their_order() -> None:
-    found = [*lessons().values()]
-    assert len(found) == len(FOLDERS)
-    assert [lesson.order for lesson in found] == sorted({lesson.order for lesson in found})
+def test_the_course_comes_first_and_is_sorted_by_its_order() -> None:
+    course = [*lessons().values()][: len(FOLDERS)]
+    assert {lesson.name for lesson in course} == {folder.name for folder in FOLDERS}
+    assert [lesson.order for lesson in course] == sorted({lesson.order for lesson in course})
 
 
 @each_lesson

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from msgspec.structs import replace
 
-from schedviz.lessons import catalogue, evaluate
+from schedviz.lessons import evaluate
 from schedviz.lessons import learners as learners_module
 from schedviz.lessons.learners import KEPT_SECONDS, Learners, NoProgress, new_learner
 from schedviz.lessons.lesson import Lesson
@@ -121,4 +121,3 @@ def test_fields_of_lessons_that_are_gone_are_bounded(
     monkeypatch.setattr(learners_module, "lessons", lambda: {"pending": object()})
     learners.begin(learner, progress)
     assert {field.decode() for field in store.redis.hkeys(key)} == {"pending", "misconception:usage"}
-    assert catalogue.lesson_folders(PENDING.parent) == [PENDING]
