@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Most tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: up test test-without-browser bench fuzz load smooth pictures messages install install-dev lint types lock clean
+.PHONY: up test test-without-browser bench fuzz load workshop smooth pictures messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -60,6 +60,10 @@ fuzz: .venv/dev
 # Puts a load on the real processes and prints what it cost. PARTS: "watched idle"; OPTIONS: "--sandboxes 30".
 load: .venv/dev
 	$(BIN)/python -m tests.load $(PARTS) $(OPTIONS)
+
+# Simulates a workshop of 100 learners and prints how long people waited. OPTIONS: "--learners 30 --lesson taints".
+workshop: .venv/dev
+	$(BIN)/python -m tests.workshop $(OPTIONS)
 
 # Scrolls and zooms a large cluster's page.
 smooth: .venv/dev

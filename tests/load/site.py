@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 import aiohttp
+from yarl import URL
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
@@ -20,6 +21,13 @@ NODE_CPU, NODE_PODS = "64", "1000"
 POD_CPU = "10m"
 
 
+class Answer(NamedTuple):
+    """``location``: where a redirect leads to. Both are empty where the request failed."""
+
+    body: bytes = b""
+    location: str = ""
+
+
 class Site:
     """``errors``: what went wrong in any request or websocket."""
 
@@ -32,31 +40,44 @@ class Site:
 
     async def get(self, path: str, headers: dict[str, str] | None = None) -> bytes:
         """The body of the answer."""
-        return await self._send("GET", path, headers=headers)
+        return (await self.send("GET", path, headers=headers)).body
 
     async def create_pod(self, sandbox: str, name: str) -> None:
         """As ``kubectl create`` does."""
-        await self._send("POST", f"/s/{sandbox}/api/v1/namespaces/default/pods", json=pod(name))
+        await self.send("POST", f"/s/{sandbox}/api/v1/namespaces/default/pods", json=pod(name))
 
-    async def _send(self, method: str, path: str, **options: Any) -> bytes:
+    @property
+    def cookie_header(self) -> dict[str, str]:
+        """The header with which a websocket is opened; {} = there are no cookies."""
+        kept = self.session.cookie_jar.filter_cookies(URL(self.origin))
+        return {"Cookie": "; ".join(f"{name}={each.value}" for name, each in kept.items())} if kept else {}
+
+    async def send(self, method: str, path: str, **options: Any) -> Answer:
         try:
             async with self.session.request(method, self.origin + path, **options) as response:
                 body = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
             self.errors.append(f"{method} {path}: {type(error).__name__}: {error}")
-            return b""
+            return Answer()
         if response.status >= 400:
             self.errors.append(f"{method} {path}: {response.status} {body[:200]!r}")
-        return body
+        return Answer(body, response.headers.get("Location", ""))
+
+
+SomeSite = TypeVar("SomeSite", bound=Site)
 
 
 @asynccontextmanager
-async def opened(port: int, store: Store, connections: int = 0) -> AsyncIterator[Site]:
-    """``connections``: how many there are at most at one time; 0 for as many as are needed."""
+async def opened(
+    port: int, store: Store, connections: int = 0, kind: type[SomeSite] = Site
+) -> AsyncIterator[SomeSite]:
+    """``connections``: how many there are at most at one time; 0 for as many as are needed. Cookies are kept
+    until it is closed."""
     connector = aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEPT_ALIVE_SECONDS)
     patience = aiohttp.ClientTimeout(total=None, sock_read=PATIENCE)
-    async with aiohttp.ClientSession(connector=connector, timeout=patience) as session:
-        yield Site(port, store, session)
+    cookies = aiohttp.CookieJar(unsafe=True)  # also of an address without a name
+    async with aiohttp.ClientSession(connector=connector, timeout=patience, cookie_jar=cookies) as session:
+        yield kind(port, store, session)
 
 
 def create_sandbox(store: Store, name: str, nodes: int) -> Sandbox:

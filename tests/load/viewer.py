@@ -65,14 +65,15 @@ class Viewer:
         self._attempt = 0
         self._task: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
-        """Read the page, connect, and wait for the first frame."""
-        await self.site.get(f"/s/{self.sandbox}/")
+    async def open(self) -> bytes:
+        """Read the page, connect, and wait for the first frame. The page."""
+        page = await self.site.get(f"/s/{self.sandbox}/")
         self._task = asyncio.create_task(self._run(), name=f"viewer of {self.sandbox}")
         try:
             await asyncio.wait_for(self._whole.wait(), PATIENCE)
         except TimeoutError:
             self.site.errors.append(f"{self.sandbox}: no frame within {PATIENCE:g} s")
+        return page
 
     def count_anew(self) -> None:
         self.frames = self.bytes = 0
@@ -102,7 +103,12 @@ class Viewer:
         while True:
             try:
                 async with connect(
-                    url, origin=self.site.origin, max_size=FRAME_AT_MOST, open_timeout=PATIENCE, proxy=None
+                    url,
+                    origin=self.site.origin,
+                    additional_headers=self.site.cookie_header,
+                    max_size=FRAME_AT_MOST,
+                    open_timeout=PATIENCE,
+                    proxy=None,
                 ) as socket:
                     self._attempt = 0
                     while self.take(await socket.recv(decode=False)):
