@@ -5,6 +5,7 @@ import { expandRuns, isDetailed, makePalette, markedCodes, paintCell, readCells 
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { GridLayout } from "./grid_layout.js";
 import { Pinch } from "./pinch.js";
+import { shownStage } from "./play.js";
 
 const ZOOM_STEP = 1.25;
 const WHEEL_SPEED = 1 / 300;
@@ -31,6 +32,8 @@ export class Grid {
   #sources = { judged: null, found: null };
   #palette = null;
   #at = -1; // the index of the cell with the cursor
+  #stageTile; // marks the tile on which a step of a preemption is shown
+  #staged = -1; // the index of that tile
   #requested = 0; // the requested animation frame; 0: none
 
   constructor(box) {
@@ -40,9 +43,11 @@ export class Grid {
     this.#canvas = box.querySelector("canvas");
     this.#heads = box.querySelector(".heads");
     this.#context = this.#canvas.getContext("2d");
+    this.#stageTile = box.querySelector(".stage-tile");
     this.#listen();
     this.#registerControls();
     this.#readFrame();
+    this.#showStage();
   }
 
   #listen() {
@@ -67,6 +72,7 @@ export class Grid {
       if (!this.#box.hidden) this.#draw();
     });
     document.body.addEventListener("frame", () => this.#readFrame());
+    document.body.addEventListener("stage", () => this.#showStage());
   }
 
   #registerControls() {
@@ -89,7 +95,7 @@ export class Grid {
     const when = () => !this.#box.hidden;
     addElementKeys("#grid-cursor", Object.keys(moves), (link, { key }) => {
       this.#moveCursor(Math.max(0, Math.min(this.#cells.length - 1, moves[key]())));
-      this.#scrollToCursor();
+      this.#scrollTo(this.#at);
     });
     addClick("#grid [data-zoom]", (button) => zooms[button.dataset.zoom]());
     addShortcut(["+", "="], { control: "#grid [data-zoom=in]", when });
@@ -179,7 +185,43 @@ export class Grid {
     this.#box.classList.toggle("detailed", this.#detailed); // the legend explains what is drawn
     this.#space.style.height = `${this.#layout.height}px`;
     this.#placeHeadings();
+    this.#placeStage();
     this.#draw();
+  }
+
+  // Shows the step of a preemption on the tile of its node.
+  #showStage() {
+    if (this.#box.hidden) return;
+    const before = this.#staged;
+    this.#placeStage();
+    if (this.#staged >= 0 && this.#staged !== before) this.#scrollTo(this.#staged);
+    this.#draw();
+  }
+
+  #placeStage() {
+    const stage = shownStage();
+    this.#staged = stage ? this.#cells.findIndex(({ name }) => name === stage.node) : -1;
+    this.#stageTile.hidden = this.#staged < 0;
+    if (this.#staged < 0) return;
+    this.#placeOver(this.#stageTile, this.#staged);
+    const { x, y } = this.#layout.cornerOf(this.#staged);
+    this.#stageTile.classList.toggle("to-left", x > this.#pane.clientWidth / 2);
+    this.#stageTile.classList.toggle("to-top", y > this.#layout.height / 2);
+    const badge = this.#stageTile.firstElementChild;
+    badge.textContent = [stage.badge, stage.tally].filter(Boolean).join(" · ");
+    badge.classList.toggle("fits", Boolean(stage.fits));
+  }
+
+  // The tile of the step has the requests of the pods that are there in the step.
+  #cellAt(index) {
+    const cell = this.#cells[index];
+    const { full, cpu, memory } = index === this.#staged ? shownStage() : {};
+    return full === undefined ? cell : { ...cell, full: Number(full), cpu, memory };
+  }
+
+  #isBright(index) {
+    if (this.#staged >= 0) return index === this.#staged;
+    return this.#bright === "" || this.#bright[index] === "+";
   }
 
   // Paints at the next animation frame; several calls before it paint once.
@@ -200,14 +242,13 @@ export class Grid {
     const codes = this.#detailed ? this.#codes : this.#marked;
     for (const group of this.#layout.groups) {
       for (const index of this.#layout.indicesBetween(group, from, from + height)) {
-        const bright = this.#bright === "" || this.#bright[index] === "+";
         paintCell(
           context,
-          this.#cells[index],
+          this.#cellAt(index),
           this.#areaOf(index, from),
           this.#palette,
           codes[index] ?? ".",
-          bright,
+          this.#isBright(index),
         );
       }
     }
@@ -250,21 +291,24 @@ export class Grid {
   }
 
   #placeCursor() {
-    if (!this.#layout.groupOf(this.#at)) return;
+    if (this.#layout.groupOf(this.#at)) this.#placeOver(this.#cursor, this.#at);
+  }
+
+  #placeOver(element, index) {
     const { size, rowHeight, gap } = this.#layout;
-    const { x, y } = this.#layout.cornerOf(this.#at);
+    const { x, y } = this.#layout.cornerOf(index);
     const transform = `translate(${x}px, ${y}px)`;
-    Object.assign(this.#cursor.style, {
+    Object.assign(element.style, {
       transform,
       width: `${size - gap}px`,
       height: `${rowHeight - gap}px`,
     });
   }
 
-  #scrollToCursor() {
-    if (this.#at < 0) return;
+  #scrollTo(index) {
+    if (index < 0) return;
     const { scrollTop, clientHeight } = this.#pane;
-    const { y } = this.#layout.cornerOf(this.#at);
+    const { y } = this.#layout.cornerOf(index);
     if (y < scrollTop || y + this.#layout.rowHeight > scrollTop + clientHeight)
       this.#pane.scrollTop = y - clientHeight / 2;
   }

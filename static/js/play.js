@@ -1,11 +1,21 @@
-// Plays a preemption: the panel has the sentences, and the card of the node shows which pods are taken away and put back.
-// By buttons and by keys, or by itself. Where the card is not in sight, and without scripts, the panel lists the pods.
+// Plays a preemption: the panel has the sentences, and the card of the node shows which pods are taken away and put back; of many
+// nodes, the tile shows how many. By buttons and by keys, or by itself. Where there is no card, and without scripts, the panel
+// lists the pods.
 import { addClick, addElementKeys } from "./registry.js";
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last" };
 const STEP_MS = 2500; // time to read a step while it plays by itself
 
 let player = 0;
+let stage = null; // the data of the step that is shown, unless it is shown on a card
+
+// For the grid, which marks the tile of the node. The event "stage" says that it changed.
+export const shownStage = () => stage;
+
+function setStage(next) {
+  stage = next;
+  document.body.dispatchEvent(new CustomEvent("stage"));
+}
 
 function showScene(play, number) {
   const scenes = play.querySelectorAll(".scene");
@@ -26,7 +36,7 @@ function showOnBoard(play, scene) {
   clearBoard();
   const card = document.querySelector(`.node[data-node="${CSS.escape(scene.dataset.node)}"]`);
   play.classList.toggle("on-board", Boolean(card?.checkVisibility()));
-  if (!card?.checkVisibility()) return;
+  if (!card?.checkVisibility()) return setStage(scene.dataset);
   card.classList.add("stage");
   card.closest(".zones").classList.add("playing");
   const badge = Object.assign(document.createElement("span"), {
@@ -45,7 +55,8 @@ function showOnBoard(play, scene) {
 }
 
 function clearBoard() {
-  for (const each of document.querySelectorAll(".play-badge")) each.remove();
+  if (stage) setStage(null);
+  for (const each of document.querySelectorAll(".node .play-badge")) each.remove();
   for (const each of document.querySelectorAll(".stage, .playing")) each.classList.remove("stage", "playing");
   for (const pod of document.querySelectorAll(".pod[data-place]")) {
     pod.removeAttribute("data-place");

@@ -1,4 +1,4 @@
-"""A preemption in steps, which the page plays on the card of the nominated node.
+"""A preemption in steps, which the page plays on the card of the nominated node, or on its tile.
 
 All pods of lower priority are taken away, then put back one by one. Then the rules leave the node over among
 the candidates. Upstream: SelectVictimsOnNode and pickOneNodeForPreemption, v1.34."""
@@ -35,6 +35,15 @@ class PlayedPod(msgspec.Struct, frozen=True):
     """The step is about it."""
 
 
+class TileFigures(msgspec.Struct, frozen=True):
+    """What the node's tile shows in a step: the percentages that the pods request that are there. ``full``:
+    of the resource with the least left."""
+
+    full: int
+    cpu: int
+    memory: int
+
+
 class PlayStep(msgspec.Struct, frozen=True):
     title: str
     text: str
@@ -44,7 +53,11 @@ class PlayStep(msgspec.Struct, frozen=True):
     """Whether the preemptor fits on it with the pods that are there in this step."""
     badge: str
     """The same in words, for the card."""
+    tally: str
+    """How many pods are away, for the tile."""
     pods: list[PlayedPod]
+    tile: TileFigures | None = None
+    """Only where the nodes are tiles."""
 
 
 def play_steps(decision: Decision) -> list[PlayStep]:
@@ -114,6 +127,7 @@ def step(stage: Stage, text: str, places: dict[str, Place], now: str = "") -> Pl
         node=candidate.node,
         fits=fits,
         badge=badge,
+        tally=tally(Counter(places.values())),
         pods=[
             PlayedPod(
                 key,
@@ -128,6 +142,11 @@ def step(stage: Stage, text: str, places: dict[str, Place], now: str = "") -> Pl
             if key in pods
         ],
     )
+
+
+def tally(counts: Counter[Place]) -> str:
+    texts: dict[Place, str] = {"removed": gettext("removed: %(n)s"), "victim": gettext("victims: %(n)s")}
+    return " · ".join(text % {"n": counts[place]} for place, text in texts.items() if counts[place])
 
 
 def words(place: Place) -> str:

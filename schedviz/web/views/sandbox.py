@@ -16,6 +16,7 @@ from schedviz.web.presenters.details import events_of_pod
 from schedviz.web.presenters.later import later_turn
 from schedviz.web.presenters.load import ranks
 from schedviz.web.presenters.parts import swap, trusted
+from schedviz.web.presenters.play_tiles import with_tiles
 from schedviz.web.presenters.why import present_why
 from schedviz.web.screens import address
 from schedviz.web.views.page import (
@@ -108,7 +109,7 @@ def cycle_panel(
         "subject": gettext("Scheduling cycle %(n)s") % {"n": decision.cycle},
         "pinned": True,
         "arithmetic": arithmetic(decision, request.GET.get("plugin", ""), node),
-        "scenes": play.play_steps(decision),
+        "scenes": with_tiles(play.play_steps(decision), source),
         "later": later_turn(decision, events_of_pod(present, decision.pod), present.decision),
         "open": "play" in request.GET,
         "why": present_why(decision, request.GET.get("other", "")) if asks_why else None,
