@@ -1,11 +1,12 @@
 // The dense grid: draws many nodes on one canvas, from the compact data in <pre class="cells"> of the frames. Only the visible
 // cells are painted. One link is placed over the cell under the pointer or the keyboard's cursor and handles hover, focus and
 // clicks. The table of nodes is the accessible alternative.
-import { expandRuns, isDetailed, makePalette, markedCodes, paintCell, readCells } from "./cells.js";
+import { isDetailed, makePalette, paintCell } from "./cells.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
+import { GridData } from "./grid_data.js";
 import { GridLayout } from "./grid_layout.js";
 import { Pinch } from "./pinch.js";
-import { shownStage } from "./play.js";
+import { StageTile } from "./stage_tile.js";
 
 const ZOOM_STEP = 1.25;
 const WHEEL_SPEED = 1 / 300;
@@ -21,19 +22,12 @@ export class Grid {
   #tip = document.getElementById("grid-tip");
   #main = document.getElementById("main");
   #layout = new GridLayout();
-  #chunks = new Map(); // a chunk's id -> { element, cells }
+  #data = new GridData();
   #shown = null; // the element #nodes that is drawn
-  #cells = []; // of all groups, in the order of the page
-  #codes = ""; // the verdict of the shown cycle on each cell
-  #marked = ""; // the verdicts that small cells show
   #detailed = false; // whether cells show pods, and every verdict
-  #words = {}; // what each code means
-  #bright = ""; // whether each cell matches the filter; "": there is no filter
-  #sources = { judged: null, found: null };
   #palette = null;
   #at = -1; // the index of the cell with the cursor
-  #stageTile; // marks the tile on which a step of a preemption is shown
-  #staged = -1; // the index of that tile
+  #stage;
   #requested = 0; // the requested animation frame; 0: none
 
   constructor(box) {
@@ -43,7 +37,7 @@ export class Grid {
     this.#canvas = box.querySelector("canvas");
     this.#heads = box.querySelector(".heads");
     this.#context = this.#canvas.getContext("2d");
-    this.#stageTile = box.querySelector(".stage-tile");
+    this.#stage = new StageTile(box.querySelector(".stage-tile"), this.#layout);
     this.#listen();
     this.#registerControls();
     this.#readFrame();
@@ -82,7 +76,7 @@ export class Grid {
       ArrowDown: () => this.#layout.nextRow(this.#at, 1),
       ArrowUp: () => this.#layout.nextRow(this.#at, -1),
       Home: () => 0,
-      End: () => this.#cells.length - 1,
+      End: () => this.#data.cells.length - 1,
     };
     const zooms = {
       in: () => this.#zoom(ZOOM_STEP),
@@ -94,7 +88,7 @@ export class Grid {
     };
     const when = () => !this.#box.hidden;
     addElementKeys("#grid-cursor", Object.keys(moves), (link, { key }) => {
-      this.#moveCursor(Math.max(0, Math.min(this.#cells.length - 1, moves[key]())));
+      this.#moveCursor(Math.max(0, Math.min(this.#data.cells.length - 1, moves[key]())));
       this.#scrollTo(this.#at);
     });
     addClick("#grid [data-zoom]", (button) => zooms[button.dataset.zoom]());
@@ -103,16 +97,16 @@ export class Grid {
     addShortcut("0", { control: "#grid [data-zoom=fit]", when });
   }
 
-  // Reads the latest frame. Chunks that are the same elements as before are not parsed again.
+  // Reads the latest frame.
   #readFrame() {
     const shown = document.getElementById("nodes");
     const dense = shown.classList.contains("dense");
     const appeared = dense && this.#box.hidden;
     this.#box.hidden = !dense;
     if (!dense) return;
-    const parsed = this.#parseChunks(shown);
-    if (appeared || parsed || shown !== this.#shown) this.#collectGroups(shown);
-    const judged = this.#readVerdicts();
+    const parsed = this.#data.parseChunks(shown);
+    if (appeared || parsed || shown !== this.#shown) this.#layout.setGroups(this.#data.collectCells(shown));
+    const judged = this.#data.readVerdicts();
     if (appeared || shown !== this.#shown) {
       this.#shown = shown;
       this.#arrange();
@@ -121,46 +115,6 @@ export class Grid {
     }
     this.#updateHeadings(shown);
     if (this.#at >= 0) this.#describe();
-  }
-
-  // Returns whether there were new chunks.
-  #parseChunks(shown) {
-    let parsed = false;
-    for (const element of shown.querySelectorAll("pre.cells")) {
-      if (this.#chunks.get(element.id)?.element === element) continue;
-      this.#chunks.set(element.id, { element, cells: readCells(element.textContent) });
-      parsed = true;
-    }
-    return parsed;
-  }
-
-  #collectGroups(shown) {
-    const current = new Set();
-    this.#cells = [];
-    const counts = [...shown.querySelectorAll(".zone")].map((zone) => {
-      const before = this.#cells.length;
-      for (const { id } of zone.querySelectorAll("pre.cells")) {
-        current.add(id);
-        this.#cells.push(...this.#chunks.get(id).cells);
-      }
-      return this.#cells.length - before;
-    });
-    this.#layout.setGroups(counts);
-    for (const id of this.#chunks.keys()) if (!current.has(id)) this.#chunks.delete(id);
-  }
-
-  // Reads the verdicts of the shown cycle and the matches of the filter; returns whether they are new.
-  #readVerdicts() {
-    const judged = document.getElementById("judged");
-    const found = document.getElementById("found");
-    if (judged === this.#sources.judged && found === this.#sources.found) return false;
-    this.#sources = { judged, found };
-    const verdicts = JSON.parse(judged?.textContent || "{}");
-    this.#codes = expandRuns(verdicts.codes ?? "");
-    this.#marked = markedCodes(this.#codes);
-    this.#words = verdicts.words ?? {};
-    this.#bright = expandRuns(JSON.parse(found?.dataset.bright || "{}").cells ?? "");
-    return true;
   }
 
   #updateHeadings(shown) {
@@ -192,36 +146,18 @@ export class Grid {
   // Shows the step of a preemption on the tile of its node.
   #showStage() {
     if (this.#box.hidden) return;
-    const before = this.#staged;
+    const before = this.#stage.index;
     this.#placeStage();
-    if (this.#staged >= 0 && this.#staged !== before) this.#scrollTo(this.#staged);
+    if (this.#stage.index !== before) this.#scrollTo(this.#stage.index);
     this.#draw();
   }
 
   #placeStage() {
-    const stage = shownStage();
-    this.#staged = stage ? this.#cells.findIndex(({ name }) => name === stage.node) : -1;
-    this.#stageTile.hidden = this.#staged < 0;
-    if (this.#staged < 0) return;
-    this.#placeOver(this.#stageTile, this.#staged);
-    const { x, y } = this.#layout.cornerOf(this.#staged);
-    this.#stageTile.classList.toggle("to-left", x > this.#pane.clientWidth / 2);
-    this.#stageTile.classList.toggle("to-top", y > this.#layout.height / 2);
-    const badge = this.#stageTile.firstElementChild;
-    badge.textContent = [stage.badge, stage.tally].filter(Boolean).join(" · ");
-    badge.classList.toggle("fits", Boolean(stage.fits));
-  }
-
-  // The tile of the step has the requests of the pods that are there in the step.
-  #cellAt(index) {
-    const cell = this.#cells[index];
-    const { full, cpu, memory } = index === this.#staged ? shownStage() : {};
-    return full === undefined ? cell : { ...cell, full: Number(full), cpu, memory };
+    this.#stage.place(this.#data.cells, this.#pane.clientWidth);
   }
 
   #isBright(index) {
-    if (this.#staged >= 0) return index === this.#staged;
-    return this.#bright === "" || this.#bright[index] === "+";
+    return this.#stage.index >= 0 ? index === this.#stage.index : this.#data.matches(index);
   }
 
   // Paints at the next animation frame; several calls before it paint once.
@@ -239,15 +175,14 @@ export class Grid {
     this.#palette ??= makePalette(context);
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     context.clearRect(0, 0, width, height);
-    const codes = this.#detailed ? this.#codes : this.#marked;
     for (const group of this.#layout.groups) {
       for (const index of this.#layout.indicesBetween(group, from, from + height)) {
         paintCell(
           context,
-          this.#cellAt(index),
+          this.#stage.withStep(this.#data.cells[index], index),
           this.#areaOf(index, from),
           this.#palette,
-          codes[index] ?? ".",
+          this.#data.codeOf(index, this.#detailed),
           this.#isBright(index),
         );
       }
@@ -283,26 +218,15 @@ export class Grid {
   }
 
   #moveCursor(index) {
-    if (index < 0 || index >= this.#cells.length || index === this.#at) return;
+    if (index < 0 || index >= this.#data.cells.length || index === this.#at) return;
     this.#at = index;
-    this.#cursor.setAttribute("href", `${this.#main.dataset.here}nodes/${this.#cells[index].name}/`);
+    this.#cursor.setAttribute("href", `${this.#main.dataset.here}nodes/${this.#data.cells[index].name}/`);
     this.#placeCursor();
     this.#describe();
   }
 
   #placeCursor() {
-    if (this.#layout.groupOf(this.#at)) this.#placeOver(this.#cursor, this.#at);
-  }
-
-  #placeOver(element, index) {
-    const { size, rowHeight, gap } = this.#layout;
-    const { x, y } = this.#layout.cornerOf(index);
-    const transform = `translate(${x}px, ${y}px)`;
-    Object.assign(element.style, {
-      transform,
-      width: `${size - gap}px`,
-      height: `${rowHeight - gap}px`,
-    });
+    if (this.#layout.groupOf(this.#at)) this.#layout.placeOver(this.#cursor, this.#at);
   }
 
   #scrollTo(index) {
@@ -315,7 +239,7 @@ export class Grid {
 
   // Sets the tooltip and the label of the link to the text for the cell with the cursor.
   #describe() {
-    const cell = this.#cells[this.#at];
+    const cell = this.#data.cells[this.#at];
     if (!cell) {
       this.#at = -1;
       return;
@@ -329,7 +253,7 @@ export class Grid {
       cell.marks.includes("x") && going,
       cell.marks.includes("c") && cordoned,
       cell.words,
-      this.#words[this.#codes[this.#at]],
+      this.#data.wordsOf(this.#at),
     ];
     const text = `${cell.name}: ${facts.filter(Boolean).join("; ")}`;
     if (this.#tip.textContent !== text) this.#tip.textContent = text;
@@ -346,7 +270,7 @@ export class Grid {
   // Zooms so that the cell with the cursor, or the first visible one, is then at this height of the pane.
   #zoom(factor, offset = this.#pane.clientHeight / 2) {
     const firstVisible = Math.floor(
-      (this.#cells.length * this.#pane.scrollTop) / (this.#space.clientHeight || 1),
+      (this.#data.cells.length * this.#pane.scrollTop) / (this.#space.clientHeight || 1),
     );
     const anchor = this.#at >= 0 ? this.#at : firstVisible;
     this.#layout.scale(factor);

@@ -76,6 +76,16 @@ export class GridLayout {
     return { x: PAD + (place % this.#columns) * this.size, y: group.top + HEADING + row * this.rowHeight };
   }
 
+  // Places an element of the drawing over a cell.
+  placeOver(element, index) {
+    const { x, y } = this.cornerOf(index);
+    Object.assign(element.style, {
+      transform: `translate(${x}px, ${y}px)`,
+      width: `${this.size - this.gap}px`,
+      height: `${this.rowHeight - this.gap}px`,
+    });
+  }
+
   groupOf(index) {
     return this.groups.find((group) => index < group.first + group.count);
   }

@@ -68,10 +68,16 @@ def test_the_tile_of_the_node_is_marked_and_changes_with_each_step(screen: Page,
     assert light[0] > light[1] > light[2] == light[3], "each pod that is put back makes it darker"
     screen.keyboard.press("Home")
     expect(badge).to_have_text("it fits · removed: 3")
+    screen.keyboard.press("End")
+    expect(play.get_by_role("button", name="Next")).to_have_attribute("aria-disabled", "true")
+    expect(badge).to_have_text("it fits · victims: 1")
     screen.reload()
     expect(badge).to_have_text("it fits · removed: 3")
+    expect(tile).to_be_in_viewport(ratio=1)
     screen.keyboard.press("Escape")
     expect(tile).not_to_be_visible()
+    expect(screen.locator("#past")).not_to_be_visible()
+    expect(screen.locator("#connection")).to_have_text("live")
 
     # So large that not all nodes are in sight: the tile is scrolled into it.
     for _ in range(7):
