@@ -71,6 +71,8 @@ class Suggestion(msgspec.Struct, frozen=True):
     rivals: list[str] = []
     """Other pending pods that fit the same node with this change, and may take the room first. Only for
     changes of other objects than the pod; see :mod:`simulator.what_if.rivals`."""
+    rivals_partial: bool = False
+    """Not all pending pods were tried, so there may be more rivals."""
 
 
 class Obstacle(msgspec.Struct, frozen=True):

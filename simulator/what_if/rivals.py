@@ -29,9 +29,15 @@ def with_rivals(
     ``pods``: the pods that may be rivals; those with a node, those that are being deleted and the
     situation's own are left out here.
     """
-    groups = _groups_by_spec(situation.pod, pods)
+    alike = _group_by_spec(situation.pod, pods)
+    # To parse the pods takes longer than all else here.
+    groups = [
+        _Group(Pod.parse(group[0]), [_key(each) for each in group])
+        for group in islice(alike.values(), SPECS_AT_MOST)
+    ]
+    partial = len(alike) > SPECS_AT_MOST
     return [
-        msgspec.structs.replace(each, rivals=_rivals(situation, each, groups))
+        msgspec.structs.replace(each, rivals=_rivals(situation, each, groups), rivals_partial=partial)
         if each.kind in ROOM_KINDS and each.outcome.kind == "bound"
         else each
         for each in suggestions
@@ -49,8 +55,8 @@ class _Group(NamedTuple):
     keys: list[str]
 
 
-def _groups_by_spec(own: Pod, pods: Sequence[Manifest]) -> list[_Group]:
-    """The pending pods in groups. One pod of each is parsed: that takes longer than all else here."""
+def _group_by_spec(own: Pod, pods: Sequence[Manifest]) -> dict[bytes, list[Manifest]]:
+    """What the filter plugins read of a pending pod -> the pods of which they read it."""
     groups: dict[bytes, list[Manifest]] = {}
     for manifest in pods:
         metadata, spec = manifest["metadata"], manifest["spec"]
@@ -59,10 +65,7 @@ def _groups_by_spec(own: Pod, pods: Sequence[Manifest]) -> list[_Group]:
         nominated = (manifest.get("status") or {}).get("nominatedNodeName")
         read = (metadata.get("namespace"), labels_of(manifest), spec, nominated)
         groups.setdefault(msgspec.json.encode(read), []).append(manifest)
-    return [
-        _Group(Pod.parse(alike[0]), [_key(each) for each in alike])
-        for alike in islice(groups.values(), SPECS_AT_MOST)
-    ]
+    return groups
 
 
 def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[_Group]) -> list[str]:

@@ -8,7 +8,7 @@ from simulator.scheduler.attempt_record import record
 from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.comparison import compare_nodes, rank_nodes
 from simulator.what_if.eviction import explain_eviction, find_preventions
-from simulator.what_if.rivals import with_rivals
+from simulator.what_if.rivals import SPECS_AT_MOST, with_rivals
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 from tests.simulator.questions import FRAMEWORKS, Objects, node, of, pod
@@ -39,6 +39,22 @@ def test_the_other_pods_that_fit_the_same_node_are_rivals() -> None:
     }
     assert situation.pod is own
     assert situation.outcome() == answer.now, "the situation is as it was"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_rivals_are_partial_if_there_are_more_specs_than_are_tried(more: int) -> None:
+    """Each pod is there twice: pods with the same spec count once."""
+    low = pod("low", "3", nodeName="n1")
+    situation = Situation.read(of([node("n1"), low]), pod("web", "2"), FRAMEWORKS)
+    *_, answer = search(situation)
+    assert isinstance(answer, WhatIfAnswer)
+    pending = [pod(f"{name}-{cpu}", f"{cpu}m") for cpu in range(1, SPECS_AT_MOST + more + 1) for name in "ab"]
+    found = {
+        each.kind: (len(each.rivals), each.rivals_partial)
+        for each in with_rivals(situation, answer.suggestions, pending)
+    }
+    assert found["delete-pod"] == (2 * SPECS_AT_MOST, bool(more))
+    assert found["request"] == (0, False)
 
 
 def test_two_nodes_are_set_side_by_side_by_what_each_plugin_gave_them() -> None:

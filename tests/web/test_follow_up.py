@@ -28,6 +28,15 @@ DELETION = Suggestion(
     rivals=["default/a"],
 )
 APPLIED = Applied(DELETION, t=START, seq=5)
+QUEUE = {
+    entry.pod: entry
+    for entry in (
+        lane("web", "unschedulable", queued=START + 5),
+        lane("first", "backoffQ", priority=9, queued=START + 9),
+        lane("early", "activeQ", queued=START + 1),
+        lane("late", "unschedulable", queued=START + 7),
+    )
+}
 LACKS_CPU = Unschedulable(
     t=START + 2_000_000,
     cycle=7,
@@ -114,13 +123,27 @@ def test_a_nominated_pod_waits_until_another_took_its_room() -> None:
     ],
 )
 def test_rivals_are_counted_in_the_order_in_which_they_are_popped(rivals: list[str], sentence: str) -> None:
-    entries = [
-        lane("web", "unschedulable", queued=START + 5),
-        lane("first", "backoffQ", priority=9, queued=START + 9),
-        lane("early", "activeQ", queued=START + 1),
-        lane("late", "unschedulable", queued=START + 7),
-    ]
-    assert rivals_sentence(rivals, {entry.pod: entry for entry in entries}, KEY) == sentence
+    assert rivals_sentence(rivals, QUEUE, KEY) == sentence
+
+
+@pytest.mark.parametrize(
+    ("rivals", "sentence"),
+    [
+        (["default/gone"], ""),
+        (["default/late"], "At least 1 other pod waits for the same resources."),
+        (
+            ["default/early", "default/first", "default/late"],
+            (
+                "At least 3 other pods wait for the same resources. "
+                "Popped before it: at least 2, among them first, early."
+            ),
+        ),
+    ],
+)
+def test_rivals_are_a_lower_bound_if_not_all_pending_pods_were_tried(
+    rivals: list[str], sentence: str
+) -> None:
+    assert rivals_sentence(rivals, QUEUE, KEY, partial=True) == sentence
 
 
 def test_the_applied_suggestions_of_a_sandbox_are_kept_by_pod_and_bounded(store: Store) -> None:

@@ -11,11 +11,13 @@ from . import format as fmt
 from .queue_order import sort_key
 
 
-def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: str) -> str:
+def rivals_sentence(
+    rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: str, *, partial: bool = False
+) -> str:
     """How many other pods wait for the same room, and which of them are popped before the pod; "" if none
     waits.
 
-    rivals: pods that fit the same node, as the search found them.
+    rivals: pods that fit the same node, as the search found them; partial: there may be more of them.
     """
     own = lanes.get(pod)
     others = [lanes[rival] for rival in rivals if rival in lanes]
@@ -23,7 +25,9 @@ def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: 
         return ""
     first = sorted((entry for entry in others if _order(entry) < _order(own)), key=_order)
     values = {"n": len(others), "m": len(first), "pods": fmt.first_pods([entry.pod for entry in first])}
-    if not first:
+    if partial:
+        text = _partial_text(len(others), len(first))
+    elif not first:
         text = ngettext(
             "%(n)s other pod waits for the same resources and is popped after it.",
             "%(n)s other pods wait for the same resources and are popped after it.",
@@ -40,6 +44,22 @@ def rivals_sentence(rivals: Sequence[str], lanes: Mapping[str, LaneEntry], pod: 
             "%(n)s other pods wait for the same resources. %(m)s of them are popped before it: %(pods)s."
         )
     return text % values
+
+
+def _partial_text(others: int, first: int) -> str:
+    if not first:
+        return ngettext(
+            "At least %(n)s other pod waits for the same resources.",
+            "At least %(n)s other pods wait for the same resources.",
+            others,
+        )
+    return ngettext(
+        "At least %(n)s other pod waits for the same resources. Popped before it: at least %(m)s, among them "
+        "%(pods)s.",
+        "At least %(n)s other pods wait for the same resources. Popped before it: at least %(m)s, among them "
+        "%(pods)s.",
+        others,
+    )
 
 
 def _order(entry: LaneEntry) -> tuple[object, ...]:

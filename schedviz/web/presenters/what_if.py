@@ -117,7 +117,7 @@ def present_what_if(question: Question, base: str, lanes: Mapping[str, LaneEntry
                 suggestion,
                 base,
                 answer.owner if answer else "",
-                rivals_sentence(suggestion.rivals, lanes, question.pod),
+                rivals_sentence(suggestion.rivals, lanes, question.pod, partial=suggestion.rivals_partial),
             )
             for number, suggestion in enumerate(question.suggestions)
         ],
