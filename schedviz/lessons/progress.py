@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from schedviz.lessons.lesson import Par
+
 STUCK_SECONDS: Final = 120.0
 """A learner who has made no progress for so long is stuck."""
 STUCK_FAILURES: Final = 3
@@ -48,6 +50,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """When a step was reached, a check passed or a guess made."""
     finished: float = 0.0
     """0 = not finished."""
+    best: Par | None = None
+    """The best result with which the learner has finished a level; None = there is none yet."""
 
     def is_stuck(self, now: float) -> bool:
         if self.finished:

@@ -23,3 +23,13 @@ def reaches_par(result: Result, par: Par) -> bool:
     """Whether a result is as good as the best known one, or better."""
     pairs = ((result.victims, par.victims), (result.nodes, par.nodes), (result.edits, par.edits))
     return all(best is None or found <= best for found, best in pairs)
+
+
+def keep_best(best: Par | None, result: Result, par: Par) -> Par:
+    """The better one of two results in what the par counts: that with fewer victims, then with fewer nodes,
+    then with fewer edits."""
+    counted = [field for field in par.__struct_fields__ if getattr(par, field) is not None]
+    found = Par(**{field: getattr(result, field) for field in counted})
+    if best is None:
+        return found
+    return min(best, found, key=lambda each: [getattr(each, field) for field in counted])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from django.http import HttpRequest
 from django.urls import reverse
+from msgspec.structs import replace
 
 from schedviz.cache import Present
 from schedviz.lessons.catalogue import lesson_in, lessons
@@ -12,7 +13,7 @@ from schedviz.lessons.evaluate import begin, evaluate
 from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.progress import Progress
-from schedviz.lessons.result import result_of
+from schedviz.lessons.result import keep_best, result_of
 from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
 from schedviz.rooms.access import find_visitor
@@ -22,7 +23,8 @@ from schedviz.store import NoSandbox, Sandbox, Store
 from schedviz.store.default import default_store
 from schedviz.web.learner import known_learner
 from schedviz.web.presenters.lesson_list import numbers
-from schedviz.web.presenters.lesson_panel import LessonPanel, link_to, present_lesson, present_results
+from schedviz.web.presenters.lesson_panel import LessonPanel, link_to, present_lesson
+from schedviz.web.presenters.lesson_result import present_results
 
 Current = Present | Sandbox
 
@@ -33,6 +35,11 @@ class Visit(NamedTuple):
     progress: Progress
     room: tuple[str, int] | None
     """The code of the room and the learner's number in it; None = the learner is in no room."""
+
+    @property
+    def owns_sandbox(self) -> bool:
+        """Whether the sandbox is the learner's alone. Others use it, too, in a room that shares one."""
+        return self.room is None or room_of(self.progress.sandbox) == self.room
 
 
 def find_visit(request: HttpRequest, source: Current) -> Visit | None:
@@ -76,7 +83,10 @@ def begin_lesson(store: Store, lesson: Lesson, learner: str) -> str:
     """Create the learner's sandbox of a lesson, and begin with the first step; an existing one is deleted.
     Returns its name. Raises StatusError."""
     meta = start_own_lesson(store, lesson, learner).meta()
-    Learners(store.redis).begin(learner, begin(lesson, meta.name, meta.created, store.wall()))
+    learners = Learners(store.redis)
+    before = learners.progress(learner, lesson.name)
+    begun = begin(lesson, meta.name, meta.created, store.wall())
+    learners.begin(learner, replace(begun, best=before.best if before else None))
     return meta.name
 
 
@@ -84,6 +94,8 @@ def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
     """Evaluate the step on the present state, store what has changed, and present the panel."""
     situation = situation_of(source, visit.progress)
     after = evaluate(visit.lesson, visit.progress, situation, default_store().wall())
+    if visit.lesson.par and after.finished and not visit.progress.finished:
+        after = replace(after, best=keep_best(after.best, result_of(situation), visit.lesson.par))
     learners = Learners(default_store().redis)
     if learners.store(visit.learner, visit.lesson, visit.progress, after):
         visit = visit._replace(progress=after)
@@ -107,11 +119,11 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
         number=places[lesson.name],
         up=reverse("room-me", args=[room[0]]) if room else reverse("lessons"),
         in_room=room is not None,
-        can_undo=False,
-        can_reset=room is None or room_of(source.name) == room,
+        can_undo=visit.owns_sandbox and situation.edits > 0,
+        can_reset=visit.owns_sandbox,
         # In a room the teacher says what comes next.
         following=link_to(following, places[following.name]) if following and not room else None,
         offered=link_to(offered, places[offered.name]) if offered and not room else None,
-        results=present_results(lesson.par, result_of(situation)) if lesson.par else (),
+        results=present_results(lesson.par, result_of(situation)),
         share=reverse("moment", args=[source.name, source.trace_head()]) if shared else "",
     )

@@ -105,7 +105,13 @@ def test_a_learner_goes_from_the_home_page_through_a_lesson(learner: Page) -> No
     page.get_by_role("button", name="Resume").click()
     expect(page.locator("#lesson-hint")).to_contain_text("it requests too little")
 
-    # The solution does it right.
+    # Undo takes it back: the pod is gone, what was done stays done. The solution does it right.
+    page.locator("#lesson-undo").click()
+    expect(page.locator(".node .pod")).to_have_count(0)
+    wait_for_lesson(page)
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(page.locator("#lesson-undo")).to_have_count(0)
+    expect(goal(page, "created")).to_have_text("done")
     page.locator("#lesson-solution summary").click()
     page.get_by_role("button", name="Carry it out").click()
     expect(goal(page, "pending")).to_have_text("done")

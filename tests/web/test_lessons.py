@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from schedviz.api import write
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import begin
+from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.start import is_own_sandbox
 from schedviz.store import Store
@@ -19,6 +20,7 @@ from schedviz.web.presenters.lesson_list import numbers, present_lessons
 NAME = "pending"
 """The lesson of tests/lessons/folders: it is a level, and in English only."""
 HTMX = {"HX-Request": "true"}
+POD = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "c", "image": "app:1"}]}}
 
 
 @pytest.fixture
@@ -179,6 +181,47 @@ def test_starting_over_begins_with_the_first_step_in_a_new_cluster(client: Clien
     panel(client, path, step="look", do="next")
     assert start(client, again="1") == path
     assert "step 1 of 4" in client.get(path).content.decode()
+
+
+def test_undo_takes_back_the_last_edit(client: Client, store: Store) -> None:
+    path = start(client)
+    assert 'id="lesson-undo"' not in client.get(path).content.decode()
+    sandbox = store.sandbox(path.split("/")[2])
+    write.delete(sandbox, "pods", "default/batch")
+    assert 'id="lesson-undo"' in client.get(path).content.decode()
+    panel(client, path, step="look", do="next")
+    response = client.post(f"{path}lesson/", {"step": "predict", "do": "undo"}, headers=HTMX)
+    assert response.headers["HX-Refresh"] == "true"
+    assert store.sandbox(sandbox.name).get("pods", "default/batch")
+    assert "step 2 of 4" in client.get(path).content.decode(), "the progress stays"
+
+
+def test_a_level_keeps_the_best_result(client: Client, store: Store) -> None:
+    assert "pods evicted" in row(client)
+    known = Learners(store.redis)
+    path = start(client)
+    identifier = client.cookies["learner"].value
+    for made, kept in ((3, 3), (1, 1), (2, 1)):
+        sandbox = store.sandbox(path.split("/")[2])
+        for number in range(made):
+            write.create(sandbox, [{**POD, "metadata": {"name": f"p-{number}"}}])
+        last = len(lesson().steps) - 1
+        passed = frozenset(f"preempt/{check.id}" for check in lesson().steps[last].checks)
+        known.update(identifier, lesson(), lambda each: replace(each, step=last, passed=passed))  # noqa: B023
+        page = client.get(path).content.decode()
+        assert "Link to your solution" in page
+        assert f"changed objects: {kept} (par 2)" in re.sub(r"\s+", " ", row(client)).replace(": ", ": ")
+        start(client, again="1")
+
+
+def test_after_three_answers_with_one_misconception_its_lesson_is_offered(client: Client) -> None:
+    for _ in range(3):
+        path = start(client, again="1")
+        assert 'id="lesson-offer"' not in client.get(path).content.decode()
+        panel(client, path, step="look", do="next")
+        html = panel(client, path, step="predict", do="guess", pick="fits")
+    assert 'id="lesson-offer"' in html
+    assert 'action="/lessons/requests-not-usage/"' in html
 
 
 def test_the_handout_has_the_steps_and_apart_from_them_the_answers(client: Client) -> None:

@@ -6,8 +6,10 @@ from typing import Literal
 import msgspec
 from django.utils.translation import get_language
 
-from schedviz.lessons.lesson import Lesson, Par
+from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.progress import Progress
+
+from .lesson_result import ResultView, present_results
 
 State = Literal["new", "begun", "done"]
 
@@ -23,7 +25,8 @@ class LessonRow(msgspec.Struct, frozen=True):
     at: int
     """The number of the step, from 1, of a lesson that was begun."""
     steps: int
-    par: Par | None
+    results: list[ResultView]
+    """The best results of a level."""
     progressed: float
     """0 = never."""
 
@@ -90,6 +93,6 @@ def _row(lesson: Lesson, number: int, progress: Progress | None, sandboxes: Coll
         state=state,
         at=progress.step + 1 if progress else 0,
         steps=len(lesson.steps),
-        par=lesson.par,
+        results=present_results(lesson.par, progress.best if progress else None),
         progressed=progress.progressed if progress else 0,
     )

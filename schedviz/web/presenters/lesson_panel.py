@@ -9,9 +9,10 @@ import msgspec
 from django.utils.translation import get_language, gettext
 
 from schedviz.lessons.evaluate import is_step_complete
-from schedviz.lessons.lesson import Lesson, LessonText, Par, Part, Step, StepText
+from schedviz.lessons.lesson import Lesson, LessonText, Part, Step, StepText
 from schedviz.lessons.progress import Guess, Progress
-from schedviz.lessons.result import Result
+
+from .lesson_result import ResultView
 
 Place = Literal["done", "here", "later"]
 
@@ -22,6 +23,7 @@ class LessonLink(msgspec.Struct, frozen=True):
     name: str
     title: str
     number: int
+    level: bool
 
 
 class ChoiceView(msgspec.Struct, frozen=True):
@@ -53,18 +55,6 @@ class HighlightView(msgspec.Struct, frozen=True):
     name: str
     """Of the pod or the node; "" for a part."""
     label: str
-
-
-class ResultView(msgspec.Struct, frozen=True):
-    """One number of a level's result, beside the best known one."""
-
-    title: str
-    value: int
-    par: int
-
-    @property
-    def reached(self) -> bool:
-        return self.value <= self.par
 
 
 class LessonPanel(msgspec.Struct, frozen=True):
@@ -220,16 +210,6 @@ def present_highlight(text: str) -> HighlightView:
     return HighlightView(kind, name, gettext("Use this") if used else gettext("Look here"))
 
 
-def present_results(par: Par, result: Result) -> list[ResultView]:
-    """What the par of a level counts."""
-    found = [
-        (gettext("pods evicted"), par.victims, result.victims),
-        (gettext("nodes with pods"), par.nodes, result.nodes),
-        (gettext("changed objects"), par.edits, result.edits),
-    ]
-    return [ResultView(title, value, best) for title, best, value in found if best is not None]
-
-
 def link_to(lesson: Lesson, number: int) -> LessonLink:
     words: LessonText = lesson.text(get_language() or "en")
-    return LessonLink(lesson.name, words.title, number)
+    return LessonLink(lesson.name, words.title, number, lesson.par is not None)

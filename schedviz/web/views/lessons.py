@@ -14,7 +14,7 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.lessons.play import play_actions
 from schedviz.lessons.progress import Progress
-from schedviz.rooms.room import room_of
+from schedviz.lessons.undo import undo
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 from schedviz.store.default import default_store
@@ -96,7 +96,10 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     if step != lesson.steps[visit.progress.step].id:
         return False
     if do == "reset":
-        restart(store, visit, source)
+        restart(store, visit)
+        return True
+    if do == "undo" and visit.owns_sandbox:
+        undo(store, source.sandbox)
         return True
     if do == "solution":
         play_actions(source.sandbox, lesson.steps[visit.progress.step].solution)
@@ -119,11 +122,11 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     return False
 
 
-def restart(store: Store, visit: Visit, source: Current) -> None:
+def restart(store: Store, visit: Visit) -> None:
     """Begin the lesson anew, in a new cluster. A cluster that a room shares stays. Raises StatusError."""
     if visit.room is None:
         begin_lesson(store, visit.lesson, visit.learner)
-    elif visit.room == room_of(source.name):
+    elif visit.owns_sandbox:
         start_sandbox(store, Rooms(store).find(visit.room[0]), visit.room[1], visit.lesson.name)
 
 
