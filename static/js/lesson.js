@@ -91,10 +91,28 @@ function ask() {
   htmx.trigger(section, "ask");
 }
 
+// Most goals are reached while time runs: the panel follows the frames sooner than other panels do, which wait for "news".
+// It is asked for at once after the first of several frames, and again after the last one.
+const ASK_MS = 300; // at least, between two of them
+let askTimer = 0;
+let frameWaits = false;
+
+function askAfterFrame() {
+  frameWaits = askTimer !== 0;
+  if (askTimer) return;
+  ask();
+  askTimer = setTimeout(() => {
+    askTimer = 0;
+    if (frameWaits) askAfterFrame();
+  }, ASK_MS);
+}
+
 if (section) {
-  document.body.addEventListener("news", ask);
   document.body.addEventListener("schedviz:done", ask);
-  document.body.addEventListener("frame", () => mark());
+  document.body.addEventListener("frame", () => {
+    mark();
+    askAfterFrame();
+  });
   section.addEventListener("htmx:beforeSwap", keep);
   section.addEventListener("htmx:afterSwap", restore);
   showParts();

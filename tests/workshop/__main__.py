@@ -57,12 +57,13 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="schedviz-workshop-") as directory,
         running(Path(directory), REDIS_PORT, PASSWORD, workers=options.workers) as stack,
     ):
-        table = uvloop.run(measured(stack, options))
-    report.tables.append(table)
-    print(text(table, before.tables[0] if before else None))
-    if options.json:
-        report.write(options.json)
-    return 1 if table.faults else 0
+        for _ in range(options.rounds):
+            table = uvloop.run(measured(stack, options))
+            report.tables.append(table)
+            print(text(table, before.tables[0] if before else None), flush=True)
+            if options.json:
+                report.write(options.json)
+    return 1 if any(table.faults for table in report.tables) else 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tests.load.site import PATIENCE
 from tests.load.viewer import Viewer
 from tests.workshop.options import Options
 from tests.workshop.panel import Panel
-from tests.workshop.teacher import Teacher
+from tests.workshop.teacher import Expected, Row, Teacher
 from tests.workshop.visitor import Fields, Visitor
 
 RUNNING: Final = b'<div id="transport" class="buttons running"'
@@ -88,7 +88,7 @@ class Learner:
         self._panel = Panel(self._site, sandbox, page)
         self._panel_opened = True
         self._note("join to the whole page", since)
-        self._teacher.expect(self.number, since, lambda row: row.step >= 1, "the arrival")
+        self._expect(since, lambda row: row.step >= 1, "the arrival")
 
     async def _do_step(self, step: Step) -> None:
         if step.question:
@@ -115,12 +115,11 @@ class Learner:
                 self.faults.append(f"{self.name}: {step.id}/{check.id} was not reached")
                 continue
             since, shown = found
-            self.waits.setdefault("frame with the effect to goal", []).append(shown - since)
+            self.waits.setdefault("frame to goal in the panel", []).append(shown - since)
             self._passed += 1
             passed = self._passed
-            self._teacher.expect(
-                self.number, since, lambda row, n=passed: row.passed >= n, f"{step.id}/{check.id}"
-            )
+            what = f"{step.id}/{check.id}"
+            self._expect(since, lambda row, n=passed: row.passed >= n, what, is_goal=True)
 
     async def _guess(self, step: Step) -> None:
         question = step.question
@@ -136,11 +135,8 @@ class Learner:
         if not self._panel.now.answered:
             self.faults.append(f"{self.name}: {step.id}: the guess has no answer")
         self._note("guess to answer", since)
-        self._teacher.expect(
-            self.number,
-            since,
-            lambda row: all(texts[each] in row.guess for each in picks),
-            f"the guess at {step.id}",
+        self._expect(
+            since, lambda row: all(texts[each] in row.guess for each in picks), f"the guess at {step.id}"
         )
 
     async def _go_on(self, place: int) -> None:
@@ -150,7 +146,7 @@ class Learner:
         if self._panel.now.step != self._lesson.steps[place].id:
             self.faults.append(f"{self.name}: Next leads to {self._panel.now.step}")
         self._note("Next to the next step", since)
-        self._teacher.expect(self.number, since, lambda row: row.step > place, f"step {place + 1}")
+        self._expect(since, lambda row: row.step > place, f"step {place + 1}")
 
     async def _show_solution(self) -> None:
         since = time.monotonic()
@@ -229,6 +225,12 @@ class Learner:
                     future.set_result(now)
         if self._panel_opened:
             self._panel.note_frame(now)
+
+    def _expect(
+        self, since: float, shows: Callable[[Row], bool], what: str, *, is_goal: bool = False
+    ) -> None:
+        """Of the line in the teacher's view."""
+        self._teacher.expect(Expected(self.number, since, shows, what, is_goal))
 
     def _note(self, kind: str, since: float) -> None:
         self.waits.setdefault(kind, []).append(time.monotonic() - since)

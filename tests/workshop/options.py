@@ -9,7 +9,8 @@ import msgspec
 class Options(msgspec.Struct, frozen=True):
     """``think``: mean seconds between two acts of a learner. ``speed``: of simulated time, which each learner
     sets. ``wrong``, ``solutions``: the shares of guesses that are wrong, and of steps whose solution is shown
-    instead of being done."""
+    instead of being done. ``rounds``: workshops one after the other on the same processes, as memory grows
+    also by what was read and compiled for the first time."""
 
     learners: int = 100
     lesson: str = "preemption"
@@ -18,6 +19,7 @@ class Options(msgspec.Struct, frozen=True):
     wrong: float = 0.3
     solutions: float = 0.05
     seed: int = 1
+    rounds: int = 1
     workers: int = 2
     json: Path | None = None
     against: Path | None = None
@@ -41,6 +43,7 @@ def parsed(arguments: list[str]) -> Options:
     add("wrong", "the share of wrong guesses", float)
     add("solutions", "the share of steps whose solution is shown", float)
     add("seed", "of everything that is drawn at random")
+    add("rounds", "workshops one after the other, on the same processes")
     add("workers", "worker processes")
     add("json", "write the figures to this file", Path)
     add("against", "print the ratios to the figures in this file", Path)

@@ -11,8 +11,8 @@ from tests.workshop.visitor import Fields, Visitor
 STEP: Final = re.compile(rb'id="lesson-panel"\s+data-step="([^"]*)"')
 SHOWN: Final = re.compile(rb'name="shown" value="(\w+)"')
 GOAL: Final = re.compile(rb'<li class="goal( done)?" data-goal="([^"]*)">')
-NEWS_SECONDS: Final = 1.0
-"""The shortest time between two looks because of frames, as in static/js/live.js."""
+ASK_SECONDS: Final = 0.3
+"""The shortest time between two looks because of frames, as in static/js/lesson.js."""
 
 
 class PanelNow:
@@ -46,17 +46,17 @@ class Panel:
         self._looking: asyncio.Task[bytes] | None = None
         self._looked = self._since = time.monotonic()
         self._task = asyncio.create_task(self._follow())
-        self._news: asyncio.TimerHandle | None = None
-        self._news_waits = False
+        self._pause: asyncio.TimerHandle | None = None
+        self._frame_waits = False
 
     def note_frame(self, now: float) -> None:
         """A frame has come: at once after the first of several, and again after the last."""
         if self._since <= self._looked:
             self._since = now
-        if self._news is None:
-            self._announce()
+        if self._pause is None:
+            self._ask_after_frame()
         else:
-            self._news_waits = True
+            self._frame_waits = True
 
     def note_act(self) -> None:
         """The learner acts now: what the act makes true is awaited from now on."""
@@ -83,21 +83,21 @@ class Panel:
         return bool(getattr(self.now, wanted))
 
     async def close(self) -> None:
-        if self._news:
-            self._news.cancel()
+        if self._pause:
+            self._pause.cancel()
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
 
-    def _announce(self) -> None:
-        self._news_waits = False
-        self._news = asyncio.get_running_loop().call_later(NEWS_SECONDS, self._end_news)
+    def _ask_after_frame(self) -> None:
+        self._frame_waits = False
+        self._pause = asyncio.get_running_loop().call_later(ASK_SECONDS, self._end_pause)
         self.ask()
 
-    def _end_news(self) -> None:
-        self._news = None
-        if self._news_waits:
-            self._announce()
+    def _end_pause(self) -> None:
+        self._pause = None
+        if self._frame_waits:
+            self._ask_after_frame()
 
     async def _follow(self) -> None:
         while True:

@@ -37,6 +37,7 @@ class Expected(NamedTuple):
     since: float
     shows: Callable[[Row], bool]
     what: str
+    is_goal: bool = False
 
 
 def rows_of(html: bytes) -> dict[int, Row]:
@@ -82,8 +83,8 @@ class Teacher:
                 await self._task
         await self.site.post_part(f"/rooms/{self.code}/teach/do/", {"do": "end"})
 
-    def expect(self, number: int, since: float, shows: Callable[[Row], bool], what: str) -> None:
-        self.expected.append(Expected(number, since, shows, what))
+    def expect(self, expected: Expected) -> None:
+        self.expected.append(expected)
 
     async def settle(self) -> None:
         """Wait until everything that was expected is shown, or for PATIENCE."""
@@ -92,10 +93,10 @@ class Teacher:
                 while any(self._shown(each) is None for each in self.expected):
                     await asyncio.sleep(0.2)
 
-    def waits(self) -> list[float]:
-        """Seconds until each of those that are shown was."""
-        shown = [(each.since, self._shown(each)) for each in self.expected]
-        return [max(0.0, at - since) for since, at in shown if at is not None]
+    def waits(self, *, goals: bool) -> list[float]:
+        """Seconds until each of those that are shown was: of goals, or of acts."""
+        shown = [(each.since, self._shown(each)) for each in self.expected if each.is_goal == goals]
+        return [at - since for since, at in shown if at is not None]
 
     async def faults(self) -> list[str]:
         """What was never shown, and lines that differ from those of the page when it is loaded again."""

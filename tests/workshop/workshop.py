@@ -105,12 +105,14 @@ class Workshop:
             for kind, values in learner.waits.items():
                 waits.setdefault(kind, []).extend(1000 * each for each in values)
         viewers = [each.viewer for each in self.learners if each.viewer]
+        views, goals = teacher.waits(goals=False), teacher.waits(goals=True)
         acts = [each for kind in ACTS for each in waits.get(kind, [])]
         return [
             spread("act to own page, all of those below", "ms", acts),
             *(spread(f"  {kind}", "ms", waits[kind]) for kind in ACTS if kind in waits),
             *(spread(kind, "ms", values) for kind, values in waits.items() if kind not in ACTS),
-            spread("act to the teacher's view", "ms", [1000 * each for each in teacher.waits()]),
+            spread("act to the teacher's view", "ms", [1000 * each for each in views]),
+            spread("goal to the teacher's view", "ms", [1000 * each for each in goals]),
             one("lessons finished", "", sum(each.finished for each in self.learners)),
             one("frames to learners", "", sum(each.frames for each in viewers)),
             one("gaps in frame numbers", "", sum(each.gaps for each in viewers)),
