@@ -7,12 +7,15 @@ from playwright.sync_api import Page, expect
 
 from schedviz.store import Store
 from schedviz.web import examples
+from simulator.trace import Bound
 
 from .test_accessibility import Complaints
 
 pytestmark = pytest.mark.browser
 
 CLICKS_AT_MOST = 5
+SECONDS_AT_MOST = 60
+"""Simulated time from the opening of the example until the pod is bound."""
 
 COUNT = """
 addEventListener("click", (event) => {
@@ -43,6 +46,7 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     screen.get_by_role("button", name="Cause a preemption").click()
     expect(screen.locator("#connection")).to_have_text("live")
     expect(screen.get_by_role("button", name="Resume")).to_be_visible()  # it is paused
+    opened = int(screen.locator("[data-clock]").get_attribute("data-sim") or 0)
     box, hint = screen.locator("#guide"), screen.locator("#hint")
     expect(box).to_contain_text("Goal")
     expect(hint).not_to_be_visible()
@@ -65,6 +69,10 @@ def test_a_first_visitor_causes_a_preemption_with_five_clicks_and_is_told_why(
     expect(box).to_contain_text("Rule 2 decided")
     expect(screen.locator(".node .pod[data-own='your pod']")).to_contain_text("my-pod")
     assert int(screen.evaluate("sessionStorage.getItem('clicks')")) <= CLICKS_AT_MOST
+    trace = store.sandbox(screen.url.split("/s/")[1].split("/")[0]).trace_tail(1000)
+    bound = [event.t for _, event in trace if isinstance(event, Bound) and event.pod == "default/my-pod"]
+    assert len(bound) == 1
+    assert opened < bound[0] < opened + SECONDS_AT_MOST * 1_000_000
     assert screen.evaluate(PRIMARY) == ["Next: PodDisruptionBudgets"]
     complaints.look("the end", "#guide")
 
