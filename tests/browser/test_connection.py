@@ -98,7 +98,7 @@ def test_a_stream_that_falls_silent_is_noticed_though_it_stays_open(
     eventually_in(page, lambda: "beat" in passed, "a beat comes")
     silent.append(True)
     expect(page.locator("#connection")).to_have_text(NOT_LIVE)
-    expect(page.locator("#away")).to_contain_text("though the server answers")
+    expect(page.locator("#away")).to_contain_text("but the server answers")
     expect_the_clock_to_stand(page)
     silent.clear()
     write.create(sandbox, [pod("web")])
