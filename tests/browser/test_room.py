@@ -100,6 +100,9 @@ def test_the_pages_have_no_barriers(visit: NewPage, locale: str) -> None:
     projector.goto(f"/rooms/{code}/projector/")
     complaints.append(Complaints(projector))
     complaints[2].look("projector")
+    # The words of an answer, and the code within it, are one line of text.
+    flow = projector.locator("#asked .answer-text").first.evaluate("(each) => getComputedStyle(each).display")
+    assert flow == "block"  # a cell of the grid
     teacher.locator("#reveal").click()
     expect(projector.locator("#asked .answer")).to_be_visible()
     complaints[2].look("projector, revealed")
