@@ -1,4 +1,5 @@
 // The button that prints a handout. The browser's own command does the same.
-const button = document.querySelector("[data-print]");
-button.hidden = false;
-button.addEventListener("click", () => print());
+import { addClick } from "./registry.js";
+
+document.querySelector("[data-print]").hidden = false;
+addClick("[data-print]", () => print());

@@ -22,7 +22,7 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
     expect(screen.locator("#t-next")).to_have_text("Start next pod")
     expect(screen.locator("#t-cycle")).to_have_text("Finish cycle")
     # A step that changes nothing says why, until the next act.
-    screen.get_by_role("button", name="Next event").click()
+    screen.locator("#t-event").click()
     expect(screen.locator("#idle")).to_have_text("Nothing to do: no pod waits and no timer is set.")
     live_pod(screen, "web")
     for point in ("PreFilter", "Filter", "PreScore", "Score", "Reserve", "PreBind", "Bind"):

@@ -13,6 +13,7 @@ from schedviz.lessons.start import start_own_lesson
 from schedviz.lessons.undo import undo
 from schedviz.store import Sandbox, Store
 from tests.processes import Process
+from tests.waiting import eventually
 
 from .folders import PENDING
 
@@ -52,7 +53,7 @@ def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) 
     assert undone is not None
     assert undone.clock().paused
     assert undone.meta() == sandbox.meta()
-    assert state(undone) == before
+    eventually(lambda: state(undone) == before, "the queue of the new leader")
     # It goes on as it did the first time.
     play_actions(undone, lesson.steps[3].solution)
     situation = Situation(undone, {})
@@ -62,11 +63,11 @@ def test_the_last_edit_is_undone(store: Store, worker: Process, lesson: Lesson) 
     assert situation.holds(condition("!evicted.exists(e, e.breaks_budget)"))
     again = undo(store, undone)
     assert again is not None
-    assert state(again) == before
+    eventually(lambda: state(again) == before, "the queue of the new leader")
     # The edit before that one, which the new sandbox did not see.
     first = undo(store, again)
     assert first is not None
-    assert state(first) == beginning
+    eventually(lambda: state(first) == beginning, "the queue of the new leader")
     assert undo(store, first) is None
     store.delete(sandbox.name)
 

@@ -20,6 +20,10 @@ from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.loop import clock
+from schedviz.rooms.access import member_cookie, personal_token, teacher_cookie
+from schedviz.rooms.learners import room_lessons, set_step, start_in_room
+from schedviz.rooms.room import What, sandbox_name
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import Keys
 from schedviz.web import guides, scenarios
@@ -162,6 +166,29 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
         store.delete(name)
 
 
+def open_rooms(client: Client, store: Store) -> tuple[list[str], str]:
+    """Pages of three rooms: of which the client is the teacher, a learner with a hint and a question, and
+    nobody; and the path of the learner's sandbox."""
+    rooms, lesson = Rooms(store), room_lessons()["preemption"]
+    taught, token = rooms.create("taught", What("lesson", lesson.name), "own", 3600)
+    client.cookies[teacher_cookie(taught.code)] = token
+    joined, _ = rooms.create("joined", What("course"), "own", 3600)
+    member, token = rooms.join(joined, "Ada")
+    client.cookies[member_cookie(joined.code)] = personal_token(member, token)
+    start_in_room(store, joined, member.number, lesson)
+    set_step(store, joined, member.number, lesson, 1)
+    rooms.send_hint(joined.code, member.number, "Look at node-1.")
+    other, _ = rooms.create("other", What("course"), "own", 3600)
+    own = f"/s/{sandbox_name(joined.code, member.number)}/"
+    paths = [
+        f"/rooms/{taught.code}/teach/",
+        f"/rooms/{joined.code}/me/",
+        f"/rooms/{other.code}/",
+        "/rooms/new/",
+    ]
+    return [own, *paths], own
+
+
 def walk(client: Client, *starts: str, within: tuple[str, ...]) -> Iterator[Page]:
     """All pages that links lead to; of each table one order."""
     known, waiting = set(starts), [*starts]
@@ -217,6 +244,8 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
     starts += [f"/s/{guided.name}/", f"/s/{ended.name}/", f"/s/{ended.name}/?embed=queue"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
+    room_pages, own = open_rooms(client, store)
+    starts += room_pages
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
     clock.resume(full)
     pages += walk(client, f"{base}predict/", within=("nowhere",))
@@ -231,7 +260,7 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     forms = {
         each.kind: each
         for each in found
-        if each.action.startswith((base, broken, anew)) or each.action[:3] != "/s/"
+        if each.action.startswith((base, broken, anew, own)) or each.action[:3] != "/s/"
     }
     refused = []
     # What is deleted last has been asked for everything else before.
