@@ -26,10 +26,7 @@ FILE = re.compile(rf"[\w.*-]+(/[\w.*-]+)*(/|\.({ENDINGS}))")
 """What looks like a file or a folder of the project; what begins with "/" is a path of a URL. A word in
 capitals (``NAME``) and ``*`` stand for any name."""
 
-LESSONS = {"schedviz/lessons/course/", "lesson.yaml", "cluster.yaml", "en.md", "zh-hans.md"}
-"""The files of a lesson, which docs/LESSONS.md describes before the first one exists."""
-
-EXAMPLES = {"team-a/", *LESSONS}
+EXAMPLES = {"team-a/"}
 """What looks so, and is something else: a namespace in the filter of docs/LARGE.md."""
 
 
