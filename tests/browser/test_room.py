@@ -118,6 +118,7 @@ def test_a_learner_joins_on_a_phone_with_the_keyboard_alone(visit: NewPage) -> N
     teacher, phone = visit(), visit(390, 844)
     code = open_room(teacher)
     phone.goto("/rooms/")
+    expect(phone.locator("#code")).to_be_focused()
     phone.keyboard.type(code.lower())
     phone.keyboard.press("Enter")
     phone.wait_for_url(f"**/rooms/{code}/")
