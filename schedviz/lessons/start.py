@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from schedviz.api.write import create_sandbox
+from msgspec.structs import replace
+
+from schedviz.api.from_scenario import create, names_to_delete
 from schedviz.lessons.catalogue import scenario_of
 from schedviz.lessons.lesson import Lesson
-from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
-from simulator.api import SECOND
+from schedviz.store import Meta, NoSandbox, Sandbox, Store
 
 SANDBOXES_AT_MOST: Final = 300
 """Sandboxes of learners outside rooms: the oldest are deleted."""
@@ -22,21 +23,11 @@ _OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")
 def start_lesson(store: Store, lesson: Lesson, names: Iterable[str], seed: int | None = None) -> Sandbox:
     """Create a paused sandbox with the cluster of a lesson and the first free name of ``names``. seed: None =
     the lesson's. Raises StatusError."""
-    now = store.wall()
-    cluster = lesson.cluster
-    meta = Meta(
-        name="",
-        title=lesson.text("en").title,
-        summary=lesson.text("en").summary,
-        scenario=scenario_of(lesson),
-        created=now,
-        seed=cluster.seed if seed is None else seed,
-        pace=cluster.pace,
-        config=cluster.config,
-        queue=cluster.queue,
+    text, cluster = lesson.text("en"), lesson.cluster
+    made = replace(
+        cluster, title=text.title, summary=text.summary, seed=cluster.seed if seed is None else seed
     )
-    clock = Clock(sim=int(now) * SECOND, wall=now, paused=True)
-    return create_sandbox(store, meta, cluster.manifests, clock, names=names)
+    return create(store, made, scenario_of(lesson), names, paused=True)
 
 
 def restart_lesson(store: Store, lesson: Lesson, name: str, seed: int | None = None) -> Sandbox:
@@ -68,10 +59,9 @@ def is_own_sandbox(meta: Meta) -> bool:
 
 def delete_old(store: Store, keep: str) -> None:
     """Delete the learners' sandboxes outside rooms that are too old, or too many beside the one to keep."""
-    now = store.wall()
     found = [meta for meta in store.sandboxes() if is_own_sandbox(meta) and meta.name != keep]
-    fresh = [meta for meta in found if now - meta.created < KEPT_SECONDS]
-    old = [meta for meta in found if now - meta.created >= KEPT_SECONDS]
-    for meta in (*old, *fresh[: max(0, len(fresh) + 1 - SANDBOXES_AT_MOST)]):
+    for name in names_to_delete(
+        found, store.wall(), kept_seconds=KEPT_SECONDS, at_most=SANDBOXES_AT_MOST - 1
+    ):
         with suppress(NoSandbox):  # another learner's request deleted it
-            store.delete(meta.name)
+            store.delete(name)

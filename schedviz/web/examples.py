@@ -8,8 +8,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
+from schedviz.api.from_scenario import create, names_to_delete
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
-from schedviz.web.scenarios import FOLDER, create, scenarios
+from schedviz.web.scenarios import FOLDER, scenarios
 from simulator.scenario import Scenario, load_scenario
 
 Kind = Literal["idea", "guide"]
@@ -102,7 +103,4 @@ def delete_old(store: Store, now: float, room: int) -> None:
 
 def examples_to_delete(examples: Iterable[Meta], now: float, room: int) -> list[str]:
     """The names of the examples (oldest first) to delete, so that ``room`` more can be created."""
-    seen = list(examples)
-    fresh = [meta.name for meta in seen if now - meta.created < KEPT_SECONDS]
-    old = [meta.name for meta in seen if now - meta.created >= KEPT_SECONDS]
-    return old + fresh[: max(0, len(fresh) + room - EXAMPLES_AT_MOST)]
+    return names_to_delete(examples, now, kept_seconds=KEPT_SECONDS, at_most=EXAMPLES_AT_MOST - room)

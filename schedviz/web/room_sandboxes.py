@@ -2,10 +2,11 @@
 
 from contextlib import suppress
 
+from schedviz.api.from_scenario import create
 from schedviz.rooms.learners import has_begun, room_lessons, start_in_room
 from schedviz.rooms.room import Room, number_for, sandbox_name
 from schedviz.store import NoSandbox, Store
-from schedviz.web.scenarios import create, scenarios
+from schedviz.web.scenarios import scenarios
 
 
 def open_sandbox(store: Store, room: Room, member: int) -> str | None:

@@ -1,6 +1,5 @@
-"""The bundled scenarios, and the creation of sandboxes from them."""
+"""The bundled scenarios, and the creation of sandboxes from them (:mod:`schedviz.api.from_scenario`)."""
 
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -8,10 +7,9 @@ from typing import Final
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
+from schedviz.api.from_scenario import create
 from schedviz.api.new_sandbox import numbered
-from schedviz.api.write import create_sandbox
-from schedviz.store import Clock, Meta, Sandbox, Store
-from simulator.api import SECOND
+from schedviz.store import Meta, Sandbox, Store
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scenario import DEFAULT_PACE, Scenario, load_scenario
 
@@ -62,33 +60,3 @@ def create_from_scenario(
     made = scenarios()[scenario] if scenario else EMPTY
     names = [name] if name else numbered(store, made.name)
     return create(store, made, scenario, names, queue=queue, paused=paused)
-
-
-def create(
-    store: Store,
-    made: Scenario,
-    scenario: str,
-    names: Iterable[str],
-    *,
-    queue: QueueVersion | None = None,
-    paused: bool = False,
-) -> Sandbox:
-    """Create a sandbox from a scenario, with the first free one of the names.
-
-    scenario: ``Meta.scenario``. queue: None = the scenario's. paused: whether simulated time stands still at
-    the beginning. Raises StatusError, ValueError for a name that is not a DNS label.
-    """
-    now = store.wall()
-    meta = Meta(
-        name="",
-        title=made.title,
-        summary=made.summary,
-        scenario=scenario,
-        created=now,
-        seed=made.seed,
-        pace=made.pace,
-        config=made.config,
-        queue=queue or made.queue,
-    )
-    clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
-    return create_sandbox(store, meta, made.manifests, clock, names=names)

@@ -7,10 +7,11 @@ from django.test import Client
 from msgspec.structs import replace
 
 from schedviz.api import write
+from schedviz.api.from_scenario import create
 from schedviz.store import Meta, Store
 from schedviz.web import examples, ideas
 from schedviz.web.endings import can_end, present_ending
-from schedviz.web.scenarios import create, scenarios
+from schedviz.web.scenarios import scenarios
 from simulator.trace import Bound
 from tests.loop.conftest import pod
 from tests.loop.world import World

@@ -1,0 +1,47 @@
+"""Creates sandboxes from scenarios, and says which of those that are kept for a while are to be deleted."""
+
+from collections.abc import Iterable
+
+from schedviz.api.write import create_sandbox
+from schedviz.store import Clock, Meta, Sandbox, Store
+from simulator.api import SECOND
+from simulator.queueing.versions import QueueVersion
+from simulator.scenario import Scenario
+
+
+def create(
+    store: Store,
+    made: Scenario,
+    scenario: str,
+    names: Iterable[str],
+    *,
+    queue: QueueVersion | None = None,
+    paused: bool = False,
+) -> Sandbox:
+    """Create a sandbox from a scenario, with the first free one of the names.
+
+    scenario: ``Meta.scenario``. queue: None = the scenario's. paused: whether simulated time stands still at
+    the beginning. Raises StatusError, ValueError for a name that is not a DNS label.
+    """
+    now = store.wall()
+    meta = Meta(
+        name="",
+        title=made.title,
+        summary=made.summary,
+        scenario=scenario,
+        created=now,
+        seed=made.seed,
+        pace=made.pace,
+        config=made.config,
+        queue=queue or made.queue,
+    )
+    clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
+    return create_sandbox(store, meta, made.manifests, clock, names=names)
+
+
+def names_to_delete(metas: Iterable[Meta], now: float, *, kept_seconds: float, at_most: int) -> list[str]:
+    """The names of the sandboxes (oldest first) that are older than ``kept_seconds``, or too many."""
+    seen = list(metas)
+    fresh = [meta.name for meta in seen if now - meta.created < kept_seconds]
+    old = [meta.name for meta in seen if now - meta.created >= kept_seconds]
+    return old + fresh[: max(0, len(fresh) - at_most)]
