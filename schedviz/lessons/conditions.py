@@ -1,7 +1,7 @@
 """Conditions in CEL: compiled once, evaluated often, by any number of threads.
 
-The library's programs do not change after they are compiled, and it limits the iterations of one
-evaluation.
+The library's programs do not change after they are compiled. It limits the iterations of one evaluation;
+condition_cost.py limits what they may do.
 """
 
 import re
@@ -10,6 +10,9 @@ from functools import lru_cache
 from typing import Final
 
 from cel_expr_python import cel
+
+from schedviz.lessons.condition_cost import Size, TooCostly, find_cost
+from schedviz.store.changes import TRACE_READ
 
 MAX_LENGTH: Final = 1_000
 """Characters of a condition."""
@@ -37,8 +40,23 @@ VARIABLES: Final[Mapping[str, cel.Type]] = {
     "seconds": cel.Type.DOUBLE,
 }
 """What a condition may name, as docs/LESSONS.md describes it."""
+OBJECTS_AT_MOST: Final = 200
+"""Objects of a kind that conditions see, and of a lesson's cluster: so many can be looked through."""
+OBJECT_BYTES: Final = 32 << 10
+"""A larger object, as JSON, is not seen by conditions."""
 
-_ENVIRONMENT: Final = cel.NewEnv(variables=VARIABLES)
+_OBJECT: Final = Size(OBJECTS_AT_MOST, 1_000)
+_SIZES: Final[Mapping[str, Size]] = {
+    **{name: _OBJECT for name, kind in VARIABLES.items() if kind == _OBJECTS},
+    **{name: Size(OBJECTS_AT_MOST, 1) for name in ("bound", "waiting", "nominated", "attempts")},
+    "evicted": Size(TRACE_READ, 5),
+    "trace": Size(TRACE_READ, 50),
+    "guesses": Size(30, 20),
+}
+"""The sizes from which the cost of a condition is estimated."""
+# A regular expression of a stranger may take longer than all else.
+_CONFIG: Final = cel.NewEnvConfigFromYaml("stdlib: {exclude_functions: [{name: matches}]}")
+_ENVIRONMENT: Final = cel.NewEnv(config=_CONFIG, variables=VARIABLES)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _MESSAGE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 
@@ -61,6 +79,10 @@ class Condition:
         kind = self._program.return_type()
         if kind not in (cel.Type.BOOL, cel.Type.DYN):
             raise ConditionError(f"must be true or false, not of type {kind.name()}")
+        try:
+            self.cost = find_cost(self._program.serialize(), _SIZES)
+        except TooCostly as error:
+            raise ConditionError(str(error)) from None
         self.variables = frozenset(_WORD.findall(text)) & VARIABLES.keys()
         """The variables that it may read: all whose names are words of the text."""
         self.reads_budgets = "breaks_budget" in text

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from schedviz.lessons.conditions import OBJECTS_AT_MOST
 from schedviz.lessons.mistakes import Mistake, YamlFile
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.admission import new_cluster
@@ -13,8 +14,6 @@ from simulator.config import ConfigError
 from simulator.plugins.registry import load, profiles
 from simulator.scenario import TIME_FIELDS, Scenario, ScenarioError, load_scenario
 
-OBJECTS_AT_MOST: Final = 200
-"""Objects of a lesson's cluster: so many can be looked through, and read by conditions in time."""
 START: Final[Micros] = 1_735_689_600 * SECOND
 """Simulated time at which a lesson is played without a server, as in ``python -m simulator run``."""
 _DOCUMENT: Final = re.compile(r"document (\d+), (\w+): ")

@@ -7,9 +7,8 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from schedviz.lessons.conditions import Condition, Values
+from schedviz.lessons.conditions import OBJECT_BYTES, OBJECTS_AT_MOST, Condition, Values
 from schedviz.lessons.progress import Progress
-from schedviz.lessons.read_cluster import OBJECTS_AT_MOST
 from schedviz.store import Listing, Meta
 from schedviz.store.changes import TRACE_READ
 from simulator.api import SECOND, Manifest, Micros
@@ -24,7 +23,7 @@ OBJECTS: Final = {
     "deployments": "deployments.apps",
     "jobs": "jobs.batch",
 }
-"""Variable -> resource. Of each at most OBJECTS_AT_MOST objects are shown."""
+"""Variable -> resource. At most OBJECTS_AT_MOST objects of each are shown, none of more than OBJECT_BYTES."""
 _TIMES: Final = ("backoff_until", "restart_at", "until")
 """The fields of trace events, besides ``t``, that are simulated times."""
 _UNTRIED: Final = ("activeQ", "inFlight")
@@ -151,7 +150,11 @@ class Situation:
         """The objects of a variable, by name."""
         if name not in self._listed:
             items = self._source.list(OBJECTS[name]).items[:OBJECTS_AT_MOST]
-            self._listed[name] = {_name_of(item["metadata"]): item for item in items}
+            self._listed[name] = {
+                _name_of(item["metadata"]): item
+                for item in items
+                if len(msgspec.json.encode(item)) <= OBJECT_BYTES
+            }
         return self._listed[name]
 
     @cached_property

@@ -15,6 +15,8 @@ PARTS_AT_MOST: Final = 20
 """Checks of a step, hints of a check, choices of a question, highlights of a step."""
 ACTIONS_AT_MOST: Final = 50
 """Actions of a solution or of a wrong answer."""
+STEP_COST_AT_MOST: Final = 4_000_000
+"""Of all conditions of a step, which are evaluated together after each change."""
 _ID: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _HIGHLIGHT: Final = re.compile(r"(pod|node) [a-z0-9]([-a-z0-9./]*[a-z0-9])?")
 
@@ -29,6 +31,8 @@ class _StepRules:
         self._file = file
         self._steps = steps
         self._actions = ActionRules(file, cluster)
+        self._cost = 0
+        """Of the conditions of the step."""
 
     def check(self) -> None:
         if not self._steps:
@@ -39,6 +43,7 @@ class _StepRules:
             self._step(f"steps[{number}]", number, step)
 
     def _step(self, path: str, number: int, step: Step) -> None:
+        self._cost = 0
         self._bound(f"{path}.highlights", step.highlights, PARTS_AT_MOST)
         for index, highlight in enumerate(step.highlights):
             if highlight not in PARTS and not _HIGHLIGHT.fullmatch(highlight):
@@ -51,6 +56,11 @@ class _StepRules:
         self._ids(f"{path}.checks", [check.id for check in step.checks], ".id")
         for index, check in enumerate(step.checks):
             self._check(f"{path}.checks[{index}]", step, check)
+        if self._cost > STEP_COST_AT_MOST:
+            message = (
+                f"the conditions of the step cost {self._cost:,}; at most {STEP_COST_AT_MOST:,} is allowed"
+            )
+            self._file.add(f"{path}.checks", message)
         self._bound(f"{path}.solution", step.solution, ACTIONS_AT_MOST)
         self._actions.check(f"{path}.solution", step.solution, step.question)
 
@@ -92,7 +102,7 @@ class _StepRules:
 
     def _condition(self, path: str, text: str) -> None:
         try:
-            condition(text)
+            self._cost += condition(text).cost
         except ConditionError as error:
             self._file.add(path, str(error))
 

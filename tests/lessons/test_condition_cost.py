@@ -1,0 +1,54 @@
+"""A condition that may take long is refused when it is read."""
+
+import pytest
+
+from schedviz.lessons.conditions import Condition, ConditionError
+
+DEAR = (
+    "trace.all(a, trace == trace)",
+    "trace.all(a, a in trace)",
+    "trace.all(a, [trace, trace] == [trace, trace])",
+    "pods.all(a, pods.all(b, pods[a].spec == pods[b].spec))",
+    "trace.map(a, trace + trace).size() > 0",
+    "(trace + trace).map(a, a).size() > 0",
+    "[[trace, trace]].all(x, [[x, x, x, x]].all(y, [[y, y, y, y]].all(z, [[z, z, z]].all(w, w == w))))",
+)
+CHEAP = (
+    "trace.exists(e, e.type == 'Bound' && e.pod == 'web')",
+    "trace.filter(e, e.type == 'CycleStarted')[0].pod == 'web'",
+    "nodes.filter(n, bound.exists(p, bound[p] == n)).size() > 3",
+    "evicted.all(e, trace.exists(t, t.type == 'VictimDeleted' && t.pod == e.pod))",
+    "pods.all(p, pods[p].metadata.labels == pods['web'].metadata.labels)",
+    "trace == trace",
+)
+
+
+@pytest.mark.parametrize("text", DEAR)
+def test_a_condition_that_looks_at_too_many_values_is_refused(text: str) -> None:
+    with pytest.raises(ConditionError, match=r"costs too much: it may look at [\d,]+ values"):
+        Condition(text)
+
+
+@pytest.mark.parametrize("text", CHEAP)
+def test_what_lessons_ask_is_cheap_enough(text: str) -> None:
+    assert Condition(text).cost > 0
+
+
+def test_the_cost_of_a_macro_is_that_of_its_elements() -> None:
+    once, twice = Condition("trace.all(e, e.pod == 'a')").cost, Condition("evicted.all(e, e.pod == 'a')").cost
+    assert once == twice, "both lists have at most as many elements"
+    assert Condition("['a', 'b'].all(p, p in bound)").cost < 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'a'.matches('(a|b)*')",
+        "trace" + ".a" * 400 + " == 1",
+        "1" + " + 1" * 200 + " == 2",
+        "(" * 99 + "true" + ")" * 99,
+    ],
+)
+def test_regular_expressions_and_deep_trees_are_refused(text: str) -> None:
+    with pytest.raises(ConditionError):
+        Condition(text)
