@@ -41,6 +41,22 @@ def validate_template(spec: Manifest, path: str, policies: Sequence[str]) -> Ite
     )
     yield from validate_annotations(metadata.get("annotations", {}), f"{path}.template.metadata.annotations")
     yield from pod_validation.validate_pod_spec(template["spec"], f"{path}.template.spec")
+    yield from _validate_restart_policy(template, path, policies)
+
+
+def validate_stateful_set_template(spec: Manifest) -> Iterator[Cause]:
+    """Validate the template of a StatefulSet. Its pod spec is not validated, because the containers may mount
+    volumes of the volumeClaimTemplates, which are no volumes of the template
+    (ValidatePodTemplateSpecForStatefulSet in pkg/apis/apps/validation/validation.go; the paths of labels and
+    annotations are upstream's)."""
+    template = spec["template"]
+    metadata = template["metadata"]
+    yield from selector_validation.validate_labels(metadata.get("labels", {}), "spec.template.labels")
+    yield from validate_annotations(metadata.get("annotations", {}), "spec.template.annotations")
+    yield from _validate_restart_policy(template, "spec", ("Always",))
+
+
+def _validate_restart_policy(template: Manifest, path: str, policies: Sequence[str]) -> Iterator[Cause]:
     policy = template["spec"]["restartPolicy"]
     if policy == "Always" and policy not in policies:
         # "Always" is the default, so the user probably has not set the policy (ValidateJobTemplate).

@@ -10,7 +10,11 @@ from simulator.api import Manifest
 from simulator.apiserver import selector_validation
 from simulator.apiserver.job_validation import JOB_CHECKS
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.template_validation import validate_counts, validate_template
+from simulator.apiserver.template_validation import (
+    validate_counts,
+    validate_stateful_set_template,
+    validate_template,
+)
 from simulator.objects.labels import label_selector
 
 PERCENTAGE = re.compile("[0-9]{1,9}%", re.ASCII)
@@ -21,7 +25,10 @@ def _workload(manifest: Manifest) -> Iterator[Cause]:
     """Validate what all kinds in this module but ReplicationController have in common."""
     spec = manifest["spec"]
     yield from validate_counts(spec, "spec")
-    yield from validate_template(spec, "spec", ("Always",))
+    if manifest["kind"] == "StatefulSet":
+        yield from validate_stateful_set_template(spec)
+    else:
+        yield from validate_template(spec, "spec", ("Always",))
     yield from _no_deadline(spec, manifest["kind"])
     selector = spec.get("selector")
     yield from selector_validation.validate_label_selector(selector, "spec.selector")

@@ -171,3 +171,18 @@ def test_a_template_may_have_no_metadata() -> None:
     (created,) = Cluster().create([workload("StatefulSet", spec)])
     assert created["spec"]["template"]["metadata"] == {}
     assert created["spec"]["volumeClaimTemplates"][0]["metadata"] == {}
+
+
+def test_a_stateful_set_may_mount_the_volumes_of_its_claims() -> None:
+    """Upstream does not validate the pod spec of its template: a wrong one fails when a pod is created."""
+    mount = [{"name": "data", "mountPath": "/data"}]
+    container = {"name": "main", "image": "redis:7", "volumeMounts": mount}
+    claims = [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]
+    template = {"spec": {"containers": [container]}}
+    Cluster().create([workload("StatefulSet", {"template": template, "volumeClaimTemplates": claims})])
+    labels = {"template": {"metadata": {"labels": {"app": "web", "a b": "c"}}}}
+    with pytest.raises(Invalid, match=r"spec.template.labels: Invalid value"):
+        Cluster().create([workload("StatefulSet", labels)])
+    never = {"template": {"spec": {"restartPolicy": "Never"}}}
+    with pytest.raises(Invalid, match=r'restartPolicy: Unsupported value: "Never"'):
+        Cluster().create([workload("StatefulSet", never)])
