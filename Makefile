@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Most tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: up test test-without-browser bench fuzz load workshop smooth pictures messages install install-dev lint types lock clean
+.PHONY: up test test-without-browser bench fuzz load workshop smooth pictures manifests messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -72,6 +72,10 @@ smooth: .venv/dev
 # Takes the pictures of README and docs from the running product.
 pictures: .venv/dev
 	$(BIN)/python -m tests.pictures
+
+# Writes the plain Kubernetes manifests from the Helm chart.
+manifests: .venv/dev
+	$(BIN)/python -m tests.chart
 
 # Gathers every string to translate, and compiles what is translated (locale/).
 messages: .venv/dev

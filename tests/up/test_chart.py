@@ -1,0 +1,232 @@
+"""The Helm chart and the plain manifests install what ``manage.py up`` starts."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from gotpl.errors import TemplateError
+
+from schedviz import environment
+from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.up.embedded_redis import redis_conf
+from schedviz.up.programs import SERVER
+from simulator.api import SECOND
+from simulator.apiserver.admission import new_cluster
+from simulator.commands.run import START, run_scenario
+from simulator.scenario import load_scenario
+from simulator.trace import PodReady, PodStarted, VolumeBound
+from tests.chart import CHART, PLAIN, default_values, manifests, merged, plain_manifests
+from tests.processes import ROOT
+
+OUTSIDE_REDIS = {"redis": {"enabled": False}}
+INGRESS = {
+    "ingress": {
+        "enabled": True,
+        "className": "nginx",
+        "host": "class.example.com",
+        "tlsSecret": "class-tls",
+        "annotations": {"nginx.ingress.kubernetes.io/proxy-read-timeout": "3600"},
+    }
+}
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    OUTSIDE_REDIS,
+    INGRESS,
+    {"settings": {"WORKERS": 3, "ALLOWED_HOSTS": "a, b"}, "redis": {"storageClassName": "fast"}},
+]
+
+
+def by_name(changes: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(each["kind"], each["metadata"]["name"]): each for each in manifests(changes)}
+
+
+def containers(changes: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The containers of all workloads by name."""
+    return {
+        container["name"]: container
+        for each in manifests(changes)
+        if "template" in each.get("spec", {})
+        for container in each["spec"]["template"]["spec"]["containers"]
+    }
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_the_api_server_accepts_all_objects(changes: dict[str, Any]) -> None:
+    """The schemas and the validation of v1.34, where an unknown field is an error."""
+    documents = manifests(changes)
+    assert len(new_cluster(documents, START)) > len(documents)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_the_values_match_their_schema(changes: dict[str, Any]) -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    jsonschema.validate(merged(default_values(), changes), schema)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"replicas": 3},
+        {"web": {"replicas": 0}},
+        {"redis": {"memoryMegabytes": 10}},
+        {"settings": {"SECRET_KEY": "in plain sight"}},
+        {"settings": {"allowed hosts": "a"}},
+        {"image": {"pullPolicy": "Sometimes"}},
+    ],
+)
+def test_wrong_values_are_refused(changes: dict[str, Any]) -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(merged(default_values(), changes), schema)
+
+
+def test_a_value_that_is_used_and_not_declared_is_an_error() -> None:
+    with pytest.raises(TemplateError):
+        manifests({"redis": None})
+
+
+def test_the_processes_are_those_that_up_starts() -> None:
+    found = containers({})
+    assert found.keys() == {"web", "worker", "job-runner", "redis"}
+    assert found["web"]["command"] == ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
+    celery = ["python", "-m", "celery", "--app=schedviz", "--quiet"]
+    assert found["worker"]["command"] == [*celery, *WORKER_ARGUMENTS]
+    assert found["job-runner"]["command"] == [*celery, *JOB_RUNNER_ARGUMENTS]
+    for name in ("worker", "job-runner"):
+        for probe in ("startupProbe", "livenessProbe"):
+            assert found[name][probe]["exec"]["command"] == ["python", "-m", "schedviz.up.health", name]
+
+
+def test_redis_has_the_options_of_the_embedded_one(tmp_path: Any) -> None:
+    _, *arguments = containers({"redis": {"memoryMegabytes": 100}})["redis"]["command"]
+    options = dict(zip(arguments[::2], arguments[1::2], strict=True))
+    lines = redis_conf(tmp_path, 1, "x", 100).splitlines()
+    embedded = dict(line.split(" ", 1) for line in lines)
+    assert options.pop("--dir") == "/data"
+    assert options.pop("--requirepass") == "$(REDIS_PASSWORD)"
+    names = ("appendonly", "maxmemory", "maxmemory-policy")
+    assert options == {f"--{name}": embedded[name] for name in names}
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_every_process_reads_the_settings_and_the_secret(changes: dict[str, Any]) -> None:
+    config = by_name(changes)["ConfigMap", "schedviz-settings"]["data"]
+    assert config.keys() <= environment.KNOWN.keys()
+    assert all(isinstance(value, str) for value in config.values())
+    for name, container in containers(changes).items():
+        if name == "redis":
+            continue
+        assert container["envFrom"] == [
+            {"configMapRef": {"name": "schedviz-settings"}},
+            {"secretRef": {"name": "schedviz"}},
+        ]
+        variables = [each["name"] for each in container.get("env", [])]
+        own_redis = merged(default_values(), changes)["redis"]["enabled"]
+        assert variables == (["REDIS_PASSWORD", "REDIS_URL"] if own_redis else [])
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_selectors_and_references_match(changes: dict[str, Any]) -> None:
+    found = by_name(changes)
+    templates = {
+        name: each["spec"]["template"]["metadata"]["labels"]
+        for (kind, name), each in found.items()
+        if kind in ("Deployment", "StatefulSet")
+    }
+    for (kind, name), each in found.items():
+        match kind:
+            case "Deployment" | "StatefulSet":
+                selectors = [each["spec"]["selector"]["matchLabels"]]
+            case "Service":
+                selectors = [each["spec"]["selector"]]
+            case "PodDisruptionBudget":
+                selectors = [each["spec"]["selector"]["matchLabels"]]
+            case "NetworkPolicy":
+                selectors = [each["spec"]["podSelector"]["matchLabels"]]
+            case _:
+                selectors = []
+        for selector in selectors:
+            selected = [other for other, labels in templates.items() if selector.items() <= labels.items()]
+            assert len(selected) == 1, f"{kind} {name} selects {selected}"
+            assert selected[0].removesuffix("-web").startswith(name.removesuffix("-web"))
+    if ingress := found.get(("Ingress", "schedviz")):
+        backend = ingress["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
+        ports = found["Service", backend["name"]]["spec"]["ports"]
+        assert backend["port"]["name"] in [port["name"] for port in ports]
+        assert ingress["spec"]["tls"] == [{"hosts": ["class.example.com"], "secretName": "class-tls"}]
+
+
+def test_containers_have_few_rights() -> None:
+    for each in manifests():
+        if "template" not in each.get("spec", {}):
+            continue
+        spec = each["spec"]["template"]["spec"]
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["automountServiceAccountToken"] is False
+        for container in spec["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+
+
+def test_two_releases_share_no_object() -> None:
+    first = {(each["kind"], each["metadata"]["name"]) for each in manifests(release="first")}
+    second = {(each["kind"], each["metadata"]["name"]) for each in manifests(release="second")}
+    assert not first & second
+
+
+def test_the_plain_manifests_are_those_of_the_chart() -> None:
+    assert PLAIN.read_text() == plain_manifests(), "run: make manifests"
+
+
+CLUSTER = """
+apiVersion: schedviz/v1
+kind: Scenario
+metadata: {name: chart}
+spec: {title: chart, summary: chart}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: standard, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: example.com/disks
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+status: {allocatable: {cpu: "2", memory: 4Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node-2}
+status: {allocatable: {cpu: "2", memory: 4Gi, pods: "110"}}
+---
+"""
+
+
+def test_the_plain_manifests_run_on_two_small_nodes() -> None:
+    """In the simulator: controllers create the pods, the claim is bound, and each pod is scheduled."""
+    trace = run_scenario(load_scenario(CLUSTER + PLAIN.read_text()), 60 * SECOND)
+    started = [event for event in trace if isinstance(event, PodStarted | PodReady)]
+    assert {event.pod.split("/")[1].rsplit("-", 2)[0] for event in started if "redis" not in event.pod} == {
+        "schedviz-web",
+        "schedviz-worker",
+        "schedviz-job-runner",
+    }
+    assert "default/schedviz-redis-0" in {event.pod for event in started}
+    nodes = {event.pod: event.node for event in started}
+    assert {node for pod, node in nodes.items() if "web" in pod} == {"node-1", "node-2"}
+    claims = [event.claim for event in trace if isinstance(event, VolumeBound)]
+    assert claims == ["default/data-schedviz-redis-0"]
+
+
+def test_the_document_names_each_value() -> None:
+    text = (ROOT / "docs" / "KUBERNETES.md").read_text()
+    for name, value in yaml.safe_load((CHART / "values.yaml").read_text()).items():
+        inner = value if isinstance(value, dict) and name != "settings" else {}
+        for path in [f"{name}.{key}" for key in inner] or [name]:
+            assert f"`{path}`" in text
