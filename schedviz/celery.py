@@ -11,6 +11,7 @@ from click import Choice, Option
 
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE
 from schedviz.processes.role import ROLES
+from schedviz.redis_url import for_kombu
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 # A worker serves no URL, so it need not import the views, as Django's system checks would.
@@ -41,7 +42,7 @@ warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("schedviz")
 app.conf.update(
-    broker_url=settings.REDIS_URL,
+    broker_url=for_kombu(settings.REDIS_URL),
     broker_transport_options={"global_keyprefix": KEY_PREFIX},
     broker_connection_retry_on_startup=True,
     # A worker never gives up connecting to Redis.

@@ -22,6 +22,32 @@ def text(name: str, default: str) -> str:
     return os.environ.get(name) or default
 
 
+def secret(name: str, default: str = "") -> str:
+    """A text that is never printed. The variable NAME_FILE may name a file that contains it instead."""
+    KNOWN[name], KNOWN[f"{name}_FILE"] = default, ""
+    value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
+    if not path:
+        return value or default
+    if value:
+        raise SystemExit(f"schedviz: {name} and {name}_FILE must not both be set")
+    try:
+        # A file mostly ends with a line break.
+        return Path(path).expanduser().read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"schedviz: {name}_FILE cannot be read: {error}") from None
+
+
+def secret_given(name: str) -> bool:
+    """Whether the secret is set, by itself or by a file."""
+    return given(name) or given(f"{name}_FILE")
+
+
+def pass_secret(name: str, value: str) -> None:
+    """Set the secret for the processes that this one starts."""
+    os.environ[name] = value
+    os.environ.pop(f"{name}_FILE", None)
+
+
 def comma_separated(name: str, default: str) -> list[str]:
     """A comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]

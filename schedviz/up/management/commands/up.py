@@ -1,6 +1,5 @@
 """``manage.py up``: Redis, the web server, the workers and the job runner, until Ctrl-C."""
 
-import os
 import sys
 import threading
 import time
@@ -39,7 +38,7 @@ class Command(BaseCommand):
         check_lesson_files()
         check_port(settings.HOST, settings.PORT)
         redis = None
-        if environment.given("REDIS_URL"):
+        if environment.secret_given("REDIS_URL"):
             url = settings.REDIS_URL
             check_redis(url)
         else:
@@ -47,9 +46,11 @@ class Command(BaseCommand):
             embedded = EmbeddedRedis.start(settings.DATA_DIR, held, memory_mb=settings.REDIS_MEMORY_MB)
             stack.callback(embedded.stop)
             redis = embedded.process
-            os.environ["REDIS_URL"] = url = embedded.url
+            url = embedded.url
+            environment.pass_secret("REDIS_URL", url)
+            environment.pass_secret("REDIS_PASSWORD", "")
         check_schema(url)
-        os.environ["SECRET_KEY"] = settings.SECRET_KEY
+        environment.pass_secret("SECRET_KEY", settings.SECRET_KEY)
         threading.Thread(target=self._announce, daemon=True).start()
         started = programs(settings.HOST, settings.PORT, settings.WORKERS)
         return run_programs(started, self._say, redis)

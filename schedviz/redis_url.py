@@ -1,0 +1,77 @@
+"""The URL of a Redis: what is allowed in it, and the forms that the libraries take.
+
+redis-py and channels_redis take it as it is. kombu, Celery's library for the broker, has another form for
+Unix sockets, and does not check the certificate of a TLS server unless the URL says so.
+"""
+
+from typing import Final
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from schedviz import environment
+
+FORMS: Final = (
+    "a URL such as redis://127.0.0.1:6379/0, rediss://user:password@host:6379/0 or unix:///path/of/socket"
+)
+
+TLS_OPTIONS: Final = {"ssl_ca_certs", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname", "ssl_keyfile"}
+"""The options of a rediss:// URL that all three libraries read alike."""
+
+
+def read() -> str:
+    """The settings REDIS_URL and REDIS_PASSWORD as one URL."""
+    url = environment.secret("REDIS_URL", "redis://127.0.0.1:6379/0")
+    if wanted := mistake(url):
+        raise SystemExit(f"schedviz: REDIS_URL must be {wanted}")
+    return with_password(url, environment.secret("REDIS_PASSWORD"))
+
+
+def mistake(url: str) -> str | None:
+    """What is wrong with the URL, without any part of it, as it may contain a password; None = nothing."""
+    try:
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        complete = bool(parts.hostname and parts.port != 0)
+    except ValueError:
+        return FORMS
+    match parts.scheme:
+        case "unix":
+            complete = parts.path.startswith("/") and not parts.hostname
+            allowed = {"db"}
+        case "rediss":
+            allowed = TLS_OPTIONS
+        case "redis":
+            allowed = set()
+        case _:
+            return FORMS
+    if parts.fragment or not complete:
+        return FORMS
+    if unknown := options.keys() - allowed:
+        return f"{FORMS}, with no option {min(unknown)!r}"
+    if options.get("ssl_cert_reqs", "required") not in ("required", "optional", "none"):
+        return f"{FORMS}, with ssl_cert_reqs=required, optional or none"
+    database = options.get("db", "0") if parts.scheme == "unix" else parts.path.removeprefix("/") or "0"
+    if not (database.isascii() and database.isdecimal()):
+        return f"{FORMS}, with a number for the database"
+    return None
+
+
+def with_password(url: str, password: str) -> str:
+    """The URL with the password, unless it has one, or there is none."""
+    parts = urlsplit(url)
+    if not password or parts.password:
+        return url
+    user, _, place = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user.removesuffix(':')}:{quote(password, safe='')}@{place}").geturl()
+
+
+def for_kombu(url: str) -> str:
+    """The same Redis as Celery's ``broker_url``."""
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    if parts.scheme == "unix":
+        query = urlencode({"virtual_host": options.get("db", "0")})
+        return f"redis+socket://{parts.netloc}{parts.path}?{query}"
+    if parts.scheme == "rediss":
+        # redis-py's default.
+        return parts._replace(query=urlencode({"ssl_cert_reqs": "required", **options})).geturl()
+    return url
