@@ -18,6 +18,7 @@ from schedviz.processes.message_check import MessageCheck
 from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
 from schedviz.processes.periodic import PeriodicCall, PeriodicThread
 from schedviz.processes.role import Role
+from schedviz.processes.schema_check import SchemaCheck
 from schedviz.store import Store
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class CeleryProcess:
             PeriodicCall(BEAT_SECONDS, beat or (lambda: self._heartbeats.beat(name))),
             PeriodicCall(BEAT_SECONDS, self._check_messages),
             PeriodicCall(REMOVE_DEAD_SECONDS, lambda: remove_dead(store.redis, role)),
+            SchemaCheck(store.redis).call(),
         ]
         self._periodic = PeriodicThread([*own_calls, *calls], self._message_check.reset)
 

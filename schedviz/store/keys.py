@@ -10,6 +10,8 @@ FAILING = f"{PREFIX}:failing-sandboxes"
 
 SCHEMA = f"{PREFIX}:schema"
 """The version of the layout of everything here: see schema.py."""
+SCHEMA_TARGET = f"{PREFIX}:schema:target"
+"""The version to which a process migrates or will migrate; deleted after the migration."""
 SCHEMA_LOCK = f"{PREFIX}:schema:lock"
 """Held by the process that migrates."""
 

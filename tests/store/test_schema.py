@@ -1,22 +1,27 @@
 """The schema version of the store: written, checked and migrated before a process does anything else."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.store import Meta, Store
-from schedviz.store.keys import REGISTRY, SCHEMA, SCHEMA_LOCK
+from schedviz.store import Meta, Store, schema
+from schedviz.store.keys import REGISTRY, SCHEMA, SCHEMA_LOCK, SCHEMA_TARGET
 from schedviz.store.migrations import remove_old_jobs
-from schedviz.store.schema import VERSION, WrongSchema, prepare
+from schedviz.store.schema import CHECK_SECONDS, END_SECONDS, LEAVE_SECONDS, VERSION, Migration, WrongSchema
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
-from tests.processes import CELERY, Process
+from tests.processes import CELERY, Process, answers
 from tests.waiting import eventually
 
 RAN = "ran"
+
+
+def prepare(redis: Redis, migrations: Sequence[Migration]) -> None:
+    """Without the wait for processes of older versions, of which there are none."""
+    schema.prepare(redis, migrations, leave_seconds=0)
 
 
 @pytest.fixture
@@ -151,7 +156,7 @@ redis = Redis.from_url(sys.argv[1])
 redis.incr("started")
 while int(redis.get("started")) < 2:
     pass
-prepare(redis, [to_2])
+prepare(redis, [to_2], leave_seconds=0)
 assert redis.get("schedviz:schema") == b"2"
 """
 
@@ -197,3 +202,54 @@ def test_every_process_refuses_a_newer_store_with_one_line(
             f"up to {VERSION}: start the newer schedviz that wrote it\n"
         ), name
     assert redis.keys("*") == [SCHEMA.encode()]
+
+
+def test_processes_of_the_older_version_end_before_a_migration_begins(
+    redis: Redis, own_url: str, tmp_path: Path
+) -> None:
+    """A rolling upgrade: the newer version announces its migration, and the older processes read that."""
+    assert LEAVE_SECONDS > CHECK_SECONDS + END_SECONDS
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    commands = {
+        "server": ["-m", *SERVER, f"--port={port}"],
+        "worker": [*CELERY, *WORKER_ARGUMENTS],
+        "job-runner": [*CELERY, *JOB_RUNNER_ARGUMENTS],
+    }
+    processes = {
+        name: Process(command, tmp_path / name, {"REDIS_URL": own_url}) for name, command in commands.items()
+    }
+    eventually(
+        lambda: all(process.alive() for process in processes.values()) and answers(f"{url}/readyz"), "all run"
+    )
+    redis.set(SCHEMA_TARGET, VERSION + 1)  # the announcement
+    for name, process in processes.items():
+        process.wait()
+        line, *rest = process.output.splitlines()
+        assert line == (
+            f"schedviz: the data in Redis is being migrated to schema version {VERSION + 1}, and this "
+            f"schedviz reads versions up to {VERSION}: start the newer schedviz that wrote it"
+        ), name
+        assert rest in ([], ["", "worker: Warm shutdown (MainProcess)"]), "Celery says that it ends"
+    prepare(redis, [*schema.MIGRATIONS, TO_3])
+    assert redis.get(SCHEMA) == str(VERSION + 1).encode()
+    assert not redis.exists(SCHEMA_TARGET)
+
+
+def test_a_migration_is_announced_before_the_wait(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[tuple[float, bytes | None]] = []
+    monkeypatch.setattr(schema, "sleep", lambda seconds: waits.append((seconds, redis.get(SCHEMA_TARGET))))
+    redis.set(SCHEMA, 1)
+    schema.prepare(redis, [TO_2])
+    assert waits == [(LEAVE_SECONDS, b"2")]
+    schema.prepare(redis, [TO_2])
+    assert len(waits) == 1
+
+
+def test_a_migration_that_was_cut_off_keeps_older_versions_away(redis: Redis) -> None:
+    redis.set(SCHEMA, 1)
+    redis.set(SCHEMA_TARGET, 3)
+    with pytest.raises(WrongSchema, match="is being migrated to schema version 3"):
+        prepare(redis, [TO_2])
+    prepare(redis, [TO_2, TO_3])
+    assert redis.get(SCHEMA) == b"3"
