@@ -1,7 +1,7 @@
-"""All lessons: the bundled course, and those of LESSONS_DIR."""
+"""All lessons: the bundled course, those of LESSONS_DIR, and the uploaded ones."""
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -10,28 +10,65 @@ from django.conf import settings
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.read_lesson import FILE, read_lesson
+from schedviz.lessons.uploads import Uploads, is_upload
 from schedviz.store import Meta
+from schedviz.store.default import default_store
 
 COURSE: Final = Path(__file__).resolve().parent / "course"
 """The bundled course: a folder for each lesson."""
 LESSONS_AT_MOST: Final = 200
 """Lessons of LESSONS_DIR."""
+UPLOADS_HELD: Final = 32
+"""Uploaded lessons that a process holds: about 1 MB each."""
 _SCENARIO: Final = "lessons/"
 
 
+class Lessons(Mapping[str, Lesson]):
+    """Lessons by name. An uploaded lesson is found by its name, but is not in the list: only those to whom
+    the name was given may know of it."""
+
+    def __init__(self, listed: Mapping[str, Lesson]) -> None:
+        self._listed = listed
+
+    def __getitem__(self, name: str) -> Lesson:
+        return self._listed[name] if name in self._listed else _find_upload(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+
 @cache
-def lessons() -> dict[str, Lesson]:
-    """All lessons by name: the bundled course, sorted by ``order``, then those of LESSONS_DIR. The files are
-    read once. Raises LessonError."""
+def lessons() -> Lessons:
+    """The bundled course, sorted by ``order``, then those of LESSONS_DIR. The files are read once. Raises
+    LessonError."""
     course = _read_folders(COURSE)
     directory: Path | None = settings.LESSONS_DIR
     own = _read_folders(directory) if directory else []
     taken = {lesson.name for lesson in course}
     for lesson in own:
-        if directory and lesson.name in taken:
+        if directory and (lesson.name in taken or is_upload(lesson.name)):
             message = "the bundled course has a lesson of this name"
             raise LessonError([Mistake(directory / lesson.name, 1, message)])
-    return {lesson.name: lesson for lesson in (*course, *own)}
+    return Lessons({lesson.name: lesson for lesson in (*course, *own)})
+
+
+def _find_upload(name: str) -> Lesson:
+    """Raises KeyError."""
+    if not is_upload(name):
+        raise KeyError(name)
+    return _read_upload(name)
+
+
+@lru_cache(maxsize=UPLOADS_HELD)
+def _read_upload(name: str) -> Lesson:
+    """An uploaded lesson does not change. Raises KeyError."""
+    lesson = Uploads(default_store().redis).find(name)
+    if lesson is None:
+        raise KeyError(name)
+    return lesson
 
 
 def lesson_folders(folder: Path) -> list[Path]:

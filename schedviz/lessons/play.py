@@ -17,6 +17,8 @@ from simulator.apiserver.status import AlreadyExists, NotFound
 
 WALL_SECONDS: Final = 20.0
 """The longest time of one wait. A worker that is not busy plays a minute of simulated time in a second."""
+SOLUTION_SECONDS: Final = 60.0
+"""The longest time of a whole solution."""
 POLL_SECONDS: Final = 0.02
 
 
@@ -28,8 +30,11 @@ def play_actions(sandbox: Sandbox, actions: Sequence[Action]) -> None:
     speed = sandbox.clock().speed
     unpaced = bool(sandbox.clock().unpaced)
     clock.pause(sandbox)
+    given_up = time.monotonic() + SOLUTION_SECONDS
     try:
         for action in actions:
+            if time.monotonic() > given_up:
+                raise NotReached(f"the solution takes more than {SOLUTION_SECONDS:g} s")
             _play(sandbox, action)
     finally:
         clock.set_speed(sandbox, clock.MAX if unpaced else speed)

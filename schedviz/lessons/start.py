@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from schedviz.api.from_scenario import create, names_to_delete
 from schedviz.lessons.catalogue import scenario_of
 from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.uploads import Uploads, is_upload
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 
 SANDBOXES_AT_MOST: Final = 300
@@ -23,6 +24,8 @@ _OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")
 def start_lesson(store: Store, lesson: Lesson, names: Iterable[str], seed: int | None = None) -> Sandbox:
     """Create a paused sandbox with the cluster of a lesson and the first free name of ``names``. seed: None =
     the lesson's. Raises StatusError."""
+    if is_upload(lesson.name):
+        Uploads(store.redis).note_used(lesson.name, store.wall())
     text, cluster = lesson.text("en"), lesson.cluster
     made = replace(
         cluster, title=text.title, summary=text.summary, seed=cluster.seed if seed is None else seed

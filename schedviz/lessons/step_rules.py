@@ -17,6 +17,8 @@ ACTIONS_AT_MOST: Final = 50
 """Actions of a solution or of a wrong answer."""
 STEP_COST_AT_MOST: Final = 4_000_000
 """Of all conditions of a step, which are evaluated together after each change."""
+CONDITIONS_AT_MOST: Final = 300
+"""Of a lesson: compiling one takes a millisecond."""
 _ID: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _HIGHLIGHT: Final = re.compile(r"(pod|node) [a-z0-9]([-a-z0-9./]*[a-z0-9])?")
 
@@ -33,6 +35,7 @@ class _StepRules:
         self._actions = ActionRules(file, cluster)
         self._cost = 0
         """Of the conditions of the step."""
+        self._conditions = 0
 
     def check(self) -> None:
         if not self._steps:
@@ -101,6 +104,11 @@ class _StepRules:
         self._actions.check(f"{path}.wrong.do", check.wrong.do, step.question)
 
     def _condition(self, path: str, text: str) -> None:
+        self._conditions += 1
+        if self._conditions == CONDITIONS_AT_MOST + 1:
+            self._file.add(path, f"a lesson has at most {CONDITIONS_AT_MOST} conditions")
+        if self._conditions > CONDITIONS_AT_MOST:
+            return
         try:
             self._cost += condition(text).cost
         except ConditionError as error:

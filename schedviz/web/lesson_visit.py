@@ -109,14 +109,14 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
     known, lesson, room = lessons(), visit.lesson, visit.room
     places = numbers(known.values())
     later = [each for each in known.values() if (each.par is None) == (lesson.par is None)]
-    following = next(iter(later[later.index(lesson) + 1 :]), None)
+    following = next(iter(later[later.index(lesson) + 1 :]), None) if lesson.name in places else None
     offered = Learners(default_store().redis).offered_lesson(visit.learner)
     shared = lesson.par is not None and visit.progress.finished
     return present_lesson(
         lesson,
         visit.progress,
         now=default_store().wall(),
-        number=places[lesson.name],
+        number=places.get(lesson.name, 0),
         up=reverse("room-me", args=[room[0]]) if room else reverse("lessons"),
         in_room=room is not None,
         can_undo=visit.owns_sandbox and situation.edits > 0,

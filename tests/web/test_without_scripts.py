@@ -19,6 +19,7 @@ from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonR
 from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
+from schedviz.lessons.uploads import Uploads
 from schedviz.loop import clock
 from schedviz.rooms.access import member_cookie, personal_token, teacher_cookie
 from schedviz.rooms.learners import room_lessons, set_step, start_in_room
@@ -32,6 +33,7 @@ from schedviz.web.examples import start_example
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
 from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
+from tests.lessons.uploaded import FILES
 from tests.loop.conftest import node, pod
 from tests.messages import ROOT
 
@@ -244,6 +246,8 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
     starts += [f"/s/{guided.name}/", f"/s/{ended.name}/", f"/s/{ended.name}/?embed=queue"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
+    uploaded = Uploads(store.redis).add(FILES, store.wall())
+    starts += ["/lesson-upload/", f"/lessons/{uploaded.name}/"]
     room_pages, own = open_rooms(client, store)
     starts += room_pages
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]

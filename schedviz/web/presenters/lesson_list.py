@@ -8,6 +8,7 @@ from django.utils.translation import get_language
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.progress import Progress
+from schedviz.lessons.uploads import is_upload
 
 from .lesson_result import ResultView, present_results
 
@@ -29,11 +30,15 @@ class LessonRow(msgspec.Struct, frozen=True):
     """The best results of a level."""
     progressed: float
     """0 = never."""
+    listed: bool
+    """False = it was uploaded."""
 
 
 class LessonList(msgspec.Struct, frozen=True):
     course: list[LessonRow]
     levels: list[LessonRow]
+    uploaded: list[LessonRow]
+    """Those that the learner has begun."""
     proposed: LessonRow | None
     """What the learner does next; None if everything is done."""
 
@@ -47,7 +52,10 @@ class LessonList(msgspec.Struct, frozen=True):
 
 
 def present_lessons(
-    lessons: Iterable[Lesson], progress: Mapping[str, Progress], sandboxes: Collection[str]
+    lessons: Iterable[Lesson],
+    progress: Mapping[str, Progress],
+    sandboxes: Collection[str],
+    uploaded: Iterable[Lesson] = (),
 ) -> LessonList:
     """sandboxes: the names of those that exist. A lesson whose sandbox was deleted begins anew."""
     known = [*lessons]
@@ -55,14 +63,14 @@ def present_lessons(
     levels = [each for each in known if each.par is not None]
     rows = [
         [_row(each, place, progress.get(each.name), sandboxes) for place, each in enumerate(part, start=1)]
-        for part in (course, levels)
+        for part in (course, levels, [*uploaded])
     ]
-    everything = [*rows[0], *rows[1]]
+    everything = [*rows[0], *rows[1], *rows[2]]
     begun = [row for row in everything if row.state == "begun"]
     proposed = max(begun, key=lambda row: row.progressed, default=None) or next(
         (row for row in everything if row.state == "new"), None
     )
-    return LessonList(rows[0], rows[1], proposed)
+    return LessonList(rows[0], rows[1], rows[2], proposed)
 
 
 def numbers(lessons: Iterable[Lesson]) -> dict[str, int]:
@@ -95,4 +103,5 @@ def _row(lesson: Lesson, number: int, progress: Progress | None, sandboxes: Coll
         steps=len(lesson.steps),
         results=present_results(lesson.par, progress.best if progress else None),
         progressed=progress.progressed if progress else 0,
+        listed=not is_upload(lesson.name),
     )

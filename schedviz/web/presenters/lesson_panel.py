@@ -61,7 +61,7 @@ class LessonPanel(msgspec.Struct, frozen=True):
     name: str
     title: str
     number: int
-    """Its position in the course, from 1."""
+    """Its position in the course, from 1; 0 = it was uploaded."""
     language: str
     """Of the texts: another than the page's if they are not translated."""
     at: int

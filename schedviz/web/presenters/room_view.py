@@ -122,8 +122,11 @@ def step_choices(room: Room, lessons: Lessons, name: str) -> list[Choice]:
 
 
 def lesson_choices(lessons: Lessons, chosen: str) -> list[Choice]:
+    """The lessons that a room may be for: those of the list, and an uploaded one that was chosen."""
     language = get_language() or "en"
     ordered = sorted(lessons.values(), key=lambda each: each.order)
+    if chosen in lessons and all(each.name != chosen for each in ordered):
+        ordered.insert(0, lessons[chosen])
     return [Choice(each.name, each.text(language).title, each.name == chosen) for each in ordered]
 
 

@@ -4,8 +4,9 @@ from urllib.parse import quote
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import go_to_step, guess, show_solution
@@ -15,6 +16,7 @@ from schedviz.lessons.offline import NotReached
 from schedviz.lessons.play import play_actions
 from schedviz.lessons.progress import Progress
 from schedviz.lessons.undo import undo
+from schedviz.lessons.uploads import is_upload
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 from schedviz.store.default import default_store
@@ -31,6 +33,7 @@ from schedviz.web.presenters.lesson_handout import present_handout
 from schedviz.web.presenters.lesson_list import numbers, present_lessons
 from schedviz.web.room_sandboxes import start_sandbox
 from schedviz.web.screens import address
+from schedviz.web.views.lesson_uploads import upload_bounds, uploaded_page
 from schedviz.web.views.page import find_present, is_htmx
 from simulator.apiserver.status import StatusError
 
@@ -40,10 +43,15 @@ def lesson_list(request: HttpRequest) -> HttpResponse:
     return render_list(request)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
     """Open the learner's sandbox of the lesson; create it if there is none. Field ``again``: create it anew,
-    and begin with the first step."""
+    and begin with the first step. GET: the page of an uploaded lesson; others are in the list."""
+    if request.method != "POST":
+        lesson = find_lesson(name)
+        if is_upload(name):
+            return uploaded_page(request, lesson)
+        return redirect(f"{reverse('lessons')}#lesson-{name}")
     lesson, identifier, store = find_lesson(name), learner(request), default_store()
     found = None if "again" in request.POST else find_begun(store, lesson, identifier)
     try:
@@ -58,7 +66,7 @@ def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def handout(request: HttpRequest, name: str) -> HttpResponse:
     lesson = find_lesson(name)
-    number = numbers(lessons().values())[name]
+    number = numbers(lessons().values()).get(name, 0)
     return render(request, "lessons/handout.html", {"handout": present_handout(lesson, number)})
 
 
@@ -133,8 +141,10 @@ def restart(store: Store, visit: Visit) -> None:
 def render_list(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
     store, identifier = default_store(), known_learner(request)
     progress = Learners(store.redis).all_progress(identifier) if identifier else {}
-    found = present_lessons(lessons().values(), progress, store.names())
-    return render(request, "lessons/index.html", {"lessons": found, "error": error}, status=status)
+    uploaded = [known for name in progress if is_upload(name) and (known := lessons().get(name))]
+    found = present_lessons(lessons().values(), progress, store.names(), uploaded)
+    context = {"lessons": found, "error": error, **upload_bounds()}
+    return render(request, "lessons/index.html", context, status=status)
 
 
 def find_lesson(name: str) -> Lesson:

@@ -253,7 +253,7 @@ def _new_room_form(request: HttpRequest, error: str = "", status: int = HTTPStat
         "what": chosen,
         "lessons": [
             Choice(f"lesson:{each.value}", each.label, chosen == f"lesson:{each.value}")
-            for each in lesson_choices(room_lessons(), "")
+            for each in lesson_choices(room_lessons(), chosen.removeprefix("lesson:"))
         ],
         "scenarios": [
             Choice(f"scenario:{each.name}", each.title, chosen == f"scenario:{each.name}")
