@@ -16,6 +16,7 @@ from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be s
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
 from schedviz.live.room_access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
+from schedviz.operate.web_metrics import write_regularly  # noqa: E402 (as above)
 from schedviz.processes.schema_check import start_schema_check  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
@@ -23,6 +24,7 @@ from schedviz.store.default import prepare_default_store  # noqa: E402 (as above
 start_schema_check(prepare_default_store().redis)
 if mistake := check_lessons():
     raise SystemExit(f"schedviz: {mistake}")
+write_regularly()
 
 application = ProtocolTypeRouter(
     {

@@ -29,6 +29,8 @@ EXTENDER_HOSTS = environment.comma_separated("EXTENDER_HOSTS", "")
 DATA_DIR = environment.directory("DATA_DIR", user_data_path("schedviz"), "the user's data directory")
 # The lessons of an operator's own: a folder of each (docs/LESSONS.md).
 LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
+# Who may read /metrics: without a token only programs on the same machine.
+METRICS_TOKEN = environment.secret("METRICS_TOKEN")
 
 DEBUG = False
 # There are no logins, so nothing that this key signs must survive a restart: a random key is the safe
@@ -46,10 +48,12 @@ INSTALLED_APPS = [
     "schedviz.api",
     "schedviz.lessons",
     "schedviz.live",
+    "schedviz.operate",
     "schedviz.web",
 ]
 
 MIDDLEWARE = [
+    "schedviz.operate.request_meter.RequestMeter",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "schedviz.web.middleware.ContentSecurityPolicy",

@@ -7,6 +7,7 @@ handler404 = "schedviz.web.views.errors.page_not_found"
 handler500 = "schedviz.web.views.errors.server_error"
 
 urlpatterns = [
+    path("", include("schedviz.operate.urls")),
     path("", include("schedviz.api.urls")),
     path("", include("schedviz.web.urls")),
 ]

@@ -21,6 +21,7 @@ from simulator.decision import Decision, UnderWay
 from simulator.framework.cluster_event import NODE, ClusterEvent, node_scheduling_properties_change
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
+from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -66,10 +67,11 @@ class Simulation:
         options: Options,
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
+        observer: Observer | None = None,
     ) -> None:
         """``plugins`` are those that profiles may enable, by name; None = all that are installed. Extenders
         are called through ``transport``; their answers are inputs, too: the trace is the same only if they
-        are.
+        are. ``observer`` is told how long the scheduling cycles take.
 
         Raises ConfigError for a configuration with which the scheduler would not start."""
         self._world = World(api)
@@ -80,6 +82,7 @@ class Simulation:
             plugins=plugins,
             transport=transport,
             queue=options.queue,
+            observer=observer,
         )
         self._loop = SchedulingLoop(self._scheduler, pace=options.pace, first_cycle=options.first_cycle)
         self._nodes: dict[str, Node] = {}

@@ -15,6 +15,7 @@ from schedviz.api.watch_lines import WatchLines, event_line
 from schedviz.api.watch_reader import Reader
 from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
+from schedviz.metrics.server import WATCHES, refused
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest
@@ -37,6 +38,7 @@ AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 _open = 0
+WATCHES.set_function(lambda: _open)
 
 
 def watch(
@@ -178,4 +180,5 @@ async def _until(
 
 
 def _too_many() -> TooManyRequests:
+    refused("MAX_WATCHES")
     return TooManyRequests(f"this server has {MAX_WATCHES} watches open already")

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.live.room_member import RoomMember
+from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS, refused
 from schedviz.rooms.bell import learners_group
 from schedviz.store.default import default_store
 from schedviz.web.presenters.screen import look
@@ -27,6 +28,8 @@ MESSAGE_AT_MOST: Final = 4000
 
 CONNECTED: "Final[set[LiveConsumer]]" = set()
 """The consumers of this process that have a viewer."""
+
+VIEWERS.set_function(lambda: len(CONNECTED))
 
 
 BEAT_SECONDS: Final = 2.0
@@ -59,6 +62,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         await self.accept()
         # Nothing is awaited between this check and the last line, so no other connection is added meanwhile.
         if len(CONNECTED) >= VIEWERS_AT_MOST:
+            refused("VIEWERS_AT_MOST")
             await self.close(code=TRY_AGAIN_LATER)
             return
         parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
@@ -141,7 +145,10 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
                 except TimeoutError:
                     await self.send(BEAT)
                 else:
-                    await self.send(frame.text(self.hub.wall))
+                    text = frame.text(self.hub.wall)
+                    FRAMES_SENT.inc()
+                    FRAME_BYTES.inc(len(text.encode()))
+                    await self.send(text)
 
     async def _close(self, code: int) -> None:
         self.sender.cancel()

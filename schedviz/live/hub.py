@@ -19,6 +19,7 @@ from schedviz.cache.caches import caches_of
 from schedviz.live.lifecycle import Lifecycle
 from schedviz.live.probe import Probe
 from schedviz.live.slot import Slot
+from schedviz.metrics.server import DRAW_SECONDS
 from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
 from schedviz.web.presenters.parts import Parts
@@ -242,6 +243,7 @@ class Hub:
             self._asking |= asking & self._life.members
             loop.call_later(RETRY_SECONDS, self.ring)
             raise
+        DRAW_SECONDS.observe(took)
         if is_new:
             # Filters are not applied in every frame. A frame after the last change applies them.
             if self._last_frame:

@@ -1,6 +1,7 @@
 """Runs slices. A slice is a bounded piece of work of one sandbox's loop."""
 
 import logging
+import time
 from collections import OrderedDict
 
 from redis.exceptions import RedisError
@@ -9,7 +10,9 @@ from schedviz.loop.doorbell import ring
 from schedviz.loop.due import SliceTime
 from schedviz.loop.leader import Leader, MakeSimulation
 from schedviz.loop.presence import Presence
+from schedviz.loop.scheduler_meter import measure_pending
 from schedviz.loop.wakes import Wakes
+from schedviz.metrics.server import LEADERS, SLICE_DURATION, SLICE_FAILURES, SLICES_LATE
 from schedviz.store import (
     Commit,
     Failure,
@@ -75,7 +78,9 @@ class Driver:
             if order is None or order > self._began.get(name, -1):
                 began = self._wakes.due.begin(name)
                 self._began[name] = began.order
+                began_at = time.monotonic()
                 self._slice(name, began)
+                SLICE_DURATION.observe(time.monotonic() - began_at)
         except RedisError as error:
             # It is unknown whether the last commit was stored, so the Simulation may differ from the store.
             log.warning("slice of %s: %s", name, error)
@@ -131,6 +136,8 @@ class Driver:
             self._leaders.move_to_end(sandbox.name)
             more = leader.run(renewal, SLICE_SECONDS)
             due = leader.next_due()
+            if leader.clock.late:
+                SLICES_LATE.inc()
         except Gone:
             self._forget(sandbox.name)
             return 0.0
@@ -161,6 +168,7 @@ class Driver:
         The commit marks all writes as seen, so that the sweep does not wake the sandbox before that time.
         """
         log.error("the simulation of %s failed", sandbox.name, exc_info=error)
+        SLICE_FAILURES.inc()
         self._leaders.pop(sandbox.name, None)
         _, now, cycle = sandbox.progress()
         message = f"{type(error).__name__}: {error}"
@@ -173,6 +181,12 @@ class Driver:
         sandbox.set_failure(Failure(message, faults, wall, wall + delay))
         ring(sandbox.name)
         return delay
+
+    def measure(self) -> None:
+        """Set the gauges of the sandboxes that this worker leads. May be called from any thread."""
+        leaders = [*self._leaders.values()]
+        LEADERS.set(len(leaders))
+        measure_pending(leader.meter for leader in leaders)
 
     def _forget(self, name: str) -> None:
         for memory in (self._leaders, self._began, self._faults):

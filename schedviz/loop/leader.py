@@ -9,6 +9,7 @@ from msgspec import UNSET
 from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Player
+from schedviz.loop.scheduler_meter import SchedulerMeter
 from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent, versioned
 from simulator.client.informer import Pipeline
@@ -70,6 +71,7 @@ class Leader:
         self._simulation = make(self, options)
         self._term = LeaderTerm(self._simulation, TermStart(options, events))
         self._archive_writer = ArchiveWriter(sandbox)
+        self.meter = SchedulerMeter()
         self._player = Player(self._simulation, self._term.step, self.clock, now)
         self._list()
         self._observe_own_writes()
@@ -234,6 +236,7 @@ class Leader:
         )
         versions = self.sandbox.commit(commit)
         self._archive_writer.count_decisions(term.decisions)
+        self.meter.count(term.trace, term.decisions, term.lanes)
         term.stored()
         self._under_way = under_way
         own = bool(versions) and versions[0] == seen + 1

@@ -7,9 +7,11 @@ from django.conf import settings
 
 from schedviz.celery import app
 from schedviz.loop.driver import Driver
+from schedviz.loop.observer import WorkObserver, measured_plugins
 from schedviz.loop.presence import Presence
 from schedviz.loop.sweep import SWEEP_SECONDS, sweep
 from schedviz.loop.wakes import TASK, Wakes
+from schedviz.metrics.registry import MEASURES
 from schedviz.processes.celery_process import CeleryProcess
 from schedviz.processes.periodic import PeriodicCall
 from schedviz.processes.process_name import make_process_name
@@ -35,8 +37,14 @@ class WorkerStep(RoleStep):
         name = make_process_name()
         wakes = Wakes(store)
         presence = Presence(store, name)
-        simulation = partial(Simulation, transport=HttpTransport(settings.EXTENDER_HOSTS))
+        simulation = partial(
+            Simulation,
+            plugins=measured_plugins(),
+            transport=HttpTransport(settings.EXTENDER_HOSTS),
+            observer=WorkObserver(),
+        )
         _driver = Driver(store, wakes, presence, simulation)
+        MEASURES.append(_driver.measure)
         calls = [
             PeriodicCall(SWEEP_SECONDS, lambda: sweep(store, wakes, name)),
             PeriodicCall(POLL_SECONDS, wakes.claim),

@@ -19,6 +19,7 @@ from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
 from schedviz.processes.periodic import PeriodicCall, PeriodicThread
 from schedviz.processes.role import Role
 from schedviz.processes.schema_check import SchemaCheck
+from schedviz.processes.shared_metrics import WRITE_SECONDS, SharedMetrics
 from schedviz.store import Store
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class CeleryProcess:
         self.role: Role = role
         self.queue = own_queue(QUEUES[role], name)
         self._heartbeats = Heartbeats(store.redis, role)
+        self._metrics = SharedMetrics(store.redis, role, name)
         self._message_check = MessageCheck(
             store.redis, [f"{KEY_PREFIX}{queue}" for queue in (QUEUES[role], self.queue.name)]
         )
@@ -63,6 +65,7 @@ class CeleryProcess:
             PeriodicCall(BEAT_SECONDS, self._check_messages),
             PeriodicCall(REMOVE_DEAD_SECONDS, lambda: remove_dead(store.redis, role)),
             SchemaCheck(store.redis).call(),
+            PeriodicCall(WRITE_SECONDS, self._metrics.write),
         ]
         self._periodic = PeriodicThread([*own_calls, *calls], self._message_check.reset)
 
@@ -76,6 +79,7 @@ class CeleryProcess:
 
     def stop(self) -> None:
         self._periodic.stop()
+        self._metrics.stop()
         self._stop_heartbeats()
 
     def _task_began(self, **_: object) -> None:

@@ -100,18 +100,18 @@ class Rooms:
         lesson = what.name if what.kind == "lesson" else ""
         room = Room(settings=settings, ends=now + seconds, lesson=lesson)
         with self._redis.pipeline(transaction=True) as pipe:
-            pipe.hset(_key(code), mapping=_fields(room))
-            pipe.expireat(_key(code), _expiry(room))
+            pipe.hset(room_key(code), mapping=_fields(room))
+            pipe.expireat(room_key(code), _expiry(room))
             pipe.execute()
         return room, token
 
     def find(self, code: str) -> Room:
         """Raises NoRoom."""
-        return _room(cast("dict[bytes, bytes]", self._redis.hgetall(_key(code))))
+        return _room(cast("dict[bytes, bytes]", self._redis.hgetall(room_key(code))))
 
     def member(self, code: str, number: int) -> Member:
         """Raises NoRoom if there is no such member."""
-        stored = cast("bytes | None", self._redis.hget(_key(code, "members"), str(number)))
+        stored = cast("bytes | None", self._redis.hget(room_key(code, "members"), str(number)))
         if stored is None:
             raise NoRoom
         return msgspec.json.decode(stored, type=Member)
@@ -119,9 +119,9 @@ class Rooms:
     def read(self, code: str) -> Seen:
         """The room with its members, in one round trip. Raises NoRoom."""
         with self._redis.pipeline(transaction=False) as pipe:
-            pipe.hgetall(_key(code))
-            pipe.hgetall(_key(code, "members"))
-            pipe.hgetall(_key(code, "connected"))
+            pipe.hgetall(room_key(code))
+            pipe.hgetall(room_key(code, "members"))
+            pipe.hgetall(room_key(code, "connected"))
             pipe.time()
             state, members, connected, (seconds, micros) = pipe.execute()
         found = sorted((msgspec.json.decode(each, type=Member) for each in members.values()), key=_number)
@@ -139,7 +139,7 @@ class Rooms:
         RoomFull."""
         now, token = round(self.store.wall(), 3), new_token()  # Lua's JSON has 14 digits
         hashed = hash_token(token)
-        keys = [_key(room.code), _key(room.code, "members"), _key(room.code, "names")]
+        keys = [room_key(room.code), room_key(room.code, "members"), room_key(room.code, "names")]
         number, named = self._join(
             keys, [name, name.casefold(), hashed, repr(now), MEMBERS_AT_MOST, _expiry(room)]
         )
@@ -169,7 +169,7 @@ class Rooms:
 
     def note_connected(self, code: str, number: int) -> None:
         """Note that the page of a member is connected now."""
-        key = _key(code, "connected")
+        key = room_key(code, "connected")
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.hset(key, str(number), self.store.wall())
             pipe.expire(key, LONGEST_SECONDS + KEPT_SECONDS)
@@ -193,12 +193,12 @@ class Rooms:
 
     def _expire(self, room: Room) -> None:
         for part in ("", "members", "names", "connected"):
-            self._redis.expireat(_key(room.code, part), _expiry(room))
+            self._redis.expireat(room_key(room.code, part), _expiry(room))
         self._places.take(room.code, _expiry(room) - self.store.wall())
 
     def _set(self, code: str, fields: dict[str, bytes]) -> None:
         arguments = [each for pair in fields.items() for each in pair]
-        if not self._change([_key(code)], arguments):
+        if not self._change([room_key(code)], arguments):
             raise NoRoom
 
 
@@ -206,7 +206,7 @@ def _number(member: Member) -> int:
     return member.number
 
 
-def _key(code: str, part: str = "") -> str:
+def room_key(code: str, part: str = "") -> str:
     return f"{PREFIX}:room:{{{code}}}:{part}" if part else f"{PREFIX}:room:{{{code}}}"
 
 

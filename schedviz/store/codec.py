@@ -50,7 +50,9 @@ def encode_object(manifest: Manifest) -> str:
     """The manifest as stored. Raises :class:`LimitReached` for one that is too large."""
     data = msgspec.json.encode(bare(manifest))
     if len(data) > MAX_OBJECT_BYTES:
-        raise LimitReached(f"an object may have {MAX_OBJECT_BYTES:,} bytes as JSON, not {len(data):,}")
+        raise LimitReached(
+            "MAX_OBJECT_BYTES", f"an object may have {MAX_OBJECT_BYTES:,} bytes as JSON, not {len(data):,}"
+        )
     return data.decode()
 
 

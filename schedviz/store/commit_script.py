@@ -1,5 +1,6 @@
 """Calls commit.lua: encodes a :class:`Commit` as the script's request, and reads its reply."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 from redis import Redis
 
+from schedviz.metrics.server import COMMIT_SECONDS, COMMITS_REFUSED
 from schedviz.store import codec
 from schedviz.store.bounds import (
     DECISIONS_LENGTH,
@@ -49,8 +51,11 @@ def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> lis
     keys = [*Keys.of(name), *(objects_key(name, resource) for resource in resources)]
     positions = {resource: len(Keys._fields) + number for number, resource in enumerate(resources, 1)}
     request = msgspec.msgpack.encode(_request(commit, positions))
+    began = time.monotonic()
     outcome, *details = scripts.commit(keys, [request], client=redis)
+    COMMIT_SECONDS.labels("leader" if commit.lease else "client").observe(time.monotonic() - began)
     if outcome != b"OK":
+        COMMITS_REFUSED.labels(outcome.decode()).inc()
         raise _refusal(name, commit, outcome, details)
     version: int = details[0]
     return [*range(version - len(commit.changes) + 1, version + 1)]
@@ -58,7 +63,9 @@ def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> lis
 
 def _check_changes(changes: Sequence[Change]) -> None:
     if len(changes) > MAX_CHANGES:
-        raise LimitReached(f"one commit may change {MAX_CHANGES:,} objects, not {len(changes):,}")
+        raise LimitReached(
+            "MAX_CHANGES", f"one commit may change {MAX_CHANGES:,} objects, not {len(changes):,}"
+        )
     last: dict[tuple[str, str], Change] = {}
     for change in changes:
         before = last.get((change.resource, change.key))
@@ -128,7 +135,9 @@ def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) 
         case b"SandboxExists":
             return SandboxExists(name)
         case b"TooManyObjects":
-            return LimitReached(f"a sandbox may hold {LIMITS['objects']:,} objects")
+            return LimitReached("MAX_OBJECTS", f"a sandbox may hold {LIMITS['objects']:,} objects")
         case b"TooManyResources":
-            return LimitReached(f"a sandbox may hold {LIMITS['resources']:,} kinds of objects")
+            return LimitReached(
+                "MAX_RESOURCES", f"a sandbox may hold {LIMITS['resources']:,} kinds of objects"
+            )
     return AssertionError(f"commit: {outcome!r} {details!r}")

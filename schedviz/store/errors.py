@@ -1,5 +1,7 @@
 """Exceptions of the store, besides :class:`simulator.api.ApiError`."""
 
+from schedviz.metrics.server import refused
+
 
 class StoreError(Exception):
     """The base class. Nothing was stored."""
@@ -48,3 +50,8 @@ class CollectionChanged(StoreError):
 
 class LimitReached(StoreError):
     """A bound of :mod:`schedviz.store.bounds` would be exceeded; the message names it."""
+
+    def __init__(self, limit: str, message: str) -> None:
+        """limit: the name of the bound, by which the refusal is counted."""
+        super().__init__(message)
+        refused(limit)

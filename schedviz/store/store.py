@@ -185,7 +185,7 @@ class Store:
         sandbox = Sandbox(self.redis, self._scripts, meta.name)
         self.redis.set(SCHEMA, VERSION, nx=True)  # Redis may have been emptied since the process started
         if not self._scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
-            raise LimitReached(f"there may be {MAX_SANDBOXES} sandboxes: delete one first")
+            raise LimitReached("MAX_SANDBOXES", f"there may be {MAX_SANDBOXES} sandboxes: delete one first")
         try:
             sandbox.commit(
                 Commit(

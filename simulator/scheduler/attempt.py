@@ -116,6 +116,14 @@ class Attempt:
         else:
             self.errors.append(fault.message)
 
+    def status(self, point: str) -> str:
+        """The code of the result of an extension point that was run last."""
+        if self.errors:
+            return "Error"
+        of_point = {"PreFilter": self.pre_filter and self.pre_filter.status, "PostFilter": self.post_filter}
+        status = of_point.get(point)
+        return status.code if status else "Success"
+
     def result(self) -> ScheduleResult:
         """The result, once :meth:`run` is exhausted or :meth:`fail` was called."""
         evaluated = (self.diagnosis.codes >= 0) & self.cluster.exists[: self.cluster.width]

@@ -14,6 +14,7 @@ from simulator.objects.pod import Pod
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.binding_cycle import binding_cycle, message_for_one_node
+from simulator.scheduler.cycle_times import CycleTimes
 from simulator.scheduler.evict import prepare_candidate
 from simulator.scheduler.failure_handler import scheduling_failed
 from simulator.scheduler.pod_condition import SCHEDULER_ERROR, UNSCHEDULABLE, patch_status
@@ -44,7 +45,8 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
     def so_far() -> Decision | None:
         return scheduler.decisions.so_far(attempt, info.attempts)
 
-    for point in attempt.run():
+    times = CycleTimes(scheduler.observer, info.pod.scheduler_name)
+    for point in times.points(attempt.run(), attempt.status):
         yield Point(point, cycle, info.pod.key, so_far)
         fault = scheduler.faults.inject(info.pod, point)
         if fault is not None:
@@ -53,10 +55,13 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
     scheduler.decisions.search_ended(attempt, info.attempts)
     result = attempt.result()
     if result.fit_error is not None:
+        times.ended("unschedulable")
         _reject(scheduler, info, cycle, result.fit_error)
     elif result.error:
+        times.ended("error")
         _fail(scheduler, info, cycle, result.error, reason=SCHEDULER_ERROR, nominated_node="")
     else:
+        times.ended("scheduled")
         yield from _assume(scheduler, info, attempt, result.suggested_host)
 
 

@@ -9,6 +9,7 @@ from simulator.config import Configuration
 from simulator.framework.cycle_state import PODS_TO_ACTIVATE, CycleState
 from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
+from simulator.framework.observer import NoObserver, Observer
 from simulator.framework.waiting_pods import WaitingPod
 from simulator.objects.pod import Pod
 from simulator.plugins.priority_sort import PrioritySort
@@ -36,9 +37,11 @@ class Scheduler:
         plugins: Mapping[str, type[Plugin]] | None = None,
         transport: Transport | None = None,
         queue: QueueVersion = TODAY,
+        observer: Observer | None = None,
     ) -> None:
         self.world = world
         self.seed = seed
+        self.observer = observer or NoObserver()
         self.cache = Cache()
         self.faults = FaultInjection()
         self.frameworks = profiles(configuration, plugins, transport, self.cache.cluster)
