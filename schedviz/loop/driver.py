@@ -146,7 +146,7 @@ class Driver:
         except Exception as error:
             return self._failed(sandbox, renewal.lease, error)
         if self._faults.pop(sandbox.name, None) is not None or elected:
-            sandbox.set_failure(None)
+            sandbox.set_failure(None, renewal.lease)
         ring(sandbox.name)
         if more:
             return 0.0
@@ -178,7 +178,7 @@ class Driver:
         faults = self._faults[sandbox.name] = self._faults.get(sandbox.name, 0) + 1
         delay = min(FAULT_SECONDS * 2.0 ** min(faults - 1, 30), MAX_FAULT_SECONDS)
         wall = sandbox.wall()
-        sandbox.set_failure(Failure(message, faults, wall, wall + delay))
+        sandbox.set_failure(Failure(message, faults, wall, wall + delay), lease)
         ring(sandbox.name)
         return delay
 

@@ -136,7 +136,7 @@ class Leader:
         """Store the steps that were taken, or that the condition came true; the new clock."""
         while True:
             clock = self._player.clock(current, wall)
-            if clock is current or self.sandbox.set_clock(clock, current):
+            if clock is current or self.sandbox.set_clock(clock, current, self.lease):
                 return clock
             current, wall = self.sandbox.read_clock()
 

@@ -3,7 +3,7 @@
 from schedviz.store import codec
 from schedviz.store.errors import NoSandbox
 from schedviz.store.handle import SandboxHandle
-from schedviz.store.model import Clock
+from schedviz.store.model import Clock, Lease
 from schedviz.store.wall import seconds_of, wall_time
 from simulator.api import Micros
 
@@ -33,11 +33,10 @@ class ClockControl(SandboxHandle):
         clock, wall = self.read_clock()
         return clock.now(wall)
 
-    def set_clock(self, clock: Clock, was: Clock | None = None) -> bool:
+    def set_clock(self, clock: Clock, was: Clock | None = None, lease: Lease | None = None) -> bool:
         """Set the clock. If ``was`` is given and the clock is another one by now, nothing is changed and
-        False is returned."""
-        known = codec.encode(was) if was else ""
-        done = self._scripts.set_clock([self._keys.state], [known, codec.encode(clock)], client=self._redis)
-        if done == -1:
-            raise NoSandbox(self.name)
+        False is returned. ``lease``: of the leader that sets it; raises StaleLease if it is over."""
+        arguments = [codec.encode(was) if was else "", codec.encode(clock), lease.epoch if lease else ""]
+        done = self._scripts.set_clock([self._keys.state], arguments, client=self._redis)
+        self._check_reply(done, lease)
         return bool(done)

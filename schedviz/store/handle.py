@@ -5,8 +5,9 @@ from typing import Any, cast
 from redis import Redis
 
 from schedviz.store.archive import Archive
-from schedviz.store.errors import NoSandbox
+from schedviz.store.errors import NoSandbox, StaleLease
 from schedviz.store.keys import Keys
+from schedviz.store.model import Lease
 from schedviz.store.scripts import Scripts
 from schedviz.store.snapshot import Read, snapshot
 
@@ -34,3 +35,11 @@ class SandboxHandle:
             value if value is not None else b"" if field == "holder" else b"0"
             for field, value in zip(fields, values, strict=True)
         ]
+
+    def _check_reply(self, reply: int, lease: Lease | None) -> None:
+        """Raise NoSandbox or StaleLease, if the reply of set_clock.lua or set_failure.lua says so."""
+        if reply == -1:
+            raise NoSandbox(self.name)
+        if reply == -2:
+            epoch = lease and lease.epoch
+            raise StaleLease(f"sandbox {self.name!r}: the lease of epoch {epoch} is over")

@@ -3,10 +3,9 @@
 from typing import cast
 
 from schedviz.store import codec
-from schedviz.store.errors import NoSandbox
 from schedviz.store.handle import SandboxHandle
 from schedviz.store.keys import FAILING
-from schedviz.store.model import Failure
+from schedviz.store.model import Failure, Lease
 from simulator.api import Micros
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
@@ -57,12 +56,12 @@ class LoopState(SandboxHandle):
         (stored,) = self._state("failure")
         return None if stored == b"0" else codec.decode_failure(stored)
 
-    def set_failure(self, failure: Failure | None) -> None:
-        """Note that the loop failed; None = that it runs. Raises NoSandbox."""
-        encoded = codec.encode(failure) if failure else ""
-        outcome = self._scripts.set_failure([self._keys.state], [encoded], client=self._redis)
-        if outcome == -1:
-            raise NoSandbox(self.name)
+    def set_failure(self, failure: Failure | None, lease: Lease | None = None) -> None:
+        """Note that the loop failed; None = that it runs. ``lease``: of the leader that notes it. Raises
+        NoSandbox, StaleLease."""
+        arguments = [codec.encode(failure) if failure else "", lease.epoch if lease else ""]
+        outcome = self._scripts.set_failure([self._keys.state], arguments, client=self._redis)
+        self._check_reply(outcome, lease)
         # The set of failing sandboxes has no hash tag of a sandbox, so the script cannot write it.
         if failure:
             self._redis.sadd(FAILING, self.name)

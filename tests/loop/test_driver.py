@@ -7,15 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.loop import driver as module
+from schedviz.loop.archive_writer import ArchiveWriter
 from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
 from schedviz.loop.due import KEY, RETRY_SECONDS, SliceTime
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
-from schedviz.store import Commit, Meta, Sandbox, Store
+from schedviz.store import Commit, Meta, Sandbox, Steps, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
 from simulator.api import SECOND, ApiError, ApiServer, Change, Manifest, Micros, WatchEvent
@@ -403,6 +405,20 @@ def test_who_has_lost_the_lease_changes_nothing_and_forgets(
     run(driver, store, sandbox)
     assert len(made) == 2
     assert [type(event) for event in told(sandbox)] == [LeaderElected, LeaderElected]
+
+
+def test_who_has_lost_the_lease_after_the_last_commit_takes_no_step_of_the_next_leaders_clock(
+    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(driver, store, sandbox)
+    paused = sandbox.clock().rebased(sandbox.wall(), paused=True)
+    stepping = replace(paused, steps=Steps("cycle", 2))
+    sandbox.set_clock(stepping)
+    monkeypatch.setattr(
+        ArchiveWriter, "slice_ended", lambda _, lease: sandbox.take_lease("another", sandbox.lease())
+    )
+    run(driver, store, sandbox)
+    assert sandbox.clock() == stepping
 
 
 def test_a_trimmed_watch_log_is_answered_by_listing_anew(

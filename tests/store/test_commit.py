@@ -17,7 +17,7 @@ from schedviz.store import (
     StoreError,
 )
 from schedviz.store.commit_script import LIMITS
-from schedviz.store.model import Meta
+from schedviz.store.model import Clock, Failure, Meta
 from simulator.api import ApiError, Change, WatchEvent
 from simulator.client.informer import Informer
 from simulator.trace import Bound, LaneEntry
@@ -130,6 +130,8 @@ def test_a_stale_lease_holder_can_change_nothing(sandbox: Sandbox) -> None:
     for write in (
         lambda: sandbox.commit(Commit([create("a")], lease=first)),
         lambda: sandbox.commit(Commit(lease=first, trace=[Bound(1, 1, "default/b", "n")], now=1)),
+        lambda: sandbox.set_clock(Clock(5, 0.0), lease=first),
+        lambda: sandbox.set_failure(Failure("x", 1, 0.0, 1.0), first),
     ):
         with pytest.raises(StaleLease):
             write()
