@@ -1,0 +1,113 @@
+"""A TCP proxy in front of Redis that reads the commands that pass, and does at one of them what a test wants:
+it kills the process that sent it, say, and ends the connection."""
+
+import select
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal
+
+Command = list[bytes]
+Act = Literal["pass", "before", "after"]
+"""What becomes of a command: Redis gets it; ``before`` Redis gets it, or ``after`` Redis has done it and
+before the reply is passed on, the connection ends."""
+
+READ_AT_ONCE = 1 << 16
+
+
+class Proxy:
+    """``watch`` is called with each command, in the order in which Redis gets them, and says what becomes of
+    it. ``strike`` is called before a connection ends for that."""
+
+    def __init__(self, redis_url: str) -> None:
+        head, _, rest = redis_url.rpartition(":")
+        port, _, database = rest.partition("/")
+        self._target = ("127.0.0.1", int(port))
+        self.watch: Callable[[Command], Act] = lambda command: "pass"
+        self.strike: Callable[[], object] = lambda: None
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"{head}:{self._listener.getsockname()[1]}/{database}"
+        self._watching = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def cut(self) -> int:
+        """Reset all connections; how many these were."""
+        there = [*self._open]
+        for client in there:
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+        return len(there)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self.cut()
+        for thread in self._threads:
+            thread.join()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                client, _ = self._listener.accept()
+                thread = threading.Thread(target=self._pass_on, args=(client,), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _pass_on(self, client: socket.socket) -> None:
+        with suppress(OSError), client, socket.create_connection(self._target) as redis:
+            self._open.add(client)
+            try:
+                self._copy(client, redis)
+            finally:
+                self._open.discard(client)
+
+    def _copy(self, client: socket.socket, redis: socket.socket) -> None:
+        asked = b""
+        while True:
+            for source in select.select([client, redis], [], [])[0]:
+                data = source.recv(READ_AT_ONCE)
+                if not data:
+                    return
+                if source is redis:
+                    client.sendall(data)
+                    continue
+                asked += data
+                while (end := end_of_command(asked)) is not None:
+                    command, asked = asked[:end], asked[end:]
+                    with self._watching:
+                        act = self.watch(words(command))
+                    if act != "before":
+                        redis.sendall(command)
+                    if act == "after":
+                        redis.recv(READ_AT_ONCE)  # Redis has done it
+                    if act != "pass":
+                        self.strike()
+                        return
+
+
+def end_of_command(data: bytes) -> int | None:
+    """Where the first command of the data ends; None = the rest of it is still to come."""
+    if not data.startswith(b"*") or (end := data.find(b"\r\n")) < 0:
+        return None
+    count, at = int(data[1:end]), end + 2
+    for _ in range(count):
+        end = data.find(b"\r\n", at)
+        if end < 0:
+            return None
+        at = end + 2 + int(data[at + 1 : end]) + 2
+    return at if at <= len(data) else None
+
+
+def words(command: bytes) -> Command:
+    """The words of a command as it is sent."""
+    found, at = [], command.index(b"\r\n") + 2
+    while at < len(command):
+        end = command.index(b"\r\n", at)
+        length = int(command[at + 1 : end])
+        found.append(command[end + 2 : end + 2 + length])
+        at = end + 2 + length + 2
+    return found
