@@ -6,6 +6,7 @@ import warnings
 import django
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 # WhiteNoise returns files as synchronous iterators. They are small, and read in a thread.
@@ -14,13 +15,15 @@ django.setup(set_prefix=False)
 
 from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be set up first)
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
-from schedviz.live.room_access import SocketAccess  # noqa: E402 (as above)
+from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
 from schedviz.operate.web_metrics import write_regularly  # noqa: E402 (as above)
 from schedviz.processes.schema_check import start_schema_check  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
 
+if settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY:
+    raise SystemExit("schedviz: SECRET_KEY must be set where ACCESS is owners: it signs their cookies")
 start_schema_check(prepare_default_store().redis)
 if mistake := check_lessons():
     raise SystemExit(f"schedviz: {mistake}")

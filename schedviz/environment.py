@@ -60,11 +60,12 @@ def number(name: str, default: int, least: int, most: int) -> int:
     return int(value)
 
 
-def matching(name: str, default: str, pattern: str, what: str) -> str:
-    """A text that matches ``pattern``; ``what`` describes the form in the error message."""
+def choice(name: str, default: str, allowed: tuple[str, ...], shown: str) -> str:
+    """One of several words. ``shown``: the default as the documentation shows it."""
     value = text(name, default)
-    if not re.fullmatch(pattern, value):
-        refuse(name, what)
+    KNOWN[name] = shown
+    if value not in allowed:
+        refuse(name, " or ".join(allowed))
     return value
 
 

@@ -18,6 +18,7 @@ embedded Redis and sets it for the processes that it starts."""
 
 # Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = environment.number("PORT", 8000, 1, 65535)
 # Two: when one dies the other takes over, and a small machine has two cores.
 WORKERS = environment.number("WORKERS", 2, 1, 64)
@@ -32,10 +33,23 @@ LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
 # Who may read /metrics: without a token only programs on the same machine.
 METRICS_TOKEN = environment.secret("METRICS_TOKEN")
 
+# Who may use a sandbox: everybody who reaches the server, or its owner and those with a link. Nobody else
+# reaches a server on loopback.
+ACCESS = environment.choice(
+    "ACCESS",
+    "open" if HOST in LOOPBACK else "owners",
+    ("open", "owners"),
+    shown="open on loopback, otherwise owners",
+)
+
 DEBUG = False
-# There are no logins, so nothing that this key signs must survive a restart: a random key is the safe
-# default. Several web processes must have the same key.
-SECRET_KEY = environment.secret("SECRET_KEY") or secrets.token_urlsafe(50)
+# Where everybody may do everything, nothing that this key signs must survive a restart: a random key is the
+# safe default. The cookies of owners must survive it. Several web processes must have the same key.
+SECRET_KEY = environment.secret("SECRET_KEY")
+HAS_SECRET_KEY = bool(SECRET_KEY)
+SECRET_KEY = SECRET_KEY or secrets.token_urlsafe(50)
+# Keys that signed before: their signatures are valid, and are replaced.
+SECRET_KEY_FALLBACKS = environment.comma_separated("SECRET_KEY_FALLBACKS", "")
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
@@ -64,7 +78,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "schedviz.web.middleware.RedisTrouble",
-    "schedviz.web.room_access.RoomAccess",
+    "schedviz.web.access.Access",
     "schedviz.web.middleware.HeldByPresenter",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",

@@ -27,10 +27,10 @@ Objects = dict[str, dict[str, Manifest]]
 """Resource -> key -> manifest."""
 
 
-def branch_of_moment(store: Store, past: Past, name: str) -> Sandbox:
+def branch_of_moment(store: Store, past: Past, name: str, access: str = "") -> Sandbox:
     """Create a paused sandbox with the state of a past moment: the objects with their uids and times, created
     in the order in which they were written; the queue places; the clock; the number of the last cycle; and
-    the options of the leader of that moment.
+    the options of the leader of that moment. access: its access record, which has nothing of the original's.
 
     Raises StatusError, ValueError for a name that is not a DNS label.
     """
@@ -43,13 +43,18 @@ def branch_of_moment(store: Store, past: Past, name: str) -> Sandbox:
     )
     clock = past.sandbox.clock().stopped(mark.now, wall)
     changes = creations(past.moment.objects)
-    with new_sandbox(store, [name], meta, changes, clock, lanes=past.moment.lanes, after=mark) as made:
+    with new_sandbox(
+        store, [name], meta, changes, clock, lanes=past.moment.lanes, after=mark, access=access
+    ) as made:
         return made
 
 
-def branch_of_now(store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: str) -> Sandbox:
+def branch_of_now(
+    store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: str, access: str = ""
+) -> Sandbox:
     """Create a sandbox with the current objects and the edits, at the same simulated time; it is paused if
-    this one is. Its name is the first free one of ``demo-b1``, ``demo-b2`` and so on.
+    this one is. Its name is the first free one of ``demo-b1``, ``demo-b2`` and so on. access: its access
+    record.
 
     The queue places are not copied: its leader queues the pods again. Raises StatusError."""
     try:
@@ -62,7 +67,7 @@ def branch_of_now(store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: 
     clock = replace(clock.rebased(wall), steps=UNSET, until=UNSET)
     stem = meta.name[:STEM_AT_MOST].rstrip("-")
     names = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
-    with new_sandbox(store, names, meta, creations(objects), clock) as made:
+    with new_sandbox(store, names, meta, creations(objects), clock, access=access) as made:
         apply_edits(made, edits, ignore_versions=True)
         return made
 

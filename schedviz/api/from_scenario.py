@@ -17,11 +17,13 @@ def create(
     *,
     queue: QueueVersion | None = None,
     paused: bool = False,
+    access: str = "",
 ) -> Sandbox:
     """Create a sandbox from a scenario, with the first free one of the names.
 
     scenario: ``Meta.scenario``. queue: None = the scenario's. paused: whether simulated time stands still at
-    the beginning. Raises StatusError, ValueError for a name that is not a DNS label.
+    the beginning. access: see :meth:`Store.create`. Raises StatusError, ValueError for a name that is not a
+    DNS label.
     """
     now = store.wall()
     meta = Meta(
@@ -36,7 +38,7 @@ def create(
         queue=queue or made.queue,
     )
     clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
-    return create_sandbox(store, meta, made.manifests, clock, names=names)
+    return create_sandbox(store, meta, made.manifests, clock, names=names, access=access)
 
 
 def names_to_delete(metas: Iterable[Meta], now: float, *, kept_seconds: float, at_most: int) -> list[str]:

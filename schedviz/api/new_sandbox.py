@@ -30,17 +30,25 @@ def new_sandbox(
     *,
     lanes: Mapping[str, LaneEntry] = {},
     after: Mark | None = None,
+    access: str = "",
 ) -> Iterator[Sandbox]:
     """Create a sandbox with the first free name of ``names`` and with these objects, which are not admitted
     again. They are stored in several commits while the sandbox is paused; after the ``with`` block its clock
-    is ``clock``. ``lanes``, ``after``: see :meth:`Store.create`.
+    is ``clock``. ``lanes``, ``after``, ``access``: see :meth:`Store.create`.
 
     The sandbox is deleted again if ``changes`` or the block raises. Raises StatusError, ValueError for a name
     that is not a DNS label."""
     remaining = iter(changes)
     paused = replace(clock, paused=True)
     sandbox = create_named(
-        store, names, meta, [*islice(remaining, OBJECTS_AT_ONCE)], paused, lanes=lanes, after=after
+        store,
+        names,
+        meta,
+        [*islice(remaining, OBJECTS_AT_ONCE)],
+        paused,
+        lanes=lanes,
+        after=after,
+        access=access,
     )
     try:
         while batch := [*islice(remaining, OBJECTS_AT_ONCE)]:
@@ -75,12 +83,15 @@ def create_named(
     *,
     lanes: Mapping[str, LaneEntry] = {},
     after: Mark | None = None,
+    access: str = "",
 ) -> Sandbox:
     """Create a sandbox with the first free name, in one commit. Raises as :func:`new_sandbox` does."""
     tried = ""
     for tried in names:
         try:
-            return store.create(replace(meta, name=tried), changes, clock, lanes=lanes, after=after)
+            return store.create(
+                replace(meta, name=tried), changes, clock, lanes=lanes, after=after, access=access
+            )
         except SandboxExists:
             continue
         except LimitReached as error:

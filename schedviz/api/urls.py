@@ -5,12 +5,12 @@ from django.urls import path, re_path
 from schedviz.api import health, views
 
 urlpatterns = [
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
-    re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api, name="api"),
     # The Python client requests it with a slash at the end, kubectl without.
-    re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version),
-    re_path(r"^s/(?P<name>[^/]+)/openapi/v3(?P<path>(?:/.*)?)$", views.openapi_v3),
-    path("s/<str:name>/trace", views.trace),
-    path("s/<str:name>/recording", views.recording),
+    re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version, name="api-version"),
+    re_path(r"^s/(?P<name>[^/]+)/openapi/v3(?P<path>(?:/.*)?)$", views.openapi_v3, name="openapi"),
+    path("s/<str:name>/trace", views.trace, name="trace"),
+    path("s/<str:name>/recording", views.recording, name="recording"),
 ]

@@ -52,13 +52,14 @@ def create_sandbox(
     clock: Clock | None = None,
     *,
     names: Iterable[str] = (),
+    access: str = "",
 ) -> Sandbox:
     """Create a sandbox with the objects that every cluster has and the objects of these manifests, in one
-    commit. Its name is the first free one of ``names``, or that of ``meta``. ``clock``: see
-    :meth:`Store.create`."""
+    commit. Its name is the first free one of ``names``, or that of ``meta``. ``clock``,
+    ``access``: see :meth:`Store.create`."""
     now = int(meta.created or store.wall()) * SECOND
     changes = admission.new_cluster(documents, now)
-    sandbox = create_named(store, names or [meta.name], meta, changes, clock)
+    sandbox = create_named(store, names or [meta.name], meta, changes, clock, access=access)
     notify(sandbox)
     return sandbox
 

@@ -78,6 +78,12 @@ class SandboxCache:
         with self._lock:
             return self._position.version if self._position else 0
 
+    @property
+    def access(self) -> str:
+        """The access record; "" = there is none, or it was not read yet."""
+        with self._lock:
+            return self._values.access if self._position else ""
+
     def refresh(self) -> None:
         """Read the changes in one round trip, or all of the sandbox if it must be read anew. Afterwards the
         cache has everything that was written before the call. Raises NoSandbox, and redis-py's

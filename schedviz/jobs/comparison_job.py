@@ -38,6 +38,8 @@ class ComparisonRequest(msgspec.Struct, frozen=True):
 
 class ComparisonJob(Job, frozen=True, kw_only=True):
     request: ComparisonRequest
+    owner: str = ""
+    """The digest of the identity of the visitor who asked; "" = sandboxes have no owners."""
     done: float = 0.0
     """The part of the simulated time that both sides have reached, 1.0 = all."""
     result: Comparison | None = None

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from schedviz.access.record import continued
 from schedviz.api.from_scenario import create, names_to_delete
 from schedviz.lessons.catalogue import scenario_of
 from schedviz.lessons.lesson import Lesson
@@ -21,31 +22,35 @@ KEPT_SECONDS: Final = 3 * 3600
 _OWN: Final = re.compile(r"lesson-[a-z0-9-]+-[0-9a-f]{12}")
 
 
-def start_lesson(store: Store, lesson: Lesson, names: Iterable[str], seed: int | None = None) -> Sandbox:
+def start_lesson(
+    store: Store, lesson: Lesson, names: Iterable[str], seed: int | None = None, access: str = ""
+) -> Sandbox:
     """Create a paused sandbox with the cluster of a lesson and the first free name of ``names``. seed: None =
-    the lesson's. Raises StatusError."""
+    the lesson's. access: its access record. Raises StatusError."""
     if is_upload(lesson.name):
         Uploads(store.redis).note_used(lesson.name, store.wall())
     text, cluster = lesson.text("en"), lesson.cluster
     made = replace(
         cluster, title=text.title, summary=text.summary, seed=cluster.seed if seed is None else seed
     )
-    return create(store, made, scenario_of(lesson), names, paused=True)
+    return create(store, made, scenario_of(lesson), names, paused=True, access=access)
 
 
-def restart_lesson(store: Store, lesson: Lesson, name: str, seed: int | None = None) -> Sandbox:
+def restart_lesson(
+    store: Store, lesson: Lesson, name: str, seed: int | None = None, access: str = ""
+) -> Sandbox:
     """Create the sandbox of that name at the lesson's beginning; an existing one is deleted. Raises
     StatusError."""
     with suppress(NoSandbox):
-        store.delete(name)
-    return start_lesson(store, lesson, [name], seed)
+        access = continued(store.delete(name), access)
+    return start_lesson(store, lesson, [name], seed, access)
 
 
-def start_own_lesson(store: Store, lesson: Lesson, learner: str) -> Sandbox:
+def start_own_lesson(store: Store, lesson: Lesson, learner: str, access: str = "") -> Sandbox:
     """Create the sandbox of a learner outside rooms, and delete old ones of others. Raises StatusError."""
     name = own_sandbox(lesson, learner)
     delete_old(store, keep=name)
-    return restart_lesson(store, lesson, name)
+    return restart_lesson(store, lesson, name, access=access)
 
 
 def own_sandbox(lesson: Lesson, learner: str) -> str:

@@ -112,10 +112,11 @@ def _restore(store: Store, sandbox: Sandbox, state: _State) -> Sandbox:
     changes = creations(state.objects)
     if len(changes) > MAX_CHANGES:
         raise Conflict("sandboxes", sandbox.name, f"it has more than {MAX_CHANGES:,} objects")
+    access = ""
     with suppress(NoSandbox):
-        store.delete(sandbox.name)
+        access = store.delete(sandbox.name)
     after = replace(state.mark, now=now)
-    made = store.create(state.meta, changes, clock, lanes=state.lanes, after=after, past=past)
+    made = store.create(state.meta, changes, clock, lanes=state.lanes, after=after, past=past, access=access)
     wake(made.name)
     ring(made.name)
     return made

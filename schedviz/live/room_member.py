@@ -9,7 +9,7 @@ from typing import Final
 from django.template.loader import render_to_string
 from django.utils.translation import override
 
-from schedviz.rooms.access import Visitor
+from schedviz.rooms.access import RoomVisitor
 from schedviz.rooms.bell import ring_teacher
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.room import Member, room_of
@@ -24,7 +24,7 @@ class RoomMember:
     """A visitor of a room's sandbox, while the page is connected."""
 
     def __init__(
-        self, sandbox: str, visitor: Visitor, language: str, send: Callable[[str], Awaitable[None]]
+        self, sandbox: str, visitor: RoomVisitor, language: str, send: Callable[[str], Awaitable[None]]
     ) -> None:
         place = room_of(sandbox)
         assert place is not None

@@ -1,4 +1,4 @@
-"""Who may open a room's sandboxes: one place for requests and websockets.
+"""The rights on a room's sandboxes: the teacher owns them, a learner edits the own one or the shared one.
 
 The browser of a teacher has the cookie ``teach-CODE``, that of a learner ``room-CODE``. Their values are the
 tokens themselves, not signed: without a SECRET_KEY of their own, signatures end with the web process.
@@ -8,13 +8,19 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from schedviz.rooms.room import SHARED, Member, Room, is_token, room_of
+from schedviz.access.policy import Asker
+from schedviz.access.policy import find_asker as find_other_asker
+from schedviz.access.record import read_record
+from schedviz.access.rights import Right
+from schedviz.access.visitor import Visitor
+from schedviz.rooms.room import SHARED, Member, Room, is_reserved, is_token, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.store import Store
 
 TOKEN: Final = re.compile(r"([1-9]\d{0,2})-([-\w]{10,60})", re.ASCII)
 """A learner's token with the learner's number before it, as in the cookie and in the personal link."""
 
-Visitor = Member | Literal["teacher", "stranger"]
+RoomVisitor = Member | Literal["teacher", "stranger"]
 
 
 def teacher_cookie(code: str) -> str:
@@ -45,7 +51,7 @@ def is_teacher(room: Room, cookies: Mapping[str, str]) -> bool:
     return is_token(cookies.get(teacher_cookie(room.code), ""), room.settings.teacher)
 
 
-def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> Visitor:
+def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> RoomVisitor:
     """Who asks for a sandbox of a room: its teacher, a member who may open it, or a stranger."""
     found = room_of(sandbox)
     if found is None:
@@ -61,3 +67,25 @@ def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> Visi
     if member is not None and number in (member.number, SHARED):
         return member
     return "stranger"
+
+
+def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[str, str]) -> Asker | None:
+    """Who asks for a sandbox, of a room or not. None = there is no such sandbox."""
+    if not is_reserved(sandbox):
+        return find_other_asker(store, sandbox, visitor)
+    found = "stranger" if visitor.bearer else find_visitor(Rooms(store), sandbox, cookies)
+    asker = _asker_in_room(sandbox, found)
+    if asker.right == Right.OWN or not (visitor.bearer or sandbox in visitor.tokens):
+        return asker
+    record = read_record(store.handle(sandbox).access() or "")
+    right, user = visitor.right_on(sandbox, record)
+    return max(asker, Asker(right, user))
+
+
+def _asker_in_room(sandbox: str, visitor: RoomVisitor) -> Asker:
+    place = room_of(sandbox)
+    if place is None or visitor == "stranger":
+        return Asker(Right.NONE, "")
+    if isinstance(visitor, Member):
+        return Asker(Right.EDIT, f"schedviz:learner:{place[0]}-{visitor.number}")
+    return Asker(Right.OWN, f"schedviz:teacher:{place[0]}")

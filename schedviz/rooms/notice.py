@@ -3,7 +3,7 @@ paused."""
 
 import msgspec
 
-from schedviz.rooms.access import Visitor
+from schedviz.rooms.access import RoomVisitor
 from schedviz.rooms.room import Member, Message, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms
 
@@ -20,7 +20,7 @@ class Notice(msgspec.Struct, frozen=True):
     over: bool
 
 
-def room_notice(rooms: Rooms, sandbox: str, visitor: Visitor) -> Notice | None:
+def room_notice(rooms: Rooms, sandbox: str, visitor: RoomVisitor) -> Notice | None:
     """None for a sandbox of no room, and for a stranger. One round trip."""
     place = room_of(sandbox)
     if place is None or visitor == "stranger":

@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 COUNTERS: Final = ("revision", "version", "seq", "move", "cycle")
 STORED_VALUES: Final = (
     "clock", "holder", "epoch", "acquired", "renewed", "under_way", "pipeline", "failure", "edits",
+    "access",
 )  # fmt: skip
 
 
@@ -60,6 +61,8 @@ class Values(msgspec.Struct, frozen=True):
     failure: str
     edits: int
     """Number of objects that others than the leader created, changed or deleted."""
+    access: str = ""
+    """The access record (:mod:`schedviz.access.record`)."""
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -120,6 +123,7 @@ class _Reply(msgspec.Struct):
     pipeline: str = ""
     failure: str = ""
     edits: str = "0"
+    access: str = ""
 
 
 _reply_decoder = msgspec.msgpack.Decoder(_Reply)
@@ -199,6 +203,7 @@ def _values(stored: Mapping[str, str]) -> Values:
         stored["pipeline"],
         stored["failure"],
         int(stored["edits"] or 0),
+        stored["access"],
     )
 
 

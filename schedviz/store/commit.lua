@@ -2,7 +2,7 @@
 --
 -- KEYS  state, versions, log, trace, decisions, lanes, journal, moves, chapters, pages, then one objects hash for each resource written
 -- ARGV  the request, as MessagePack:
---         create      {meta, clock}: create the sandbox first      token      epoch of the lease that the write needs
+--         create      {meta, clock, access}: create it first       token      epoch of the lease that the write needs
 --         cycle       number of the last cycle, in a new sandbox that continues another one
 --         edits       number of edits so far, in the same
 --         meta        the new description: the leader loses its lease
@@ -89,7 +89,7 @@ local revision = get('revision') + 1
 
 if request.create then
   redis.call('PERSIST', state)
-  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2],
+  redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2], 'access', request.create[3],
     'origin', get('version'), 'origin_seq', get('seq') + #request.trace, 'created', revision, 'described', revision)
 end
 

@@ -53,3 +53,5 @@ class Commit:
     create: tuple[Meta, Clock] | None = None
     """The description and the clock of the sandbox that this commit creates. Only :meth:`Store.create` sets
     it."""
+    access: str = ""
+    """The access record of the sandbox that this commit creates."""

@@ -105,7 +105,7 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
     if commit.meta:
         request["meta"] = codec.encode(commit.meta)
     if commit.create:
-        request["create"] = [codec.encode(part) for part in commit.create]
+        request["create"] = [*(codec.encode(part) for part in commit.create), commit.access]
     return request
 
 

@@ -182,6 +182,8 @@ class Summary(msgspec.Struct, frozen=True):
     """Number of pods in the scheduling queue."""
     counts: dict[str, int]
     """Resource -> number of its objects."""
+    access: str = ""
+    """The access record (:mod:`schedviz.access.record`)."""
 
 
 class LogEntry(msgspec.Struct, frozen=True):

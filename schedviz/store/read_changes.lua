@@ -79,7 +79,7 @@ if head.move > known.move then
 end
 
 if head.described > known.revision then reply.meta = meta end
-local fields = {'clock', 'holder', 'epoch', 'acquired', 'renewed', 'under_way', 'pipeline', 'failure', 'edits'}
+local fields = {'clock', 'holder', 'epoch', 'acquired', 'renewed', 'under_way', 'pipeline', 'failure', 'edits', 'access'}
 for i, value in ipairs(redis.call('HMGET', state, unpack(fields))) do
   if value then reply[fields[i]] = value end
 end

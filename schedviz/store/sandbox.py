@@ -3,6 +3,7 @@
 from typing import cast
 
 from schedviz.store import codec
+from schedviz.store.access_control import AccessControl
 from schedviz.store.clock_control import ClockControl
 from schedviz.store.commit import Commit
 from schedviz.store.commit_script import run_commit
@@ -17,7 +18,7 @@ from simulator.decision import Decision
 from simulator.trace import Event
 
 
-class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl):
+class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl, AccessControl):
     """Reads and writes a sandbox. The base classes read its current state; the methods here write it, or also
     read its history."""
 

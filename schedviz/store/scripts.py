@@ -16,6 +16,7 @@ class Scripts:
         self.packed = load(redis, "packed")
         self.read_changes = load(redis, "read_changes")
         self.register = load(redis, "register")
+        self.set_access = load(redis, "set_access")
         self.set_clock = load(redis, "set_clock")
         self.set_failure = load(redis, "set_failure")
 

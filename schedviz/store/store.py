@@ -100,32 +100,34 @@ class Store:
                 metas.append(codec.decode_meta(name, meta))
         return sorted(metas, key=lambda meta: (meta.created, meta.name))
 
-    def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], list[str]]:
+    def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], dict[str, str]]:
         """Summaries of all sandboxes, oldest first, with the numbers of objects of the resources ``counted``;
-        and the names of the sandboxes that cannot be decoded. Needs two round trips."""
+        and, of the sandboxes that cannot be decoded, the names with the access records. Needs two round
+        trips."""
         names = sorted(self.names())
         with self.redis.pipeline(transaction=False) as pipe:
             for name in names:
                 keys = Keys.of(name)
-                pipe.hmget(keys.state, ["meta", "clock", "holder"])
+                pipe.hmget(keys.state, ["meta", "clock", "holder", "access"])
                 pipe.hlen(keys.lanes)
                 for resource in counted:
                     pipe.hlen(objects_key(name, resource))
             replies = iter(pipe.execute())
         found: list[Summary] = []
-        unreadable: list[str] = []
+        unreadable: dict[str, str] = {}
         for name in names:
-            meta, clock, holder = next(replies)
+            meta, clock, holder, stored_access = next(replies)
             pending, *counts = (next(replies) for _ in range(1 + len(counted)))
             if meta is None:
                 continue  # it is being created or deleted, or the process that did so was killed
+            access = (stored_access or b"").decode()
             try:
                 described, set_clock = codec.decode_meta(name, meta), codec.decode_clock(name, clock)
             except Unreadable:
-                unreadable.append(name)
+                unreadable[name] = access
             else:
                 by_resource = dict(zip(counted, counts, strict=True))
-                found.append(Summary(described, set_clock, holder is not None, pending, by_resource))
+                found.append(Summary(described, set_clock, holder is not None, pending, by_resource, access))
         return sorted(found, key=lambda each: (each.meta.created, each.meta.name)), unreadable
 
     def holders(self, names: Sequence[str]) -> dict[str, str]:
@@ -166,12 +168,14 @@ class Store:
         lanes: Mapping[str, LaneEntry] = {},
         after: Mark | None = None,
         past: CopiedPast | None = None,
+        access: str = "",
     ) -> Sandbox:
         """Create a sandbox with its first objects, in one commit.
 
         clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x. lanes: the
         queue places until the first leader stores its own. after: the mark of the sandbox that this one
-        continues; None = it begins anew. past: what is copied of that sandbox.
+        continues; None = it begins anew. past: what is copied of that sandbox. access: its access record
+        (:mod:`schedviz.access.record`).
         Raises SandboxExists, LimitReached, ValueError for a name that is not a DNS label, ApiError for a
         change.
         """
@@ -197,6 +201,7 @@ class Store:
                     trace=past.trace if past else (),
                     decisions=past.decisions if past else (),
                     edits=past.edits if past else None,
+                    access=access,
                 )
             )
         except SandboxExists:
@@ -208,17 +213,19 @@ class Store:
         self.redis.sadd(REGISTRY, meta.name)
         return sandbox
 
-    def delete(self, name: str) -> None:
-        """Delete a sandbox with everything in it. Raises NoSandbox."""
+    def delete(self, name: str) -> str:
+        """Delete a sandbox with everything in it. Returns its access record, for a sandbox that is created
+        again in its place. Raises NoSandbox."""
         sandbox = Sandbox(self.redis, self._scripts, name)
-        deleted = -1
+        deleted, access = -1, [b""]
         while deleted == -1:
             keys = [*Keys.of(name), *(objects_key(name, resource) for resource in sandbox.resources())]
-            deleted = cast("int", self._scripts.delete(keys, [TOMBSTONE_SECONDS]))
+            deleted, *access = cast("tuple[int, bytes]", self._scripts.delete(keys, [TOMBSTONE_SECONDS]))
         self._unregister(name)
         self.redis.srem(FAILING, name)
         if not deleted:
             raise NoSandbox(name)
+        return access[0].decode()
 
     def _unregister(self, name: str) -> None:
         """Remove a name from the registry, unless a sandbox of this name was created again.

@@ -1,7 +1,14 @@
 """The list of sandboxes on the home page."""
 
+from typing import NamedTuple
+
 import msgspec
 
+from schedviz.access.identity import is_needed
+from schedviz.access.policy import asker_by
+from schedviz.access.record import read_record
+from schedviz.access.rights import Right
+from schedviz.access.visitor import Visitor
 from schedviz.lessons.start import is_own_sandbox
 from schedviz.rooms.room import room_of
 from schedviz.store import Meta, Store
@@ -24,11 +31,50 @@ class SandboxCard(msgspec.Struct, frozen=True):
     pending: int
 
 
-def cards(store: Store) -> tuple[list[SandboxCard], list[str]]:
-    """The cards of all sandboxes, newest first, and the names of the sandboxes that cannot be read. See
-    :func:`is_listed`."""
+class Cards(NamedTuple):
+    """The sandboxes of the home page, newest first."""
+
+    own: list[SandboxCard]
+    """Those of the visitor; where sandboxes have no owners, all."""
+    shared: list[SandboxCard]
+    """Those whose links the visitor has opened."""
+    public: list[SandboxCard]
+    """Those that nobody owns: everybody may see them."""
+    unreadable: list[str]
+    """The names of the visitor's sandboxes that cannot be read."""
+
+
+def cards(store: Store, visitor: Visitor) -> Cards:
+    """The cards of the sandboxes that the visitor may see. See :func:`is_listed`."""
     found, unreadable = store.summaries([NODES, PODS])
-    return [sandbox_card(each) for each in reversed(found) if is_listed(each.meta)], unreadable
+    lists = Cards([], [], [], [])
+    for each in reversed(found):
+        if not is_listed(each.meta):
+            continue
+        card, right = sandbox_card(each), _right(visitor, each.meta.name, each.access)
+        if right == Right.OWN:
+            lists.own.append(card)
+        elif right:
+            (lists.shared if read_record(each.access).owner else lists.public).append(card)
+    lists.unreadable.extend(
+        name for name, access in unreadable.items() if _right(visitor, name, access) == Right.OWN
+    )
+    return lists
+
+
+def _right(visitor: Visitor, name: str, access: str) -> Right:
+    return asker_by(name, visitor, read_record(access)).right if is_needed() else Right.OWN
+
+
+def visible_names(store: Store, visitor: Visitor, also: str) -> list[str]:
+    """The names of the sandboxes that the visitor may see, sorted. also: of an example to list, too."""
+    found, _ = store.summaries([])
+    return sorted(
+        each.meta.name
+        for each in found
+        if (is_listed(each.meta) or (each.meta.name == also and is_example(each.meta)))
+        and _right(visitor, each.meta.name, each.access)
+    )
 
 
 def is_listed(meta: Meta) -> bool:

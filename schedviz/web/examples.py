@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
+from schedviz.access.record import continued
 from schedviz.api.from_scenario import create, names_to_delete
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from schedviz.web.scenarios import FOLDER, scenarios
@@ -66,14 +67,14 @@ def is_example(meta: Meta) -> bool:
     return example_in(meta) is not None
 
 
-def start_example(store: Store, example: Example, visitor: str) -> Sandbox:
-    """Create the visitor's example, paused at its beginning; an existing one is deleted. Raises StatusError
-    if there are too many sandboxes."""
+def start_example(store: Store, example: Example, visitor: str, access: str = "") -> Sandbox:
+    """Create the visitor's example, paused at its beginning; an existing one is deleted. access: its
+    access record. Raises StatusError if there are too many sandboxes."""
     name, now = example.sandbox(visitor), store.wall()
     with suppress(NoSandbox):
-        store.delete(name)
+        access = continued(store.delete(name), access)
     delete_old(store, now, room=1)
-    sandbox = create(store, example.scenario, example.path, [name], paused=True)
+    sandbox = create(store, example.scenario, example.path, [name], paused=True, access=access)
     # Several requests at the same time may each have created one.
     delete_old(store, now, room=0)
     return sandbox
@@ -85,14 +86,15 @@ def can_start_over(meta: Meta) -> bool:
 
 
 def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
-    """Delete a sandbox and create it again from its scenario, with its name and its queue; an example is
-    paused in any case. Raises StatusError."""
+    """Delete a sandbox and create it again from its scenario, with its name, its queue, its owner and
+    its links; an example is paused in any case. Raises StatusError."""
+    access = ""
     with suppress(NoSandbox):  # another user has deleted it
-        store.delete(meta.name)
+        access = store.delete(meta.name)
     if example := example_in(meta):
-        return create(store, example.scenario, example.path, [meta.name], paused=True)
+        return create(store, example.scenario, example.path, [meta.name], paused=True, access=access)
     made = scenarios()[meta.scenario]
-    return create(store, made, meta.scenario, [meta.name], queue=meta.queue, paused=paused)
+    return create(store, made, meta.scenario, [meta.name], queue=meta.queue, paused=paused, access=access)
 
 
 def delete_old(store: Store, now: float, room: int) -> None:

@@ -100,7 +100,7 @@ def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Ch
         raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
 
 
-def create_from_dump(store: Store, cluster: Cluster, name: str) -> Sandbox:
+def create_from_dump(store: Store, cluster: Cluster, name: str, access: str = "") -> Sandbox:
     """Create a paused sandbox with the objects of a cluster. A sandbox of a recording continues at the
     recorded time with the recorded options. Raises StatusError, ValueError for a name that is not a DNS
     label."""
@@ -119,5 +119,5 @@ def create_from_dump(store: Store, cluster: Cluster, name: str) -> Sandbox:
     )
     clock = Clock(sim=now, wall=wall, paused=True)
     names = [name] if name else numbered(store, NAME)
-    with new_sandbox(store, names, meta, cluster.changes, clock) as sandbox:
+    with new_sandbox(store, names, meta, cluster.changes, clock, access=access) as sandbox:
         return sandbox

@@ -19,12 +19,9 @@ from schedviz.store import Gone, Unreadable, trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.hold import Hold
 from schedviz.web.predict.viewer import read_cookie
-from schedviz.web.trouble import trouble_text
+from schedviz.web.trouble import trouble_response
 from simulator.apiserver.manifest import TooLong
 from simulator.apiserver.status import TooLarge
-
-RETRY_SECONDS = 2
-"""Time after which the error page of a Redis that does not serve is reloaded."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -116,15 +113,7 @@ class RedisTrouble(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         trouble = trouble_of(exception)
-        if trouble is None:
-            return None
-        words = trouble_text(trouble)
-        context = {"trouble": words, "again": request.method in ("GET", "HEAD"), "seconds": RETRY_SECONDS}
-        response = render(request, "503.html", context, status=503)
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
-        # The live page shows it when one of its own requests fails.
-        response.headers["X-Trouble"] = quote(f"{words.heading}. {words.text}")
-        return response
+        return None if trouble is None else trouble_response(request, trouble)
 
 
 class SandboxUnreadable(MiddlewareMixin):

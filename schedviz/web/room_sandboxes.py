@@ -29,9 +29,11 @@ def start_sandbox(
     what = room.settings.what
     if what.kind == "scenario":
         name = sandbox_name(room.code, number_for(room, member))
+        access = ""
         with suppress(NoSandbox):
-            store.delete(name)
-        return create(store, scenarios()[what.name], what.name, [name], paused=room.paused).name
+            access = store.delete(name)
+        made = scenarios()[what.name]
+        return create(store, made, what.name, [name], paused=room.paused, access=access).name
     found = room_lessons().get(lesson or room.lesson)
     if found is None:
         return None

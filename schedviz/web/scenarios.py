@@ -50,7 +50,13 @@ def translated_meta(meta: Meta) -> Meta:
 
 
 def create_from_scenario(
-    store: Store, scenario: str, name: str = "", queue: QueueVersion | None = None, *, paused: bool = False
+    store: Store,
+    scenario: str,
+    name: str = "",
+    queue: QueueVersion | None = None,
+    *,
+    paused: bool = False,
+    access: str = "",
 ) -> Sandbox:
     """Create a sandbox from a bundled scenario.
 
@@ -59,4 +65,4 @@ def create_from_scenario(
     """
     made = scenarios()[scenario] if scenario else EMPTY
     names = [name] if name else numbered(store, made.name)
-    return create(store, made, scenario, names, queue=queue, paused=paused)
+    return create(store, made, scenario, names, queue=queue, paused=paused, access=access)

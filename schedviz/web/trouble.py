@@ -1,10 +1,16 @@
-"""The texts of the pages while Redis does not serve."""
+"""The texts of the pages while Redis does not serve, and the page of a request that comes then."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import quote
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext
 
 from schedviz.store import Trouble
+
+RETRY_SECONDS: Final = 2
+"""Time after which the error page of a Redis that does not serve is reloaded."""
 
 
 class TroubleText(NamedTuple):
@@ -52,3 +58,13 @@ def trouble_text(trouble: Trouble) -> TroubleText:
                     "can, simulated time is stopped in all sandboxes. Then they continue automatically."
                 ),
             )
+
+
+def trouble_response(request: HttpRequest, trouble: Trouble) -> HttpResponse:
+    words = trouble_text(trouble)
+    context = {"trouble": words, "again": request.method in ("GET", "HEAD"), "seconds": RETRY_SECONDS}
+    response = render(request, "503.html", context, status=503)
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
+    # The live page shows it when one of its own requests fails.
+    response.headers["X-Trouble"] = quote(f"{words.heading}. {words.text}")
+    return response

@@ -83,7 +83,7 @@ def test_a_sandbox_that_cannot_be_read_hides_no_other(
     listed = {meta.name for meta in store.sandboxes()}
     assert other in listed
     assert (broken in listed) == (field == "clock")
-    assert store.summaries([])[1] == [broken]
+    assert store.summaries([])[1] == {broken: ""}
     assert {other, broken} <= store.names()
     for name in (other, broken):
         store.delete(name)

@@ -64,7 +64,7 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
     assert variables.keys() == read_by_processes()
     for setting, value in variables.items():
         assert interpolated(value, {setting: "given"}) == "given"
-        default = "redis://redis:6379/0" if setting == "REDIS_URL" else ""
+        default = {"REDIS_URL": "redis://redis:6379/0", "ACCESS": "owners"}.get(setting, "")
         assert interpolated(value, {}) == default
     assert services[name]["depends_on"]["redis"] == {"condition": "service_healthy"}
 

@@ -9,14 +9,17 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from schedviz.access.identity import owner_of
+from schedviz.access.rights import Right
+from schedviz.access.visitor import find_visitor
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
+from schedviz.rooms.access import find_asker
 from schedviz.store.default import default_store
 from schedviz.web import comparison_form as form
 from schedviz.web import scenarios
-from schedviz.web.cards import is_listed
-from schedviz.web.examples import is_example
+from schedviz.web.cards import visible_names
 from schedviz.web.presenters import comparison_result as view
 from schedviz.web.presenters import node_names
 from schedviz.web.views.page import is_htmx
@@ -31,7 +34,7 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
     posted = {name: str(value) for name, value in request.POST.items()}
     try:
         comparison_request = form.parse_comparison(default_store(), posted)
-        job = _jobs().submit(ComparisonJob(request=comparison_request))
+        job = _jobs().submit(ComparisonJob(request=comparison_request, owner=owner_of(request)))
     except form.InvalidField as invalid:
         return _form(request, {invalid.field: str(invalid)})
     except TooManyJobs:
@@ -43,7 +46,7 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
 def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
     """The result or the progress of a comparison. A request of htmx gets the progress only, and a header that
     reloads the page when the comparison is finished."""
-    job = _find(number)
+    job = _find(request, number)
     if is_htmx(request):
         if job.finished:
             return HttpResponse(headers={"HX-Refresh": "true"})
@@ -58,7 +61,7 @@ def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
 
 @require_POST
 def stop_comparison(request: HttpRequest, number: str) -> HttpResponse:
-    job = _find(number)
+    job = _find(request, number)
     if not job.finished:
         _jobs().request_stop(job)
     return redirect("comparison", job.id)
@@ -68,11 +71,22 @@ def _jobs() -> JobStore[ComparisonJob]:
     return JobStore(default_store(), COMPARISONS)
 
 
-def _find(number: str) -> ComparisonJob:
+def _find(request: HttpRequest, number: str) -> ComparisonJob:
+    """The comparison, for those who asked for it, and those who may see the sandbox that it is about."""
     job = _jobs().read(number)
-    if job is None:
+    if job is None or not _may_see(request, job):
         raise Http404(gettext("This comparison is no longer stored. Run it again."))
     return job
+
+
+def _may_see(request: HttpRequest, job: ComparisonJob) -> bool:
+    visitor = find_visitor(request.COOKIES, "")
+    if job.request.source != "sandbox":
+        return job.owner == visitor.owner
+    if job.owner and job.owner == visitor.owner:
+        return True
+    asker = find_asker(default_store(), job.request.name, visitor, request.COOKIES)
+    return asker is not None and asker.right >= Right.VIEW
 
 
 def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
@@ -112,10 +126,8 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
     ]
     context = {
         "scenarios": scenarios.offered(),
-        "sandboxes": sorted(
-            meta.name
-            for meta in default_store().sandboxes()
-            if is_listed(meta) or (is_example(meta) and workload == f"sandbox:{meta.name}")
+        "sandboxes": visible_names(
+            default_store(), find_visitor(request.COOKIES, ""), also=workload.removeprefix("sandbox:")
         ),
         "presets": form.PRESETS,
         "workload": workload,

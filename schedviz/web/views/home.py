@@ -10,6 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from schedviz.access.identity import is_needed, owner_of
+from schedviz.access.record import owned_by
+from schedviz.access.visitor import find_visitor
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import examples, scenarios
@@ -40,7 +43,12 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
     queue = next((each.version for each in QUEUES if each.version == chosen), None)
     try:
         sandbox = scenarios.create_from_scenario(
-            default_store(), scenario, name, queue, paused=request.POST.get("clock") == PAUSED
+            default_store(),
+            scenario,
+            name,
+            queue,
+            paused=request.POST.get("clock") == PAUSED,
+            access=owned_by(owner_of(request)),
         )
     except KeyError:
         raise Http404 from None
@@ -91,10 +99,13 @@ def remove_sandbox(request: HttpRequest, name: str) -> HttpResponse:
 def render_home(
     request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    found, unreadable = cards(default_store())
+    lists = cards(default_store(), find_visitor(request.COOKIES, ""))
     context = {
-        "sandboxes": found,
-        "unreadable": unreadable,
+        "sandboxes": lists.own,
+        "shared": lists.shared,
+        "public": lists.public,
+        "has_owners": is_needed(),
+        "unreadable": lists.unreadable,
         "scenarios": scenarios.offered(),
         "queues": QUEUES,
         "today": TODAY,

@@ -4,6 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from schedviz.access.identity import owner_of
+from schedviz.access.record import owned_by
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import ideas
@@ -32,7 +34,7 @@ def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     idea = find_idea(name)
     visitor_id = visitor(request)
     try:
-        start_example(default_store(), ideas.example_of(name), visitor_id)
+        start_example(default_store(), ideas.example_of(name), visitor_id, owned_by(owner_of(request)))
     except StatusError as refused:
         return render_idea(request, idea, refused.message, refused.code)
     response = redirect("idea", name)

@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
+from schedviz.access.identity import owner_of
+from schedviz.access.record import owned_by
 from schedviz.store.default import default_store
 from schedviz.web import imports
 from schedviz.web.presenters import imported as view
@@ -32,7 +34,8 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         with _uploaded_dump(request) as dump, imports.read_dump(dump) as cluster:
             if look:
                 return _page(request, report=view.present_import(cluster.report))
-            sandbox = imports.create_from_dump(default_store(), cluster, request.POST.get("name", "").strip())
+            name, access = request.POST.get("name", "").strip(), owned_by(owner_of(request))
+            sandbox = imports.create_from_dump(default_store(), cluster, name, access)
     except imports.ImportFailed as failed:
         return _page(request, error=str(failed))
     except StatusError as refused:

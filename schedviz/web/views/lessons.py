@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
+from schedviz.access.identity import owner_of
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import go_to_step, guess, show_solution
 from schedviz.lessons.learners import Learners
@@ -55,7 +56,7 @@ def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
     lesson, identifier, store = find_lesson(name), learner(request), default_store()
     found = None if "again" in request.POST else find_begun(store, lesson, identifier)
     try:
-        sandbox = found or begin_lesson(store, lesson, identifier)
+        sandbox = found or begin_lesson(store, lesson, identifier, owner_of(request))
     except StatusError as refused:
         return render_list(request, refused.message, refused.code)
     response = redirect("sandbox", sandbox)
@@ -104,7 +105,7 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     if step != lesson.steps[visit.progress.step].id:
         return False
     if do == "reset":
-        restart(store, visit)
+        restart(request, store, visit)
         return True
     if do == "undo" and visit.owns_sandbox:
         undo(store, source.sandbox)
@@ -130,10 +131,10 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     return False
 
 
-def restart(store: Store, visit: Visit) -> None:
+def restart(request: HttpRequest, store: Store, visit: Visit) -> None:
     """Begin the lesson anew, in a new cluster. A cluster that a room shares stays. Raises StatusError."""
     if visit.room is None:
-        begin_lesson(store, visit.lesson, visit.learner)
+        begin_lesson(store, visit.lesson, visit.learner, owner_of(request))
     elif visit.owns_sandbox:
         start_sandbox(store, Rooms(store).find(visit.room[0]), visit.room[1], visit.lesson.name)
 

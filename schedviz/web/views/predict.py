@@ -9,6 +9,8 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from msgspec.structs import replace
 
+from schedviz.access.policy import asker_of
+from schedviz.access.rights import Right
 from schedviz.cache import Current
 from schedviz.loop.clock import pause, step
 from schedviz.store import Clock
@@ -138,7 +140,8 @@ def act(request: HttpRequest, state: PredictState, viewer_state: ViewerState) ->
 
 
 def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) -> ViewerState | None:
-    """Store a guess; None for an invalid choice. A guess that is late or repeated changes nothing."""
+    """Store a guess, and take the deciding step, if the visitor may do that; None for an invalid choice. A
+    guess that is late or repeated changes nothing."""
     question, picks = state.question, frozenset(request.POST.getlist("pick"))
     if question is None or request.POST.get("question") != question.id:
         return viewer_state
@@ -147,7 +150,7 @@ def guess(request: HttpRequest, state: PredictState, viewer_state: ViewerState) 
     if not picks <= {*question.choices} or (not question.many and len(picks) != 1):
         return None
     state.shared.count(question.id, picks)
-    if not state.held:
+    if not state.held and asker_of(request).right >= Right.EDIT:
         step(state.source.sandbox, "decision")
     return replace(viewer_state, guess=Guess(question.id, tuple(sorted(picks))), graded=False)
 

@@ -1,7 +1,7 @@
-"""The pages of a room's teacher: the teacher's view, what it does, the projector and the results."""
+"""The pages of a room's teacher: the teacher's view, what it does, the projector and the results. The policy
+(:mod:`schedviz.access.policy`) lets only the teacher see them."""
 
 from collections.abc import Callable
-from functools import wraps
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from schedviz.rooms import sandboxes
-from schedviz.rooms.access import is_teacher, teacher_cookie
+from schedviz.rooms.access import teacher_cookie
 from schedviz.rooms.bell import ring_learners, ring_teacher
 from schedviz.rooms.learners import read_progress, room_lessons, set_step
 from schedviz.rooms.results import results
@@ -22,7 +22,7 @@ from schedviz.rooms.room import HINT_AT_MOST, NOBODY, Room
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.work import Busy, begin_work
 from schedviz.store.default import default_store
-from schedviz.web.room_access import refuse
+from schedviz.web.access import refuse_room
 from schedviz.web.room_sandboxes import start_sandbox
 from schedviz.web.room_screens import Painter, members, read_room
 from schedviz.web.views.rooms import KEPT_DAYS, find_room, join_address, write_cookie
@@ -30,36 +30,22 @@ from schedviz.web.views.rooms import KEPT_DAYS, find_room, join_address, write_c
 EXTENSION_SECONDS: Final = 30 * 60
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
 
-RoomPage = Callable[[HttpRequest, Room], HttpResponse]
-CodePage = Callable[[HttpRequest, str], HttpResponse]
-
-
-def for_teacher(page: RoomPage) -> CodePage:
-    """A view of a room's code that only the room's teacher may see."""
-
-    @wraps(page)
-    def checked(request: HttpRequest, code: str) -> HttpResponse:
-        room = find_room(code)
-        return page(request, room) if is_teacher(room, request.COOKIES) else refuse(request)
-
-    return checked
-
 
 @require_safe
 def teacher_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
     """The teacher continues on this device."""
     room = find_room(code)
     if not Rooms(default_store()).is_teacher(room, token):
-        return refuse(request)
+        return refuse_room(request)
     response = redirect("teach", room.code)
     write_cookie(request, response, teacher_cookie(room.code), token)
     return response
 
 
 @require_safe
-@for_teacher
-def teach(request: HttpRequest, room: Room) -> HttpResponse:
+def teach(request: HttpRequest, code: str) -> HttpResponse:
     """The teacher's view."""
+    room = find_room(code)
     sandboxes.sweep_rooms(default_store())
     now = read_room(default_store(), room.code)
     drawn = Painter().teacher(now)
@@ -81,9 +67,9 @@ def teach(request: HttpRequest, room: Room) -> HttpResponse:
 
 
 @require_safe
-@for_teacher
-def projector(request: HttpRequest, room: Room) -> HttpResponse:
+def projector(request: HttpRequest, code: str) -> HttpResponse:
     """The page for the projector."""
+    room = find_room(code)
     drawn = Painter().projector(read_room(default_store(), room.code))
     context = {
         "room": room,
@@ -96,9 +82,9 @@ def projector(request: HttpRequest, room: Room) -> HttpResponse:
 
 
 @require_safe
-@for_teacher
-def download_results(request: HttpRequest, room: Room) -> HttpResponse:
+def download_results(request: HttpRequest, code: str) -> HttpResponse:
     """The results as CSV, with a byte order mark, so that spreadsheets read it as UTF-8."""
+    room = find_room(code)
     seen = Rooms(default_store()).read(room.code)
     text = results(seen, read_progress(default_store(), seen), room_lessons())
     response = HttpResponse("\ufeff" + text, "text/csv; charset=utf-8")
@@ -107,9 +93,9 @@ def download_results(request: HttpRequest, room: Room) -> HttpResponse:
 
 
 @require_POST
-@for_teacher
-def act(request: HttpRequest, room: Room) -> HttpResponse:
+def act(request: HttpRequest, code: str) -> HttpResponse:
     """Do what a button says. Field ``do``: the act, and its argument after a space."""
+    room = find_room(code)
     name, _, argument = request.POST.get("do", "").partition(" ")
     handler = ACTS.get(name)
     if handler is None:

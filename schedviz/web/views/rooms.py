@@ -38,8 +38,8 @@ from schedviz.rooms.room_store import KEPT_SECONDS, LONGEST_SECONDS, NoRoom, Roo
 from schedviz.rooms.sandboxes import sweep_rooms
 from schedviz.store.default import default_store
 from schedviz.web import scenarios
+from schedviz.web.access import refuse_room
 from schedviz.web.presenters.room_view import Choice, duration, lesson_choices
-from schedviz.web.room_access import refuse
 from schedviz.web.room_sandboxes import open_sandbox, start_sandbox
 from schedviz.web.views.page import is_htmx
 from simulator.apiserver.status import StatusError
@@ -126,7 +126,7 @@ def personal_link(request: HttpRequest, code: str, token: str) -> HttpResponse:
     """A learner continues on this device."""
     room = find_room(code)
     if find_member(Rooms(default_store()), code, token) is None:
-        return refuse(request)
+        return refuse_room(request)
     response = redirect("room-me", room.code)
     write_cookie(request, response, member_cookie(code), token)
     return response
@@ -154,7 +154,7 @@ def close_hint(request: HttpRequest, code: str) -> HttpResponse:
     room, rooms = find_room(code), Rooms(default_store())
     member = find_own_member(request, room)
     if member is None:
-        return refuse(request)
+        return refuse_room(request)
     try:
         rooms.note_read(code, member.number, float(request.POST.get("at", "")))
     except ValueError:

@@ -13,6 +13,8 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import reswap, retarget, trigger_client_event
 
+from schedviz.access.identity import owner_of
+from schedviz.access.record import owned_by
 from schedviz.api import edits
 from schedviz.api.branch import branch_of_now
 from schedviz.cache import Current
@@ -64,7 +66,8 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
                             "origin": name,
                             "change": what_if.suggestion_sentence(suggestion),
                         }
-                        made = branch_of_now(default_store(), source.sandbox, suggestion.edits, title)
+                        access = owned_by(owner_of(request))
+                        made = branch_of_now(default_store(), source.sandbox, suggestion.edits, title, access)
                         return redirect("pod", made.name, namespace, pod)
                     apply_suggestion(source, key, suggestion)
                 except StatusError as refused:

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 
 from schedviz import environment
 from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
+from schedviz.up.kept_key import kept_key
 from schedviz.up.preflight import NotReady, check_lesson_files, check_port, check_redis, check_schema
 from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
@@ -50,7 +51,10 @@ class Command(BaseCommand):
             environment.pass_secret("REDIS_URL", url)
             environment.pass_secret("REDIS_PASSWORD", "")
         check_schema(url)
-        environment.pass_secret("SECRET_KEY", settings.SECRET_KEY)
+        keeps_key = settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY
+        environment.pass_secret(
+            "SECRET_KEY", kept_key(settings.DATA_DIR) if keeps_key else settings.SECRET_KEY
+        )
         threading.Thread(target=self._announce, daemon=True).start()
         started = programs(settings.HOST, settings.PORT, settings.WORKERS)
         return run_programs(started, self._say, redis)

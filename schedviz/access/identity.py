@@ -1,0 +1,88 @@
+"""The identity of an owner: a random number in a signed cookie.
+
+The cookie lasts a year, and is signed anew when the signature is a week old. A copy of it that nobody uses is
+worth nothing a year after it was signed; one that is used is renewed, as the owner's own is. So whoever has
+the cookie of an owner is the owner, until the operator changes SECRET_KEY and drops the old one.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from schedviz.access.record import digest_of
+
+COOKIE: Final = "owner"
+SALT: Final = "schedviz.access.identity"
+KEPT_SECONDS: Final = 365 * 24 * 3600
+RENEWED_SECONDS: Final = 7 * 24 * 3600
+"""A signature that is older is replaced at the next request."""
+ATTRIBUTE: Final = "owner_identity"
+
+
+class Identity(NamedTuple):
+    number: str
+    """Random; it never leaves the cookie."""
+    is_fresh: bool
+    """Whether the cookie need not be written."""
+
+    @property
+    def owner(self) -> str:
+        """What access records contain."""
+        return digest_of(self.number)
+
+
+def is_needed() -> bool:
+    """Whether sandboxes have owners."""
+    return bool(settings.ACCESS == "owners")
+
+
+def read_identity(cookies: Mapping[str, str]) -> Identity | None:
+    """None if the browser has none, or its signature is wrong or too old."""
+    given = cookies.get(COOKIE, "")
+    if not given or not is_needed():
+        return None
+    signer = signing.TimestampSigner(salt=SALT)
+    try:
+        number = signer.unsign(given, max_age=KEPT_SECONDS)
+    except signing.BadSignature:
+        return None
+    try:
+        signer.unsign(given, max_age=RENEWED_SECONDS)
+    except signing.SignatureExpired:
+        return Identity(number, is_fresh=False)
+    return Identity(number, is_fresh=True)
+
+
+def owner_of(request: HttpRequest) -> str:
+    """Who will own what this request creates; "" where sandboxes have no owners. A browser without an
+    identity gets one with the response."""
+    if not is_needed():
+        return ""
+    identity = _known(request) or Identity(secrets.token_urlsafe(18), is_fresh=False)
+    setattr(request, ATTRIBUTE, identity)
+    return identity.owner
+
+
+def write_identity(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Write the cookie, if it is new or its signature is old."""
+    identity = _known(request) if is_needed() else None
+    if identity is None or identity.is_fresh:
+        return
+    response.set_cookie(
+        COOKIE,
+        signing.TimestampSigner(salt=SALT).sign(identity.number),
+        max_age=KEPT_SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure() or settings.SESSION_COOKIE_SECURE,
+    )
+
+
+def _known(request: HttpRequest) -> Identity | None:
+    found: Identity | None = getattr(request, ATTRIBUTE, None)
+    return found or read_identity(request.COOKIES)

@@ -1,0 +1,58 @@
+"""Makes and withdraws the links of a sandbox."""
+
+import secrets
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from schedviz.access.record import (
+    LABEL_AT_MOST,
+    LINKS_AT_MOST,
+    AccessRecord,
+    Link,
+    LinkRight,
+    digest_of,
+    new_token,
+    read_record,
+    write_record,
+)
+from schedviz.loop import ring
+from schedviz.store import NoSandbox, Sandbox
+
+
+class TooManyLinks(Exception):
+    """The sandbox has LINKS_AT_MOST links."""
+
+
+def make_link(sandbox: Sandbox, right: LinkRight, label: str) -> tuple[Link, str]:
+    """A new link, and its token, which is shown once. Raises TooManyLinks, NoSandbox."""
+    token = new_token()
+    shown = " ".join("".join(each if each.isprintable() else " " for each in label[:400]).split())
+    link = Link(secrets.token_hex(4), right, shown[:LABEL_AT_MOST].strip(), sandbox.wall(), digest_of(token))
+
+    def add(record: AccessRecord) -> AccessRecord:
+        if len(record.links) >= LINKS_AT_MOST:
+            raise TooManyLinks
+        return replace(record, links=(*record.links, link))
+
+    _change(sandbox, add)
+    return link, token
+
+
+def withdraw_link(sandbox: Sandbox, number: str) -> None:
+    """Withdraw the link with this id. Nothing changes if there is none. Raises NoSandbox."""
+
+    def remove(record: AccessRecord) -> AccessRecord:
+        return replace(record, links=tuple(each for each in record.links if each.id != number))
+
+    _change(sandbox, remove)
+    ring(sandbox.name)  # pages and watches that are open by this link are closed
+
+
+def _change(sandbox: Sandbox, change: Callable[[AccessRecord], AccessRecord]) -> None:
+    while True:
+        was = sandbox.access()
+        if was is None:
+            raise NoSandbox(sandbox.name)
+        if sandbox.set_access(write_record(change(read_record(was))), was):
+            return

@@ -1,0 +1,181 @@
+"""The policy: the right that each URL needs on the sandbox in its path.
+
+A URL whose name is not in the table is refused. The middleware of requests
+(:mod:`schedviz.web.access`) and of websockets (:mod:`schedviz.live.access`) ask here.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from schedviz.access.record import AccessRecord, read_record
+from schedviz.access.rights import Right
+from schedviz.access.visitor import ANYBODY, Visitor
+from schedviz.store import Store
+
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
+ATTRIBUTE: Final = "asker"
+
+
+class Rule(NamedTuple):
+    """What a URL needs."""
+
+    read: Right = Right.NONE
+    """Of GET and HEAD requests."""
+    write: Right = Right.NONE
+    """Of all others."""
+    do: Mapping[str, Right] = {}
+    """Of POST requests whose field ``do`` has one of these values."""
+    teacher: bool = False
+    """Whether it is a page of a room's teacher; the path names the room."""
+    creates: str = ""
+    """The field of a POST request that names a new sandbox. Only a room may have some names."""
+    copies: str = ""
+    """The field of a POST request that names a sandbox which is read: ``sandbox:NAME``."""
+
+    def needs(self, method: str, do: str = "") -> Right:
+        """The right on the sandbox in the path."""
+        if method in SAFE_METHODS:
+            return self.read
+        return self.do.get(do, self.write) if method == "POST" else self.write
+
+
+PUBLIC: Final = Rule()
+"""Nothing: the URL is of no sandbox, or its view proves a token of its own."""
+VIEWED: Final = Rule(Right.VIEW, Right.EDIT)
+ASKED: Final = Rule(Right.VIEW, Right.VIEW)
+"""What is posted changes nothing but what the visitor sees."""
+EDITED: Final = Rule(Right.EDIT, Right.EDIT)
+OWNED: Final = Rule(Right.OWN, Right.OWN)
+TAUGHT: Final = Rule(teacher=True)
+
+TABLE: Final[Mapping[str, Rule]] = {
+    # The server
+    "healthz": PUBLIC,
+    "readyz": PUBLIC,
+    # Its view asks for a token of the operator's.
+    "metrics": PUBLIC,
+    "home": PUBLIC,
+    "set-language": PUBLIC,
+    "create-sandbox": Rule(creates="name"),
+    "bring": Rule(creates="name"),
+    "compare": Rule(copies="workload"),
+    # A comparison may be seen by those who asked for it: schedviz.web.views.comparisons.
+    "comparison": PUBLIC,
+    "stop-comparison": PUBLIC,
+    "ideas": PUBLIC,
+    "idea": PUBLIC,
+    "start-idea": PUBLIC,
+    "start-guide": PUBLIC,
+    "lessons": PUBLIC,
+    "start-lesson": PUBLIC,
+    "upload-lesson": PUBLIC,
+    "handout": PUBLIC,
+    # Rooms: the pages of a learner are those of the learner whose cookie comes with the request.
+    "rooms": PUBLIC,
+    "new-room": PUBLIC,
+    "room": PUBLIC,
+    "room-qr": PUBLIC,
+    "room-me": PUBLIC,
+    "room-hint": PUBLIC,
+    "room-personal": PUBLIC,
+    "teach-link": PUBLIC,
+    "teach": TAUGHT,
+    "room-act": TAUGHT,
+    "room-results": TAUGHT,
+    "room-projector": TAUGHT,
+    # The API
+    "api": VIEWED,
+    "api-version": VIEWED,
+    "openapi": VIEWED,
+    "trace": VIEWED,
+    "recording": VIEWED,
+    # Pages of a sandbox
+    "sandbox": VIEWED,
+    "jump": VIEWED,
+    "moment": VIEWED,
+    "moment-cycle": VIEWED,
+    "moment-last-cycle": VIEWED,
+    "moment-pod": VIEWED,
+    "moment-nodes": VIEWED,
+    "moment-node": VIEWED,
+    "cycle": VIEWED,
+    "last-cycle": VIEWED,
+    "pod": VIEWED,
+    "nodes": VIEWED,
+    "node": VIEWED,
+    "kinds": VIEWED,
+    "objects": VIEWED,
+    "object": VIEWED,
+    "imported": VIEWED,
+    "leader": VIEWED,
+    "guide": ASKED,
+    "lesson-panel": VIEWED,
+    "download": VIEWED,
+    "download-objects": VIEWED,
+    "download-manifests": VIEWED,
+    "download-picture": VIEWED,
+    # A branch is a copy, which belongs to those who made it.
+    "branch": Rule(Right.VIEW, Right.VIEW, creates="name"),
+    # A guess takes a step only for those who may edit: schedviz.web.views.predict.
+    "predict": Rule(Right.VIEW, Right.EDIT, do={"guess": Right.VIEW, "reset": Right.VIEW}),
+    "what-if": Rule(Right.VIEW, Right.EDIT, do={"ask": Right.VIEW, "stop": Right.VIEW, "branch": Right.VIEW}),
+    "evicted": ASKED,
+    # Changes of a sandbox, with the forms for them
+    "clock": EDITED,
+    "command": EDITED,
+    "command-options": EDITED,
+    "kill-leader": EDITED,
+    "break-watch": EDITED,
+    "propose": EDITED,
+    "paste": EDITED,
+    "new": EDITED,
+    "scheduler": VIEWED,
+    "edit": EDITED,
+    "delete-object": EDITED,
+    "delete-pod": EDITED,
+    "permit": EDITED,
+    "change-node": EDITED,
+    "start-over": EDITED,
+    "delete-sandbox": OWNED,
+}
+"""Name of each URL -> what it needs."""
+
+LIVE: Final = Right.VIEW
+"""What the websocket of a sandbox needs."""
+
+
+class Asker(NamedTuple):
+    """Who asks for a sandbox, and the right that they have on it."""
+
+    right: Right
+    user: str
+    """As the API names them; "" = nobody whom the server knows."""
+
+
+def find_asker(store: Store, sandbox: str, visitor: Visitor) -> Asker | None:
+    """For a sandbox of no room. None = there is no such sandbox. At most one round trip; none where everybody
+    may do everything."""
+    if settings.ACCESS == "open":
+        return Asker(Right.OWN, ANYBODY)
+    access = store.handle(sandbox).access()
+    return None if access is None else asker_by(sandbox, visitor, read_record(access))
+
+
+def asker_by(sandbox: str, visitor: Visitor, record: AccessRecord) -> Asker:
+    """By an access record. A sandbox that nobody owns (the demo, and what was made while everybody might do
+    everything) may be seen by all."""
+    right, user = visitor.right_on(sandbox, record)
+    return Asker(right if record.owner else max(right, Right.VIEW), user)
+
+
+def note_asker(request: HttpRequest, asker: Asker) -> None:
+    setattr(request, ATTRIBUTE, asker)
+
+
+def asker_of(request: HttpRequest) -> Asker:
+    """Who asks for the sandbox in the path of a request that the policy has let through."""
+    found: Asker = getattr(request, ATTRIBUTE)
+    return found

@@ -1,0 +1,74 @@
+"""The access record of a sandbox, as it is stored: its owner, and the links by which others use it.
+
+Secrets are not stored, only their digests.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import Final, Literal
+
+import msgspec
+
+from schedviz.access.rights import Right
+
+LINKS_AT_MOST: Final = 20
+"""Links of one sandbox. The record is read with each change of the sandbox: so many have 4 kB."""
+LABEL_AT_MOST: Final = 40
+"""Characters of a link's label."""
+
+LinkRight = Literal["view", "edit"]
+
+RIGHTS: Final[dict[LinkRight, Right]] = {"view": Right.VIEW, "edit": Right.EDIT}
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A link to a sandbox. Whoever has its token has its right. Programs send the same token."""
+
+    id: str
+    right: LinkRight
+    label: str
+    created: float
+    """Wall seconds since the Unix epoch."""
+    digest: str
+    """Of the token."""
+
+
+class AccessRecord(msgspec.Struct, frozen=True):
+    owner: str = ""
+    """The digest of the owner's identity; "" = nobody owns the sandbox."""
+    links: tuple[Link, ...] = ()
+
+    def link_of(self, token: str) -> Link | None:
+        """The link with this token; None = there is none, or it was withdrawn."""
+        digest = digest_of(token)
+        return next((each for each in self.links if hmac.compare_digest(each.digest, digest)), None)
+
+
+def read_record(access: str) -> AccessRecord:
+    """The record as it is stored; "" = an empty one."""
+    return msgspec.json.decode(access, type=AccessRecord) if access else AccessRecord()
+
+
+def write_record(record: AccessRecord) -> str:
+    return msgspec.json.encode(record).decode()
+
+
+def owned_by(owner: str) -> str:
+    """The record of a new sandbox. owner: the digest of an identity; "" = nobody owns it."""
+    return write_record(AccessRecord(owner)) if owner else ""
+
+
+def continued(kept: str, access: str) -> str:
+    """The record of a sandbox that is created again: the one it had, with its links, if the same visitor owns
+    it; otherwise the new one."""
+    return kept if read_record(kept).owner == read_record(access).owner else access
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def digest_of(secret: str) -> str:
+    """Tokens and identities are random, so the digest needs neither salt nor many rounds."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()[:40]

@@ -1,0 +1,69 @@
+"""Who asks: what a request or a websocket brings along, and the right that it gives by an access record."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from schedviz.access.identity import read_identity
+from schedviz.access.record import RIGHTS, AccessRecord
+from schedviz.access.rights import Right
+
+SHARED_COOKIE: Final = "shared"
+"""The tokens of the links that the browser has opened: ``NAME:TOKEN`` with dots between, the newest last."""
+SHARED_AT_MOST: Final = 30
+"""Sandboxes in that cookie: 3 kB. Browsers keep cookies up to 4 kB."""
+_PAIR: Final = re.compile(r"([a-z0-9-]{1,63}):([-\w]{10,60})", re.ASCII)
+_BEARER: Final = re.compile(r"Bearer +([^\s]{1,200}) *", re.ASCII | re.IGNORECASE)
+
+ANYBODY: Final = "system:anonymous"
+"""The user of a request that says nothing about who sent it."""
+
+
+class Visitor(NamedTuple):
+    owner: str = ""
+    """Of which access records this visitor is the owner; "" = of none."""
+    tokens: Mapping[str, str] = {}
+    """Name of a sandbox -> the token of the link that was opened."""
+    bearer: str = ""
+    """The token that a program sent. Nothing else counts then."""
+
+    def has_proof(self, sandbox: str) -> bool:
+        """Whether there is anything that could give a right on the sandbox."""
+        return bool(self.owner or self.bearer or sandbox in self.tokens)
+
+    def right_on(self, sandbox: str, record: AccessRecord) -> tuple[Right, str]:
+        """The right by the record of the sandbox, and the name of the user who has it."""
+        link = record.link_of(self.bearer or self.tokens.get(sandbox, ""))
+        if self.owner and self.owner == record.owner:
+            return Right.OWN, _owner_name(self.owner)
+        if link:
+            return RIGHTS[link.right], f"schedviz:{link.right}:{link.id}"
+        return Right.NONE, _owner_name(self.owner) if self.owner else ""
+
+
+def find_visitor(cookies: Mapping[str, str], authorization: str) -> Visitor:
+    """authorization: the header of that name."""
+    bearer = _BEARER.fullmatch(authorization)
+    if bearer:
+        return Visitor(bearer=bearer[1])
+    identity = read_identity(cookies)
+    return Visitor(identity.owner if identity else "", read_shared(cookies))
+
+
+def read_shared(cookies: Mapping[str, str]) -> dict[str, str]:
+    """Name of a sandbox -> token, the newest last."""
+    pairs = cookies.get(SHARED_COOKIE, "")[:4096].split(".")
+    found = [match for pair in pairs if (match := _PAIR.fullmatch(pair))]
+    return {match[1]: match[2] for match in found[-SHARED_AT_MOST:]}
+
+
+def with_shared(cookies: Mapping[str, str], sandbox: str, token: str) -> str:
+    """The cookie with one token more; the oldest is dropped if there are too many."""
+    tokens = read_shared(cookies)
+    tokens.pop(sandbox, None)
+    pairs = [*tokens.items(), (sandbox, token)][-SHARED_AT_MOST:]
+    return ".".join(f"{name}:{each}" for name, each in pairs)
+
+
+def _owner_name(owner: str) -> str:
+    return f"schedviz:owner:{owner[:8]}"

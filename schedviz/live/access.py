@@ -1,0 +1,80 @@
+"""Lets websockets through as the middleware does with requests (:mod:`schedviz.access.policy`)."""
+
+import asyncio
+import re
+from typing import Any, Final
+
+from schedviz.access.policy import LIVE
+from schedviz.access.visitor import find_visitor
+from schedviz.rooms import access as room_access
+from schedviz.rooms.room import is_reserved, read_code
+from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.store import trouble_of
+from schedviz.store.default import default_store
+
+SANDBOX: Final = re.compile(r"/s/([^/]+)/.*", re.DOTALL)
+ROOM: Final = re.compile(r"/rooms/([^/]+)/.*", re.DOTALL)
+
+
+class SocketAccess:
+    """Wraps the application of the websockets. The browser of a stranger gets 403."""
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        scope["cookies"] = read_cookies(scope)
+        if not await asyncio.to_thread(_is_allowed, scope):
+            await receive()
+            await send({"type": "websocket.close"})
+            return
+        await self._application(scope, receive, send)
+
+
+def _is_allowed(scope: dict[str, Any]) -> bool:
+    """Whether the policy lets the websocket through. Where the store does not serve, it does not: the page
+    connects again."""
+    try:
+        if sandbox := SANDBOX.fullmatch(scope["path"]):
+            return _may_view(scope, sandbox[1])
+        if room := ROOM.fullmatch(scope["path"]):
+            return _is_teacher(room[1], scope["cookies"])
+    except Exception as error:
+        if trouble_of(error) is None:
+            raise
+    return False
+
+
+def _is_teacher(code: str, cookies: dict[str, str]) -> bool:
+    try:
+        return room_access.is_teacher(Rooms(default_store()).find(read_code(code)), cookies)
+    except NoRoom:
+        return False
+
+
+def _may_view(scope: dict[str, Any], sandbox: str) -> bool:
+    """Notes who asks in the scope."""
+    store, cookies = default_store(), scope["cookies"]
+    visitor = find_visitor(cookies, read_header(scope, b"authorization"))
+    asker = room_access.find_asker(store, sandbox, visitor, cookies)
+    if asker is None:
+        return True  # the consumer says that there is no such sandbox
+    scope["asker"] = asker
+    if is_reserved(sandbox):
+        in_room = room_access.find_visitor(Rooms(store), sandbox, cookies)
+        scope["visitor"] = None if in_room == "stranger" else in_room
+    return asker.right >= LIVE
+
+
+def read_header(scope: dict[str, Any], header: bytes) -> str:
+    values = (value for name, value in scope.get("headers", []) if name == header)
+    return next(values, b"").decode("latin-1")
+
+
+def read_cookies(scope: dict[str, Any]) -> dict[str, str]:
+    """The cookies of the handshake."""
+    found: dict[str, str] = {}
+    for pair in read_header(scope, b"cookie").split(";"):
+        field, _, text = pair.strip().partition("=")
+        found[field] = text.strip('"')
+    return found

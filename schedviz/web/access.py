@@ -1,0 +1,131 @@
+"""Middleware: lets through what the policy allows (:mod:`schedviz.access.policy`), and refuses the rest with
+a page, a message for htmx, or a Status of the API."""
+
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
+
+from schedviz.access.identity import write_identity
+from schedviz.access.policy import TABLE, Asker, Rule, note_asker
+from schedviz.access.rights import Right
+from schedviz.access.visitor import Visitor, find_visitor
+from schedviz.api.body import refusal
+from schedviz.api.refused import is_review, refusal_of
+from schedviz.api.views import TROUBLE
+from schedviz.body_limit import API
+from schedviz.rooms import access as room_access
+from schedviz.rooms.room import is_reserved, read_code
+from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.store import trouble_of
+from schedviz.store.default import default_store
+from schedviz.web.trouble import trouble_response
+from simulator.apiserver.status import ServiceUnavailable
+
+
+class Access(MiddlewareMixin):
+    def process_view(
+        self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
+    ) -> HttpResponse | None:
+        match = request.resolver_match
+        rule = TABLE.get((match.url_name if match else None) or "")
+        if rule is None:
+            return refuse(request, gettext("This page is not allowed."))
+        try:
+            return check(request, rule, named)
+        except Exception as error:
+            trouble = trouble_of(error)
+            if trouble is None:
+                raise
+            if API.fullmatch(request.path_info):
+                return refusal(ServiceUnavailable(TROUBLE[trouble]))
+            return trouble_response(request, trouble)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        write_identity(request, response)
+        return response
+
+
+def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpResponse | None:
+    """None if the request is allowed."""
+    if rule.teacher and not _is_teacher(request, named["code"]):
+        return refuse_room(request)
+    visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""))
+    if needed := _needed(request, rule, named):
+        asker = _find_asker(request, named["name"], visitor)
+        # There is nothing to protect: the view says that there is no such sandbox.
+        if asker and asker.right < needed:
+            return _refusal(request, named["name"], asker)
+        if asker:
+            note_asker(request, asker)
+    if request.method == "POST" and (other := _other_sandbox(request, rule)):
+        name, needed = other
+        asker = _find_asker(request, name, visitor)
+        if asker and asker.right < needed:
+            return _refusal(request, name, asker)
+    return None
+
+
+def _needed(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> Right:
+    """The right that the request needs on the sandbox in its path; NONE = there is none in it."""
+    if "path" in named and is_review(request, named["path"]):
+        return Right.VIEW
+    do = request.POST.get("do", "") if rule.do and request.method == "POST" else ""
+    return rule.needs(request.method or "", str(do))
+
+
+def _other_sandbox(request: HttpRequest, rule: Rule) -> tuple[str, Right] | None:
+    """The sandbox that a field names, and the right that the request needs on it."""
+    if rule.creates:
+        name = str(request.POST.get(rule.creates, "")).strip()
+        return (name, Right.EDIT) if is_reserved(name) else None
+    if rule.copies:
+        kind, _, name = str(request.POST.get(rule.copies, "")).partition(":")
+        return (name.strip(), Right.VIEW) if kind == "sandbox" else None
+    return None
+
+
+def _find_asker(request: HttpRequest, sandbox: str, visitor: Visitor) -> Asker | None:
+    return room_access.find_asker(default_store(), sandbox, visitor, request.COOKIES)
+
+
+def _is_teacher(request: HttpRequest, code: str) -> bool:
+    """A room that there is not has no teacher; its pages then say so."""
+    try:
+        room = Rooms(default_store()).find(read_code(code))
+    except NoRoom:
+        return True
+    return room_access.is_teacher(room, request.COOKIES)
+
+
+def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
+    """The refusal of a request to a sandbox."""
+    if API.fullmatch(request.path_info):
+        return refusal(refusal_of(request, request.path_info.split("/", 3)[3], asker.user))
+    if asker.right >= Right.VIEW:
+        return refuse(request, gettext("You can view this sandbox, not change it."))
+    if is_reserved(sandbox):
+        return refuse_room(request)
+    return refuse(request, gettext("This sandbox is not shared with you. Ask its owner for a link."))
+
+
+def refuse(request: HttpRequest, text: str) -> HttpResponse:
+    """403: a page, or for htmx a message, which the live page shows."""
+    if request.headers.get("HX-Request") == "true":
+        response = HttpResponse(text, "text/plain", status=HTTPStatus.FORBIDDEN)
+    else:
+        response = render(request, "403.html", {"text": text}, status=HTTPStatus.FORBIDDEN)
+    response.headers["X-Trouble"] = quote(text)
+    return response
+
+
+def refuse_room(request: HttpRequest) -> HttpResponse:
+    """403: the page for those who are not in a room, or not its teacher."""
+    response = render(request, "rooms/forbidden.html", status=HTTPStatus.FORBIDDEN)
+    response.headers["X-Trouble"] = quote(gettext("You are not in this room."))
+    return response
