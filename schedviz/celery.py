@@ -7,6 +7,7 @@ from typing import Final
 
 from celery import Celery
 from celery.exceptions import SecurityWarning
+from celery.signals import setup_logging
 from click import Choice, Option
 
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE
@@ -40,6 +41,10 @@ JOB_RUNNER_ARGUMENTS: Final = [*CELERY_ARGUMENTS, "--role=job-runner"]
 # Celery warns about running as root because of pickle; messages are JSON here.
 warnings.filterwarnings("ignore", category=SecurityWarning)
 
+# With a receiver of this signal Celery leaves the logging as the settings have it, and does not log what is
+# printed.
+setup_logging.connect(lambda **_: None, weak=False)
+
 app = Celery("schedviz")
 app.conf.update(
     broker_url=for_kombu(settings.REDIS_URL),
@@ -57,7 +62,6 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     worker_enable_remote_control=False,
     worker_cancel_long_running_tasks_on_connection_loss=False,
-    worker_hijack_root_logger=False,
 )
 app.autodiscover_tasks(["schedviz.loop", "schedviz.jobs"])
 app.user_options["worker"].add(

@@ -67,6 +67,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "schedviz.operate.request_context.RequestContext",
     "schedviz.operate.request_meter.RequestMeter",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -143,7 +144,12 @@ WHITENOISE_AUTOREFRESH = False
 # Their URLs contain their version.
 WHITENOISE_IMMUTABLE_FILE_TEST = ".*"
 
-# Errors are logged to the terminal. A response of 404, or of 503 while Redis starts, is not an error.
+LOG_FORMAT = environment.choice("LOG_FORMAT", "text", ("text", "json"), "text")
+LOG_LEVEL = environment.choice(
+    "LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), "WARNING"
+)
+
+# All is logged to the terminal. A response of 404, or of 503 while Redis starts, is not an error.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -154,18 +160,26 @@ LOGGING = {
             "callback": without_traceback,
         },
         "repeated": {"()": "schedviz.logs.Repeated"},
+        "context": {"()": "schedviz.log_context.AddContext"},
     },
-    "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "text": {"()": "schedviz.log_formats.TextFormatter"},
+        "json": {"()": "schedviz.log_formats.JsonFormatter"},
+    },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "plain",
-            "filters": ["without_traceback"],
+            "formatter": LOG_FORMAT,
+            "filters": ["without_traceback", "context"],
         },
     },
-    "root": {"handlers": ["console"], "level": "WARNING"},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         "django.request": {"filters": ["faults"]},
+        # Django's own configuration gives it a handler for the development server.
+        "django.server": {"handlers": [], "propagate": True},
+        # uvicorn's own configuration comes before this one.
+        "uvicorn": {"handlers": [], "propagate": True},
         "celery.worker.consumer.consumer": {"filters": ["repeated"]},
     },
 }

@@ -15,8 +15,10 @@ from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.waiting import eventually
 
-RECORD = re.compile(r"^(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)", re.MULTILINE)
-FAULT = re.compile(r"^(?:CRITICAL|ERROR asyncio)\b|^Traceback \(most recent|^Exception ignored", re.MULTILINE)
+RECORD = re.compile(r"^(?=(?:\S+Z )?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b)", re.MULTILINE)
+FAULT = re.compile(
+    r"^(?:\S+Z )?(?:CRITICAL|ERROR asyncio)\b|^Traceback \(most recent|^Exception ignored", re.MULTILINE
+)
 READ_AT_MOST = 1_000_000
 """Characters of a log at once."""
 

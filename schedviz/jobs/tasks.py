@@ -9,6 +9,7 @@ from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_runner import own_jobs_queue
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS
+from schedviz.log_context import log_context
 from schedviz.store.default import default_store
 
 
@@ -22,12 +23,14 @@ def answer_question(key: str, job_id: str) -> None:
     questions = JobStore(default_store(), QUESTIONS)
     question = questions.read(key)
     if question is not None and question.id == job_id and not question.finished:
-        find_answer(default_store(), questions, question)
+        with log_context(job=job_id):
+            find_answer(default_store(), questions, question)
 
 
 @app.task(name=COMPARISONS.task)
 def run_comparison_turn(key: str, job_id: str) -> None:
-    job = _comparison_turns().run_turn(key)
+    with log_context(job=job_id):
+        job = _comparison_turns().run_turn(key)
     if job:
         # The memory of this process holds both clusters, so only this process can run the next turn.
         JobStore(default_store(), COMPARISONS).send_task(job, own_jobs_queue())

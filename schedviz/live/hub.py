@@ -19,6 +19,7 @@ from schedviz.cache.caches import caches_of
 from schedviz.live.lifecycle import Lifecycle
 from schedviz.live.probe import Probe
 from schedviz.live.slot import Slot
+from schedviz.log_context import note
 from schedviz.metrics.server import DRAW_SECONDS
 from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
@@ -147,6 +148,7 @@ class Hub:
 
     async def _run(self) -> None:
         """Read the sandbox, then draw a frame whenever something changes."""
+        note(sandbox=self.name)
         self._cache.listen(self._rung)
         checks = asyncio.create_task(self._check())
         try:

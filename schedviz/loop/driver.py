@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 from redis.exceptions import RedisError
 
+from schedviz.log_context import log_context
 from schedviz.loop.doorbell import ring
 from schedviz.loop.due import SliceTime
 from schedviz.loop.leader import Leader, MakeSimulation
@@ -74,6 +75,10 @@ class Driver:
 
         Errors of Redis and of the Simulation are logged, not raised.
         """
+        with log_context(sandbox=name):
+            self._slice_if_new(name, order)
+
+    def _slice_if_new(self, name: str, order: int | None) -> None:
         try:
             if order is None or order > self._began.get(name, -1):
                 began = self._wakes.due.begin(name)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from typing import Any, Final
 
+from schedviz.log_context import note
 from schedviz.metrics.registry import OTHER
 from schedviz.metrics.scheduler import ATTEMPT_SECONDS, PLUGIN_SECONDS, POINT_SECONDS, profile_label
 from simulator.framework.cycle_state import CycleState
@@ -38,10 +39,14 @@ class WorkObserver:
     def now(self) -> float:
         return time.perf_counter()
 
+    def cycle_began(self, cycle: int) -> None:
+        note(cycle=str(cycle))
+
     def point_ran(self, profile: str, point: str, status: str, seconds: float) -> None:
         POINT_SECONDS.labels(point, status, profile_label(profile)).observe(seconds)
 
     def cycle_ended(self, profile: str, result: AttemptResult, seconds: float) -> None:
+        note(cycle="")
         ATTEMPT_SECONDS.labels(result, profile_label(profile)).observe(seconds)
 
 

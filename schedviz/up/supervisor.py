@@ -144,7 +144,9 @@ class Supervisor:
                 lines.append(begun)
                 begun = b""
             for line in lines:
-                self._print(f"{name} | {line.decode(errors='replace').rstrip()}")
+                text = line.decode(errors="replace").rstrip()
+                # A line of JSON stays one.
+                self._print(text if text.startswith("{") else f"{name} | {text}")
 
     def _print(self, line: str) -> None:
         """Print what happens while the programs run; the rest is about their end, which was asked for."""

@@ -10,6 +10,9 @@ class Observer(Protocol):
     def now(self) -> float:
         """The time of the observer's clock."""
 
+    def cycle_began(self, cycle: int) -> None:
+        """A scheduling cycle begins."""
+
     def point_ran(self, profile: str, point: str, status: str, seconds: float) -> None:
         """All plugins of an extension point were run for one pod. ``status``: the code of the result."""
 
@@ -23,6 +26,9 @@ class NoObserver:
 
     def now(self) -> float:
         return 0.0
+
+    def cycle_began(self, cycle: int) -> None:
+        pass
 
     def point_ran(self, profile: str, point: str, status: str, seconds: float) -> None:
         pass

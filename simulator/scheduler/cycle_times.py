@@ -6,12 +6,13 @@ from simulator.framework.observer import AttemptResult, Observer
 
 
 class CycleTimes:
-    def __init__(self, observer: Observer, profile: str) -> None:
+    def __init__(self, observer: Observer, profile: str, cycle: int) -> None:
         self._observer = observer
         self._profile = profile
         self._seconds = 0.0
         """Of the work so far."""
         self._since = observer.now()
+        observer.cycle_began(cycle)
 
     def points(self, run: Iterator[str], status: Callable[[str], str]) -> Iterator[str]:
         """Yields the points of ``run`` (:meth:`Attempt.run`), and measures each until the next one. The time

@@ -45,7 +45,7 @@ def _cycle(scheduler: Scheduler, info: QueuedPod, cycle: int) -> Steps[None]:
     def so_far() -> Decision | None:
         return scheduler.decisions.so_far(attempt, info.attempts)
 
-    times = CycleTimes(scheduler.observer, info.pod.scheduler_name)
+    times = CycleTimes(scheduler.observer, info.pod.scheduler_name, cycle)
     for point in times.points(attempt.run(), attempt.status):
         yield Point(point, cycle, info.pod.key, so_far)
         fault = scheduler.faults.inject(info.pod, point)

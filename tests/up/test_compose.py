@@ -40,8 +40,8 @@ def read_by_processes() -> set[str]:
     known = environment.KNOWN.keys()
     code = [path for path in (ROOT / "schedviz").rglob("*.py") if "up" not in path.parts]
     named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
-    of_url = {"REDIS_PASSWORD"}  # settings.REDIS_URL contains it
-    return of_url | {name for name in known if name in named or hasattr(global_settings, name)}
+    contained = {"REDIS_PASSWORD", "LOG_FORMAT", "LOG_LEVEL"}  # settings.REDIS_URL and LOGGING contain them
+    return contained | {name for name in known if name in named or hasattr(global_settings, name)}
 
 
 def interpolated(value: str, variables: dict[str, str]) -> str:

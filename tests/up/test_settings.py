@@ -33,6 +33,8 @@ def test_every_setting_is_documented_with_its_default() -> None:
         ("WORKERS", "0"),
         ("WORKERS", "1.5"),
         ("DATA_DIR", "somewhere"),
+        ("LOG_FORMAT", "xml"),
+        ("LOG_LEVEL", "verbose"),
     ],
 )
 def test_a_wrong_value_ends_the_process_with_one_line(name: str, value: str) -> None:

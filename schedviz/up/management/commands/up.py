@@ -1,5 +1,6 @@
 """``manage.py up``: Redis, the web server, the workers and the job runner, until Ctrl-C."""
 
+import logging
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from schedviz import environment
+from schedviz.log_formats import JsonFormatter
 from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
 from schedviz.up.kept_key import kept_key
 from schedviz.up.preflight import NotReady, check_lesson_files, check_port, check_redis, check_schema
@@ -73,6 +75,9 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         # After the terminal was closed, the programs still have to be stopped in order.
+        if settings.LOG_FORMAT == "json" and not line.startswith("{"):
+            record = logging.makeLogRecord({"name": "schedviz.up", "levelname": "INFO", "msg": line})
+            line = JsonFormatter().format(record)
         with self._writing, suppress(OSError):
             self.stdout.write(line)
             self.stdout.flush()

@@ -1,0 +1,41 @@
+"""What the lines of the log say beside their message: which sandbox, cycle, request or job they are about."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+FIELDS: Final = ("sandbox", "cycle", "request", "job")
+
+_known: ContextVar[Mapping[str, str]] = ContextVar("log_context")
+
+
+@contextmanager
+def log_context(**fields: str) -> Iterator[None]:
+    """Within, the lines of this thread or task have these fields; "" removes one."""
+    before = _known.set({**_known.get({}), **fields})
+    try:
+        yield
+    finally:
+        _known.reset(before)
+
+
+def note(**fields: str) -> None:
+    """The same until the end of the surrounding :func:`log_context`, or of this task."""
+    _known.set({**_known.get({}), **fields})
+
+
+def known() -> dict[str, str]:
+    """The fields that are known, in the order of FIELDS."""
+    fields = _known.get({})
+    return {field: fields[field] for field in FIELDS if fields.get(field)}
+
+
+class AddContext(logging.Filter):
+    """Gives each record the fields as the attribute ``context``. A logging call may give others by
+    ``extra={"context": {...}}``."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.context = known() | getattr(record, "context", {})
+        return True

@@ -1,0 +1,33 @@
+"""Middleware: the number of a request, in its response and in all that is logged while it is answered."""
+
+import re
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from schedviz.log_context import log_context
+
+HEADER: Final = "X-Request-ID"
+
+GIVEN: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+"""What a proxy or a client may choose: UUIDs and the numbers of proxies. Anything else would let others write
+into the log."""
+
+SANDBOX: Final = re.compile(r"/s/([a-z0-9-]{1,63})/")
+
+
+class RequestContext:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.headers.get(HEADER, "")
+        number = given if GIVEN.fullmatch(given) else secrets.token_hex(8)
+        found = SANDBOX.match(request.path)
+        with log_context(request=number, sandbox=found[1] if found else ""):
+            response = self._get_response(request)
+        response.headers[HEADER] = number
+        return response
