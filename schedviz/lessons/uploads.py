@@ -5,11 +5,12 @@ import re
 import secrets
 import tempfile
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 from redis import Redis
 
+from schedviz.lessons.kept import Kept
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.mistakes import LessonError
 from schedviz.lessons.read_lesson import read_lesson
@@ -24,59 +25,25 @@ SAFE_SECONDS: Final = 24 * 3600
 NAME: Final = re.compile(r"upload-[a-z2-7]{24}")
 """120 random bits, in base 32."""
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz234567"
-_INDEX: Final = "schedviz:{lessons}:index"
-"""Sorted set: name -> when the lesson was last used (wall seconds)."""
-
-# KEYS: the index, the lesson. ARGV: its name, its files, now, KEPT_SECONDS, LESSONS_AT_MOST, SAFE_SECONDS,
-# the prefix of keys. Reply: 0 = there are too many lessons.
-_ADD: Final = """
-local now = tonumber(ARGV[3])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[4])
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then
-  local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-  if tonumber(oldest[2]) > now - ARGV[6] then return 0 end
-  redis.call('DEL', ARGV[7] .. oldest[1])
-  redis.call('ZREM', KEYS[1], oldest[1])
-end
-redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[4])
-redis.call('ZADD', KEYS[1], now, ARGV[1])
-return 1
-"""
-
-
-class TooManyLessons(Exception):
-    """All places are taken by lessons that were used a short time ago."""
 
 
 class Uploads:
     """The uploaded lessons of one Redis."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
-        self._add = redis.register_script(_ADD)
+        self._kept = Kept(redis, "lessons", LESSONS_AT_MOST, KEPT_SECONDS, SAFE_SECONDS)
 
     def add(self, files: Files, now: float) -> Lesson:
-        """Read a lesson, and store it under a new name. Raises LessonError, TooManyLessons."""
+        """Read a lesson, and store it under a new name. Raises LessonError, Full."""
         name = "upload-" + "".join(secrets.choice(_ALPHABET) for _ in range(24))
         lesson = read_files(name, files)
-        stored = msgspec.msgpack.encode(dict(files))
-        arguments: list[str | bytes | int] = [
-            name,
-            stored,
-            repr(now),
-            KEPT_SECONDS,
-            LESSONS_AT_MOST,
-            SAFE_SECONDS,
-            _key(""),
-        ]
-        if not self._add([_INDEX, _key(name)], arguments):
-            raise TooManyLessons
+        self._kept.add(name, msgspec.msgpack.encode(dict(files)), now)
         return lesson
 
     def find(self, name: str) -> Lesson | None:
         """None if there is no such lesson, or no longer; also if this version of the program cannot read it
         any more."""
-        stored = cast("bytes | None", self._redis.get(_key(name)))
+        stored = self._kept.find(name)
         if stored is None:
             return None
         try:
@@ -86,10 +53,7 @@ class Uploads:
 
     def note_used(self, name: str, now: float) -> None:
         """Keep a lesson for another KEPT_SECONDS."""
-        with self._redis.pipeline(transaction=True) as pipe:
-            pipe.expire(_key(name), KEPT_SECONDS)
-            pipe.zadd(_INDEX, {name: now}, xx=True)
-            pipe.execute()
+        self._kept.note_used(name, now)
 
 
 def is_upload(name: str) -> bool:
@@ -108,7 +72,3 @@ def read_files(name: str, files: Files) -> Lesson:
         except LessonError as error:
             mistakes = [each._replace(file=Path(each.file.name)) for each in error.mistakes]
             raise LessonError(mistakes) from None
-
-
-def _key(name: str) -> str:
-    return f"schedviz:{{lessons}}:{name}"

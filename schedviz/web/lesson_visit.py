@@ -126,5 +126,5 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
         following=link_to(following, places[following.name]) if following and not room else None,
         offered=link_to(offered, places[offered.name]) if offered and not room else None,
         results=present_results(lesson.par, result_of(situation)),
-        share=reverse("moment", args=[source.name, source.trace_head()]) if shared else "",
+        share=reverse("share-solution", args=[source.name]) if shared else "",
     )

@@ -4,9 +4,10 @@ import pytest
 
 from schedviz.lessons import uploads
 from schedviz.lessons.catalogue import lesson_in, lessons
+from schedviz.lessons.kept import Full
 from schedviz.lessons.mistakes import LessonError
 from schedviz.lessons.start import start_lesson
-from schedviz.lessons.uploads import KEPT_SECONDS, TooManyLessons, Uploads, is_upload
+from schedviz.lessons.uploads import KEPT_SECONDS, Uploads, is_upload
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis
 
@@ -53,7 +54,7 @@ def test_beyond_the_bound_the_lesson_that_was_used_longest_ago_is_deleted(
     store = Store(own_redis.url)
     known, now, day = Uploads(store.redis), store.wall(), 24 * 3600
     first, second = known.add(FILES, now), known.add(FILES, now + 1)
-    with pytest.raises(TooManyLessons):
+    with pytest.raises(Full):
         known.add(FILES, now + day - 1)
     known.note_used(first.name, now + day - 1)
     third = known.add(FILES, now + day + 2)

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from schedviz.lessons.catalogue import lessons
-from schedviz.lessons.uploads import TooManyLessons, Uploads
+from schedviz.lessons.kept import Full
+from schedviz.lessons.uploads import Uploads
 from schedviz.store import Store
 from schedviz.web.views import lesson_uploads
 from tests.lessons.uploaded import FILES, zipped
@@ -142,7 +143,7 @@ def test_html_of_strangers_is_shown_as_text(store: Store) -> None:
 
 def test_when_all_places_are_taken_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
-        raise TooManyLessons
+        raise Full
 
     monkeypatch.setattr(Uploads, "add", full)
     status, page = upload(browser(), ("a.zip", zipped()))

@@ -13,12 +13,15 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import resolve
+from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
 from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.question import QUESTIONS, Question
+from schedviz.lessons.learners import Learners, new_learner
+from schedviz.lessons.solutions import Solutions
 from schedviz.lessons.uploads import Uploads
 from schedviz.loop import clock
 from schedviz.rooms.access import member_cookie, personal_token, teacher_cookie
@@ -30,6 +33,7 @@ from schedviz.store.keys import Keys
 from schedviz.web import guides, scenarios
 from schedviz.web.act import begin_act
 from schedviz.web.examples import start_example
+from schedviz.web.lesson_visit import begin_lesson
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
 from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
@@ -39,6 +43,7 @@ from tests.messages import ROOT
 
 from . import samples
 from .test_endings import VISITOR, play
+from .test_solutions import DONE
 
 PAGES_AT_MOST: Final = 400
 TICKED: Final = ("checkbox", "radio")
@@ -191,6 +196,15 @@ def open_rooms(client: Client, store: Store) -> tuple[list[str], str]:
     return [own, *paths], own
 
 
+def finish_level(client: Client, store: Store) -> str:
+    """The path of a sandbox in which the client has finished a level."""
+    learner, lesson = new_learner(), room_lessons()["pending"]
+    client.cookies["learner"] = learner
+    name = begin_lesson(store, lesson, learner)
+    Learners(store.redis).update(learner, lesson, lambda each: replace(each, finished=1.0))
+    return f"/s/{name}/"
+
+
 def walk(client: Client, *starts: str, within: tuple[str, ...]) -> Iterator[Page]:
     """All pages that links lead to; of each table one order."""
     known, waiting = set(starts), [*starts]
@@ -247,9 +261,11 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     starts += [f"/s/{guided.name}/", f"/s/{ended.name}/", f"/s/{ended.name}/?embed=queue"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
     uploaded = Uploads(store.redis).add(FILES, store.wall())
-    starts += ["/lesson-upload/", f"/lessons/{uploaded.name}/"]
+    Solutions(store.redis).add("shared", replace(DONE, made=store.wall()))
+    starts += ["/lesson-upload/", f"/lessons/{uploaded.name}/", "/solutions/shared/"]
+    level = finish_level(client, store)
     room_pages, own = open_rooms(client, store)
-    starts += room_pages
+    starts += [level, *room_pages]
     pages = [*walk(client, *starts, within=(base, "/bring/", "/compare/", "/ideas/filter/"))]
     clock.resume(full)
     pages += walk(client, f"{base}predict/", within=("nowhere",))
@@ -264,7 +280,7 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     forms = {
         each.kind: each
         for each in found
-        if each.action.startswith((base, broken, anew, own)) or each.action[:3] != "/s/"
+        if each.action.startswith((base, broken, anew, own, level)) or each.action[:3] != "/s/"
     }
     refused = []
     # What is deleted last has been asked for everything else before.

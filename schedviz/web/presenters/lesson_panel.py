@@ -91,7 +91,7 @@ class LessonPanel(msgspec.Struct, frozen=True):
     """The numbers of the steps that are not complete, of a finished lesson: the learner has skipped them."""
     results: list[ResultView]
     share: str
-    """The path at which others see the result of a level; "" = there is none yet."""
+    """The path to which the solution of a level is posted to be shared; "" = there is none yet."""
     following: LessonLink | None
     offered: LessonLink | None
 

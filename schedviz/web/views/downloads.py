@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
@@ -51,8 +51,14 @@ def manifests(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, name: str) -> HttpResponse:
     """A picture of the nodes, as SVG."""
-    sandbox = find_present(name)
-    screens = followed_screens(name)
+    response = HttpResponse(draw_picture(find_present(name)), content_type="image/svg+xml")
+    response["Content-Disposition"] = f'attachment; filename="{name}.nodes.svg"'
+    return response
+
+
+def draw_picture(sandbox: Current) -> str:
+    """The picture of the nodes, as SVG."""
+    screens = followed_screens(sandbox.name)
     if screens is not None:
         with screens.lock:
             drawn, words = nodes_svg.draw_nodes_svg(screens.picture), summary(screens.picture)
@@ -61,12 +67,10 @@ def picture(request: HttpRequest, name: str) -> HttpResponse:
         drawn, words = nodes_svg.draw_nodes_svg(seen), summary(seen)
     meta = sandbox.meta()
     ranks = [(rank, nodes_svg.colours()[f"r{rank}"]) for rank in range(SYSTEM_RANK + 1)]
-    title = translated_meta(meta).title or name
+    title = translated_meta(meta).title or sandbox.name
     named = gettext("Nodes of %(name)s") % {"name": title}
     context = {"drawing": drawn, "ranks": ranks, "named": named, "title": title, "summary": words}
-    response = render(request, "downloads/nodes.svg", context, content_type="image/svg+xml")
-    response["Content-Disposition"] = f'attachment; filename="{name}.nodes.svg"'
-    return response
+    return render_to_string("downloads/nodes.svg", context)
 
 
 def _objects(sandbox: Current) -> Iterator[Manifest]:

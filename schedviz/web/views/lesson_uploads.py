@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods
 
+from schedviz.lessons.kept import Full
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.unpack import FILE_BYTES, UPLOAD_BYTES, refusal, unpack
-from schedviz.lessons.uploads import KEPT_SECONDS, TooManyLessons, Uploads
+from schedviz.lessons.uploads import KEPT_SECONDS, Uploads
 from schedviz.store.default import default_store
 
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400
@@ -42,7 +43,7 @@ def upload_lesson(request: HttpRequest) -> HttpResponse:
         lesson = Uploads(store.redis).add(files, store.wall())
     except LessonError as wrong:
         return _form(request, wrong.mistakes, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    except TooManyLessons:
+    except Full:
         error = gettext("Too many lessons were uploaded and used today. Try again tomorrow.")
         return _form(request, error=error, status=HTTPStatus.TOO_MANY_REQUESTS)
     finally:

@@ -1,0 +1,66 @@
+"""What is kept in Redis for some time, in a bounded number: one key each, which expires, and an index."""
+
+from typing import Final, cast
+
+from redis import Redis
+
+from schedviz.store.keys import PREFIX
+
+# KEYS: the index (a sorted set: name -> when it was last used), the key of the value. ARGV: its name, the
+# value, now, the seconds for which it is kept, the number at most, the seconds for which none is deleted
+# after its use, and the prefix of keys. Reply: 0 = there are too many.
+_ADD: Final = """
+local now = tonumber(ARGV[3])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[4])
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then
+  local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+  if tonumber(oldest[2]) > now - ARGV[6] then return 0 end
+  redis.call('DEL', ARGV[7] .. oldest[1])
+  redis.call('ZREM', KEYS[1], oldest[1])
+end
+redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[4])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+return 1
+"""
+
+
+class Full(Exception):
+    """All places are taken by what was used a short time ago."""
+
+
+class Kept:
+    """Values by name. When there are too many, a new one replaces the one that was used longest ago, unless
+    that was within ``safe_seconds``."""
+
+    def __init__(self, redis: Redis, kind: str, at_most: int, seconds: int, safe_seconds: int) -> None:
+        self._redis = redis
+        self._add = redis.register_script(_ADD)
+        self._prefix = f"{PREFIX}:{{{kind}}}:"
+        self._index = f"{self._prefix}index"
+        self._at_most = at_most
+        self._seconds = seconds
+        self._safe_seconds = safe_seconds
+
+    def add(self, name: str, value: bytes, now: float) -> None:
+        """Store a value; another one of this name is replaced. now: wall seconds. Raises Full."""
+        arguments: list[str | bytes | int] = [
+            name,
+            value,
+            repr(now),
+            self._seconds,
+            self._at_most,
+            self._safe_seconds,
+            self._prefix,
+        ]
+        if not self._add([self._index, self._prefix + name], arguments):
+            raise Full
+
+    def find(self, name: str) -> bytes | None:
+        return cast("bytes | None", self._redis.get(self._prefix + name))
+
+    def note_used(self, name: str, now: float) -> None:
+        """Keep a value for another time."""
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.expire(self._prefix + name, self._seconds)
+            pipe.zadd(self._index, {name: now}, xx=True)
+            pipe.execute()
