@@ -25,7 +25,7 @@ class WorkloadController(Controller):
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
-        if resource in self.dependents and relevant_fields(old) != relevant_fields(new):
+        if resource in self.dependents and is_relevant(old, new):
             for manifest in (old, new):
                 if manifest is not None:
                     self.enqueue_owner(manifest)
@@ -84,14 +84,19 @@ class WorkloadController(Controller):
         return True
 
 
-def relevant_fields(manifest: Manifest | None) -> object:
-    """The fields of a dependent whose change makes a sync of its controller. Of a pod these are not its node
-    nor what the scheduler writes to its status."""
-    if manifest is None or manifest["kind"] != "Pod":
-        return manifest
+def is_relevant(old: Manifest | None, new: Manifest | None) -> bool:
+    """Whether a change of a dependent makes a sync of its controller. Of a pod, its node and what the
+    scheduler writes to its status do not. Four controllers call it for each change of a pod."""
+    if old is None or new is None or new["kind"] != "Pod":
+        return old != new
+    before, after = old["metadata"], new["metadata"]
     return (
-        {field: manifest["metadata"].get(field) for field in POD_METADATA},
-        phase_of(manifest),
-        condition(manifest, "Ready"),
-        [c.get("restartCount") for c in status_of(manifest).get("containerStatuses") or ()],
+        any(before.get(field) != after.get(field) for field in POD_METADATA)
+        or phase_of(old) != phase_of(new)
+        or condition(old, "Ready") != condition(new, "Ready")
+        or _restart_counts(old) != _restart_counts(new)
     )
+
+
+def _restart_counts(pod: Manifest) -> list[int | None]:
+    return [each.get("restartCount") for each in status_of(pod).get("containerStatuses") or ()]
