@@ -48,6 +48,14 @@ def pass_secret(name: str, value: str) -> None:
     os.environ.pop(f"{name}_FILE", None)
 
 
+def header(name: str) -> str:
+    """The name of a request header, as Django's ``request.META`` has it; "" = none."""
+    value = text(name, "")
+    if not re.fullmatch(r"[A-Za-z0-9-]*", value):
+        refuse(name, "the name of a header such as X-Forwarded-Proto")
+    return f"HTTP_{value.upper().replace('-', '_')}" if value else ""
+
+
 def comma_separated(name: str, default: str) -> list[str]:
     """A comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
@@ -58,6 +66,11 @@ def number(name: str, default: int, least: int, most: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", value) or not least <= int(value) <= most:
         refuse(name, f"a number from {least} to {most}")
     return int(value)
+
+
+def switch(name: str) -> bool:
+    """1 = on; 0, the default, = off."""
+    return number(name, 0, 0, 1) == 1
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...], shown: str) -> str:

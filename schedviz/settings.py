@@ -53,6 +53,21 @@ SECRET_KEY_FALLBACKS = environment.comma_separated("SECRET_KEY_FALLBACKS", "")
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
+# Where a proxy serves the pages by HTTPS. Without HTTPS, a browser would not send secure cookies.
+HTTPS = environment.switch("HTTPS")
+SECURE_SSL_REDIRECT = HTTPS
+# They are asked within the container and the cluster, without the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
+# A month: a certificate that fails shuts people out for so long.
+HSTS_SECONDS = environment.number("HSTS_SECONDS", 2_592_000, 0, 99_999_999)
+SECURE_HSTS_SECONDS = HSTS_SECONDS if HTTPS else 0
+# A site may share its domain with others: its proxy says what is true of them all.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# A header that the proxy always sets or removes; a client could write it otherwise.
+PROXY_SSL_HEADER = environment.header("PROXY_SSL_HEADER")
+SECURE_PROXY_SSL_HEADER = (PROXY_SSL_HEADER, "https") if PROXY_SSL_HEADER else None
+
 INSTALLED_APPS = [
     "channels",
     "django.contrib.staticfiles",
@@ -70,8 +85,8 @@ MIDDLEWARE = [
     "schedviz.operate.request_context.RequestContext",
     "schedviz.operate.request_meter.RequestMeter",
     "django.middleware.security.SecurityMiddleware",
+    "schedviz.web.security_headers.SecurityHeaders",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "schedviz.web.middleware.ContentSecurityPolicy",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "schedviz.web.middleware.BodyTooLarge",

@@ -154,12 +154,16 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.fixture
 def page(browser: "Browser", stack: str) -> "Iterator[Page]":
-    """A page of its own session, the size of a projector. An uncaught error in its scripts fails the test."""
+    """A page of its own session, the size of a projector. An uncaught error in its scripts fails the test,
+    and so does what its Content-Security-Policy refuses."""
     context = browser.new_context(base_url=stack, viewport={"width": 1280, "height": 720}, locale="en")
     context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "console", lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None
+    )
     yield page
     context.close()
     assert errors == []

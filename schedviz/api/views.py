@@ -10,13 +10,13 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import wraps
 from io import BytesIO
-from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from schedviz.api import body, discovery, openapi, rest
+from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
 from schedviz.api.target import parse
 from schedviz.cache import find_handle, read_current
 from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
@@ -38,7 +38,6 @@ from simulator.trace import Event, encode_numbered
 
 log = logging.getLogger(__name__)
 
-SAFE_METHODS = ("GET", "HEAD")
 TRACE_BATCH = 1_000
 """Events that one command reads from Redis: about 200 kB."""
 
@@ -50,22 +49,6 @@ TROUBLE = {
 """The messages of a Status. They are not translated, as all messages of the API server."""
 
 View = Callable[..., HttpResponseBase]
-
-
-class CrossSite(StatusError):
-    code, reason = 403, "Forbidden"
-
-
-def refuse_cross_site(request: HttpRequest) -> None:
-    """Raise CrossSite for a write whose headers say that a page of another origin sent it.
-
-    Browsers set these headers; kubectl, curl and the client libraries do not."""
-    if request.method in SAFE_METHODS:
-        return
-    site = request.headers.get("Sec-Fetch-Site", "")
-    origin = request.headers.get("Origin", "")
-    if site not in ("", "same-origin", "none") or (origin and urlsplit(origin).netloc != request.get_host()):
-        raise CrossSite("pages of other origins may not write to a sandbox")
 
 
 class Held(StatusError):

@@ -1,4 +1,4 @@
-"""Middleware: the Content-Security-Policy header, the hold of a presenter, and the error pages for a body
+"""Middleware: the hold of a presenter, and the error pages for a body
 that is too large, a Redis that does not serve, a sandbox that cannot be read, and a past moment that is not
 stored any more."""
 
@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
@@ -23,42 +22,11 @@ from schedviz.web.trouble import trouble_response
 from simulator.apiserver.manifest import TooLong
 from simulator.apiserver.status import TooLarge
 
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        # Style attributes set custom properties (widths, shares); they contain no text of users.
-        "style-src-attr 'unsafe-inline'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "frame-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-
-
 CHANGES = {
     "clock", "command", "kill-leader", "break-watch", "paste", "new", "scheduler", "edit",
     "delete-object", "delete-pod", "permit", "change-node", "delete-sandbox", "start-over",
 }  # fmt: skip
 """The names of the URLs whose POST requests change a sandbox, or its clock."""
-
-
-def embeddable(response: HttpResponse) -> HttpResponse:
-    """Allow the response in a frame of this site's pages."""
-    policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-    response.headers["Content-Security-Policy"] = policy
-    response.headers["X-Frame-Options"] = "SAMEORIGIN"
-    return response
-
-
-class ContentSecurityPolicy(MiddlewareMixin):
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-        return response
 
 
 class BodyTooLarge(MiddlewareMixin):

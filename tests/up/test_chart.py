@@ -10,7 +10,7 @@ from gotpl.errors import TemplateError
 
 from schedviz import environment
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
-from schedviz.up.embedded_redis import redis_conf
+from schedviz.up.embedded_redis import loopback_address, redis_conf
 from schedviz.up.programs import SERVER
 from simulator.api import SECOND
 from simulator.apiserver.admission import new_cluster
@@ -103,7 +103,7 @@ def test_the_processes_are_those_that_up_starts() -> None:
 def test_redis_has_the_options_of_the_embedded_one(tmp_path: Any) -> None:
     _, *arguments = containers({"redis": {"memoryMegabytes": 100}})["redis"]["command"]
     options = dict(zip(arguments[::2], arguments[1::2], strict=True))
-    lines = redis_conf(tmp_path, 1, "x", 100).splitlines()
+    lines = redis_conf(tmp_path, loopback_address(1, "x"), 100).splitlines()
     embedded = dict(line.split(" ", 1) for line in lines)
     assert options.pop("--dir") == "/data"
     assert options.pop("--requirepass") == "$(REDIS_PASSWORD)"

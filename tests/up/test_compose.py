@@ -40,8 +40,9 @@ def read_by_processes() -> set[str]:
     known = environment.KNOWN.keys()
     code = [path for path in (ROOT / "schedviz").rglob("*.py") if "up" not in path.parts]
     named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
-    contained = {"REDIS_PASSWORD", "LOG_FORMAT", "LOG_LEVEL"}  # settings.REDIS_URL and LOGGING contain them
-    return contained | {name for name in known if name in named or hasattr(global_settings, name)}
+    # Other settings are made of them.
+    parts = {"REDIS_PASSWORD", "HSTS_SECONDS", "PROXY_SSL_HEADER", "LOG_FORMAT", "LOG_LEVEL"}
+    return parts | {name for name in known if name in named or hasattr(global_settings, name)}
 
 
 def interpolated(value: str, variables: dict[str, str]) -> str:

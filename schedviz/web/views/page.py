@@ -23,7 +23,6 @@ from schedviz.web.endings import EndingView, can_end, present_ending
 from schedviz.web.examples import can_start_over, is_example
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.lesson_visit import find_visit, look_at_lesson
-from schedviz.web.middleware import embeddable
 from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
 from schedviz.web.presenters.guide_box import GuideBox, present_box
@@ -34,6 +33,7 @@ from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
 from schedviz.web.scenarios import translated_meta
 from schedviz.web.screens import SandboxScreens, address, screens_of
+from schedviz.web.security_headers import embeddable
 
 Source = Current | Past
 """What a page is drawn from."""

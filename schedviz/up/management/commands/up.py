@@ -66,7 +66,8 @@ class Command(BaseCommand):
         url = f"http://{_for_browsers(settings.HOST)}:{settings.PORT}/"
         demo = f"{url}s/{DEMO}/"
         started, late = time.monotonic(), False
-        while not (_answers(f"{url}readyz") and _answers(f"{demo}trace")):
+        # With HTTPS, only the health checks are answered without the proxy.
+        while not (_answers(f"{url}readyz") and (settings.HTTPS or _answers(f"{demo}trace"))):
             if not late and time.monotonic() > started + READY_SECONDS:
                 late = True
                 self._say(f"{url}readyz: still not ready after {READY_SECONDS:.0f} s")
