@@ -7,6 +7,29 @@ import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
+# Chromium obeys the last list of features to turn off only, so this one repeats Playwright's (its
+# chromiumSwitches.ts).
+FEATURES_OFF = [
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    # The popup of the address bar: Chromium loads it into a process of its own for each new window,
+    # which takes as long as a page of ours. Nobody sees an address bar.
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+]
+
 FLAGS = [
     "--headless",
     # Its sandbox needs rights that containers do not give; it opens pages of our own only.
@@ -18,6 +41,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(FEATURES_OFF)}",
 ]
 
 
