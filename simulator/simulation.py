@@ -158,6 +158,12 @@ class Simulation:
         """Whether no pod waits to be scheduled, except those that are gated."""
         return not self._world.informer.waiting and self._scheduler.lanes.only_gated
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is due at any time and no pod is in the queue. A new Simulation of the same objects
+        has the same queue then."""
+        return self.next_due() is None and self._scheduler.lanes.is_empty
+
     def is_bound(self, pod: str) -> bool:
         """Whether the informer has shown a pod (``namespace/name``) with a node."""
         return pod in self._pods and bool(self._pods[pod].node_name)

@@ -1,5 +1,6 @@
 """Runs slices. A slice is a bounded piece of work of one sandbox's loop."""
 
+import gc
 import logging
 import time
 from collections import OrderedDict
@@ -40,6 +41,18 @@ MAX_LEADERS = 200
 Above this the worker releases the lease of the least recently used one, and its next leader builds the
 Simulation from the store."""
 
+IDLE_SECONDS = 600.0
+"""A worker forgets the Leader of an idle sandbox that had no slice for so long. A break of a workshop is
+shorter, so that its log does not show an election after each break."""
+
+CHECK_SECONDS = 2.0
+"""The shortest time between two checks which Leaders can be forgotten. A check is one round trip."""
+
+COLLECT_AFTER = 20
+"""Python's garbage collector runs after so many Leaders were forgotten. The objects of a Simulation refer to
+each other, so that nothing else frees them. By itself Python collects all garbage only when the number of
+objects has grown by a quarter. A collection takes 50 ms with 100 small sandboxes."""
+
 FAULT_SECONDS = 5.0
 MAX_FAULT_SECONDS = 300.0
 """A sandbox whose Simulation raised is run again after 5 s; the delay doubles up to 5 minutes. A write to the
@@ -61,6 +74,9 @@ class Driver:
         self._leaders: OrderedDict[str, Leader] = OrderedDict()
         self._began: dict[str, int] = {}
         self._faults: dict[str, int] = {}
+        self._checked = time.monotonic()
+        self._uncollected = 0
+        """Leaders that were forgotten since the last collection."""
 
     def slice(self, name: str, order: int | None) -> None:
         """Run one slice of a sandbox.
@@ -86,6 +102,9 @@ class Driver:
                 began_at = time.monotonic()
                 self._slice(name, began)
                 SLICE_DURATION.observe(time.monotonic() - began_at)
+                if time.monotonic() - self._checked >= CHECK_SECONDS:
+                    self._checked = time.monotonic()
+                    self._forget_unused()
         except RedisError as error:
             # It is unknown whether the last commit was stored, so the Simulation may differ from the store.
             log.warning("slice of %s: %s", name, error)
@@ -193,6 +212,27 @@ class Driver:
         LEADERS.set(len(leaders))
         measure_pending(leader.meter for leader in leaders)
 
+    def _forget_unused(self) -> None:
+        """Forget the sandboxes that were deleted, those that this worker leads no more, and the idle ones.
+
+        A deletion wakes no worker. The lease of an idle sandbox is kept: its next slice takes it again with a
+        new epoch, and builds the Simulation from the store."""
+        known = {*self._leaders, *self._began, *self._faults}
+        holders = self._store.holders([*known])
+        for name in known:
+            if holders.get(name) != self._presence.worker:
+                self._forget(name)
+        now = time.monotonic()
+        for name, leader in [*self._leaders.items()]:
+            if now - leader.last_run < IDLE_SECONDS:
+                break  # they are in the order of their last slices
+            if leader.is_idle:
+                self._forget(name)
+        if self._uncollected >= COLLECT_AFTER:
+            self._uncollected = 0
+            gc.collect()
+
     def _forget(self, name: str) -> None:
+        self._uncollected += name in self._leaders
         for memory in (self._leaders, self._began, self._faults):
             memory.pop(name, None)

@@ -28,6 +28,8 @@ class Simulation(RecordableSimulation, Seen, Protocol):
 
     def pipeline(self) -> Pipeline: ...
     @property
+    def is_idle(self) -> bool: ...
+    @property
     def under_way(self) -> UnderWay | None: ...
 
 
@@ -57,6 +59,8 @@ class Leader:
         self._own_in_log = False
         """Whether it has own writes that must be read from the log, see :meth:`_note_own_writes`."""
         self._breaks, self._broken = 0, False
+        self.last_run = time.monotonic()
+        """The end of the last slice."""
 
         meta = sandbox.meta()
         _, last, cycle = sandbox.progress()
@@ -122,12 +126,18 @@ class Leader:
         self._flush()
         self._archive_writer.slice_ended(self.lease)
         self.clock = self._set_clock(renewal.clock, renewal.wall.now())
+        self.last_run = time.monotonic()
         return more
 
     @property
     def seen(self) -> int:
         """The version up to which the Simulation has observed the watch log."""
         return self._seen
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether a new leader would go on as this one does."""
+        return self._simulation.is_idle
 
     def next_due(self) -> Micros | None:
         return self._simulation.next_due()

@@ -62,6 +62,10 @@ class Lanes:
         """Whether all pending pods are gated."""
         return all(lane == "gated" for _, lane, _ in self._places.values())
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._places
+
     def bound(self, key: str, uid: str) -> None:
         """The watch shows the pod with a node."""
         self._left(key, uid, ASSIGNED_POD_ADD.label)

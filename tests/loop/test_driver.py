@@ -47,6 +47,7 @@ class StandIn:
     waits_for_pace = False
     rests = True
     nothing_pending = True
+    is_idle = True
     under_way = None
 
     def __init__(self, api: ApiServer, options: Options) -> None:
