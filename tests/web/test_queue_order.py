@@ -113,6 +113,7 @@ def test_a_queue_without_priorities_has_no_ties_and_another_plugin_its_own() -> 
     fifo = active_queue(lane("b", "activeQ", place=1), lane("a", "activeQ", place=2))
     assert [chip.label for chip in fifo.chips] == ["b", "a"]
     assert (fifo.hint, fifo.ties) == ("by arrival", [])
+    assert active_queue().hint == "", "an empty queue does not show what orders it"
     own = active_queue(
         lane("b", "activeQ", 0, sort_key=["x", 1]),
         lane("a", "activeQ", 9, sort_key=["x", 1], sequence=1),

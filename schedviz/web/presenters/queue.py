@@ -92,7 +92,7 @@ class Lanes:
             chips = [self._chips[entry.pod][1] for entry in found]
             lane_title, hint = self._words[name]
             view = present_lane(name, lane_title, hint, chips, len(entries[name]))
-            views.append(with_ties(view, found) if name == "activeQ" and found else view)
+            views.append(with_order(view, found) if name == "activeQ" else view)
         unseen = arriving(picture)
         chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
         return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
@@ -123,8 +123,11 @@ def order_hint(first: LaneEntry) -> str:
     return gettext("by the QueueSort plugin") if first.sort_key else ""
 
 
-def with_ties(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
-    """activeQ with its ties, with its chips marked that are in one, and with the hint of its order."""
+def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
+    """activeQ with its ties, with its chips marked that are in one, and with the hint of its order. Without
+    entries the order is not known: the scheduler may have a FIFO queue."""
+    if not entries:
+        return replace(lane, hint="")
     found = ties(entries)
     pods = {pod for tie in found for pod in tie.pods}
     chips = [replace(each, tied=True) if each.key in pods else each for each in lane.chips]
