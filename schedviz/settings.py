@@ -77,7 +77,6 @@ INSTALLED_APPS = [
     "schedviz.api",
     "schedviz.lessons",
     "schedviz.live",
-    "schedviz.operate",
     "schedviz.web",
 ]
 

@@ -16,7 +16,7 @@ def kept_key(directory: Path) -> str:
     Raises NotReady."""
     file = directory / FILE
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             # Complete before it has its name: another process may read it at once.
             fresh = directory / f".{FILE}-{os.getpid()}"

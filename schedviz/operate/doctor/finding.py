@@ -1,0 +1,12 @@
+"""What a check has found."""
+
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.problem}: {self.remedy}"
