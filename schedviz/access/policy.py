@@ -140,6 +140,10 @@ TABLE: Final[Mapping[str, Rule]] = {
     "change-node": EDITED,
     "start-over": EDITED,
     "delete-sandbox": OWNED,
+    "share": OWNED,
+    "kubeconfig": OWNED,
+    # The token in its path is the proof.
+    "open-link": PUBLIC,
 }
 """Name of each URL -> what it needs."""
 
@@ -153,6 +157,9 @@ class Asker(NamedTuple):
     right: Right
     user: str
     """As the API names them; "" = nobody whom the server knows."""
+
+
+NOBODY: Final = Asker(Right.NONE, "")
 
 
 def find_asker(store: Store, sandbox: str, visitor: Visitor) -> Asker | None:
@@ -176,6 +183,7 @@ def note_asker(request: HttpRequest, asker: Asker) -> None:
 
 
 def asker_of(request: HttpRequest) -> Asker:
-    """Who asks for the sandbox in the path of a request that the policy has let through."""
-    found: Asker = getattr(request, ATTRIBUTE)
+    """Who asks for the sandbox in the path of a request. One that was created only after the policy looked
+    for it is nobody's."""
+    found: Asker = getattr(request, ATTRIBUTE, NOBODY)
     return found

@@ -1,6 +1,7 @@
 """Who asks: what a request or a websocket brings along, and the right that it gives by an access record."""
 
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ SHARED_COOKIE: Final = "shared"
 SHARED_AT_MOST: Final = 30
 """Sandboxes in that cookie: 3 kB. Browsers keep cookies up to 4 kB."""
 _PAIR: Final = re.compile(r"([a-z0-9-]{1,63}):([-\w]{10,60})", re.ASCII)
-_BEARER: Final = re.compile(r"Bearer +([^\s]{1,200}) *", re.ASCII | re.IGNORECASE)
+_AUTHORIZATION: Final = re.compile(r"(Bearer|Basic) +([^\s]{1,300}) *", re.ASCII | re.IGNORECASE)
 
 ANYBODY: Final = "system:anonymous"
 """The user of a request that says nothing about who sent it."""
@@ -43,11 +44,24 @@ class Visitor(NamedTuple):
 
 def find_visitor(cookies: Mapping[str, str], authorization: str) -> Visitor:
     """authorization: the header of that name."""
-    bearer = _BEARER.fullmatch(authorization)
-    if bearer:
-        return Visitor(bearer=bearer[1])
+    if bearer := _read_token(authorization):
+        return Visitor(bearer=bearer)
     identity = read_identity(cookies)
     return Visitor(identity.owner if identity else "", read_shared(cookies))
+
+
+def _read_token(authorization: str) -> str:
+    """The token of the header; "" = there is none. It is also taken as a password: over plain HTTP, kubectl
+    sends no token, but what the server's address contains (:mod:`schedviz.web.kubeconfig`)."""
+    match = _AUTHORIZATION.fullmatch(authorization)
+    if match is None:
+        return ""
+    if match[1].lower() == "bearer":
+        return match[2]
+    try:
+        return b64decode(match[2], validate=True).decode().partition(":")[2] or "-"
+    except ValueError:
+        return "-"
 
 
 def read_shared(cookies: Mapping[str, str]) -> dict[str, str]:

@@ -45,7 +45,7 @@ NEEDED: Final = {
     "clock": "EE", "command": "EE", "command-options": "EE", "kill-leader": "EE", "break-watch": "EE",
     "propose": "EE", "paste": "EE", "new": "EE", "edit": "EE", "delete-object": "EE", "delete-pod": "EE",
     "permit": "EE", "change-node": "EE", "start-over": "EE",
-    "delete-sandbox": "OO",
+    "delete-sandbox": "OO", "share": "OO", "kubeconfig": "OO", "open-link": "--",
 }  # fmt: skip
 
 VISITORS: Final = {

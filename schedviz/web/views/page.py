@@ -10,6 +10,8 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, gettext
 
+from schedviz.access.policy import asker_of
+from schedviz.access.rights import Right
 from schedviz.cache import Current, Present, default_caches
 from schedviz.rooms.access import find_visitor
 from schedviz.rooms.notice import Notice, room_notice
@@ -132,8 +134,12 @@ def live_page(
     present = read_present(source.name) if isinstance(source, Past) else source
     visit = None if embed else find_visit(request, present)
     meta = translated_meta(source.sandbox.meta() if isinstance(source, Past) else source.meta())
+    right = asker_of(request).right
     context = {
         "meta": meta,
+        "right": right.name,
+        "view_only": right < Right.EDIT,
+        "can_share": right == Right.OWN,
         "older": older_queue(meta.queue),
         "origin_deleted": is_origin_deleted(meta),
         "example_title": meta.title if is_example(meta) else "",
