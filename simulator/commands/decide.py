@@ -1,68 +1,30 @@
 """Run scheduling attempts that are given as JSON Lines, and print one result a line.
 
 Each line is an object with ``name``, ``config`` (a KubeSchedulerConfiguration or null), ``objects`` (lists of
-manifests by kind) and ``pod`` (the pending pod). For an invalid line ``{"line": N, "error": "..."}`` is
-printed; the other lines are still processed, and the exit status is 1.
+manifests by kind) and ``pod`` (the pending pod), or ``pods`` (pending pods that are scheduled one after
+another, see :mod:`simulator.commands.decide_sequence`). Unless the configuration sets
+percentageOfNodesToScore, it is adaptive, as in kube-scheduler. For an invalid line
+``{"line": N, "error": "..."}`` is printed; the other lines are still processed, and the exit status is 1.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource, find_built_in
+from simulator.commands.decide_input import DecideInput, framework_of, read_objects
+from simulator.commands.decide_sequence import decide_sequence
 from simulator.framework import snapshot
 from simulator.framework.diagnosis import excluded_by_pre_filter
 from simulator.framework.extender import Transport
 from simulator.framework.status import Status
 from simulator.json_lines import answer_lines
 from simulator.objects.pod import Pod
-from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message, preemption, record
-
-_LISTS = {
-    "nodes": "nodes",
-    "pods": "pods",
-    "namespaces": "namespaces",
-    "priorityClasses": "priorityclasses.scheduling.k8s.io",
-    "podDisruptionBudgets": "poddisruptionbudgets.policy",
-    "persistentVolumes": "persistentvolumes",
-    "persistentVolumeClaims": "persistentvolumeclaims",
-    "storageClasses": "storageclasses.storage.k8s.io",
-    "csiNodes": "csinodes.storage.k8s.io",
-    "csiDrivers": "csidrivers.storage.k8s.io",
-    "csiStorageCapacities": "csistoragecapacities.storage.k8s.io",
-    "volumeAttachments": "volumeattachments.storage.k8s.io",
-    "services": "services",
-    "replicaSets": "replicasets.apps",
-    "replicationControllers": "replicationcontrollers",
-    "statefulSets": "statefulsets.apps",
-}
-
-
-def _resource(identity: str) -> Resource:
-    plural, _, group = identity.partition(".")
-    found = find_built_in(group, plural)
-    assert found is not None, identity
-    return found
-
-
-LISTS = {name: _resource(identity) for name, identity in _LISTS.items()}
-"""The fields of ``objects``, and the resource of each."""
-
-
-class DecideInput(msgspec.Struct):
-    """One line of the input."""
-
-    name: str
-    objects: dict[str, list[Manifest]]
-    pod: Manifest
-    config: Manifest | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,24 +43,19 @@ def run(options: argparse.Namespace) -> int:
 def answer_all(lines: BinaryIO, transport: Transport | None = None) -> int:
     def answer(value: Any) -> Manifest:
         question = msgspec.convert(value, DecideInput)
-        return {"name": question.name, "expect": decide(question, transport)}
+        answer = decide if question.pods is None else decide_sequence
+        return {"name": question.name, "expect": answer(question, transport)}
 
     return answer_lines(lines, sys.stdout.buffer, answer, sort_keys=True)
 
 
-def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, Manifest]]:
-    for name, resource in LISTS.items():
-        for manifest in lists.get(name, ()):
-            yield resource, manifest
-
-
 def decide(question: DecideInput, transport: Transport | None = None) -> dict[str, Any]:
     """Run PreEnqueue and a scheduling attempt, and return the result as the conformance tests describe it."""
-    frameworks = profiles(load(question.config), transport=transport)
+    if question.pod is None:
+        raise ValueError("the field pod is required")
+    frameworks = question.frameworks(transport)
     pod = Pod.parse(question.pod)
-    framework = frameworks.get(pod.scheduler_name)
-    if framework is None:
-        raise ValueError(f"no profile has the schedulerName {pod.scheduler_name!r}")
+    framework = framework_of(pod, frameworks)
     cluster, nominated = snapshot.read(read_objects(question.objects), frameworks)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:

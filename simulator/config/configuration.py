@@ -43,6 +43,9 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
 ALL_NODES_PERCENT = 100
 """The default of percentageOfNodesToScore here: the scheduler filters all nodes."""
 
+ADAPTIVE_PERCENT = 0
+"""The default of percentageOfNodesToScore in kube-scheduler: a share that is smaller in larger clusters."""
+
 MAX_PROFILES = 16
 """Maximum number of profiles, a bound on the work that one configuration can cause."""
 MAX_PLUGIN_WEIGHT = (1 << 63) // 100 // 100
@@ -138,9 +141,14 @@ class Configuration(msgspec.Struct, frozen=True):
     """In the order in which they are called."""
 
 
-def load_configuration(manifest: Manifest | None, plugins: Mapping[str, type[TakesArgs]]) -> Configuration:
+def load_configuration(
+    manifest: Manifest | None,
+    plugins: Mapping[str, type[TakesArgs]],
+    default_percentage: int = ALL_NODES_PERCENT,
+) -> Configuration:
     """Load a configuration from its manifest; None = all defaults. ``plugins`` are the plugin classes by
-    name, for the types of their arguments. Raises :class:`ConfigError`."""
+    name, for the types of their arguments. ``default_percentage`` is that of nodes to score. Raises
+    :class:`ConfigError`."""
     try:
         read = msgspec.convert(manifest or {}, ConfigurationManifest)
     except msgspec.ValidationError as failure:
@@ -161,7 +169,7 @@ def load_configuration(manifest: Manifest | None, plugins: Mapping[str, type[Tak
         raise ConfigError([*causes, ("profiles", f"at most {MAX_PROFILES} profiles")])
     profiles = []
     percentage = read.percentage_of_nodes_to_score
-    everywhere = ALL_NODES_PERCENT if percentage is None else percentage
+    everywhere = default_percentage if percentage is None else percentage
     for i, profile in enumerate(read.profiles or [ProfileManifest()]):
         profiles.append(_merge_profile(f"profiles[{i}].", profile, everywhere, plugins, causes))
         if not profile.scheduler_name:

@@ -79,11 +79,16 @@ def registered() -> Mapping[str, type[Plugin]]:
     return found
 
 
-def load(manifest: Manifest | None, registry: Mapping[str, type[Plugin]] | None = None) -> Configuration:
+def load(
+    manifest: Manifest | None,
+    registry: Mapping[str, type[Plugin]] | None = None,
+    default_percentage: int = configuration.ALL_NODES_PERCENT,
+) -> Configuration:
     """Parse a KubeSchedulerConfiguration; None = the default configuration. The arguments of plugins are
-    decoded with the ``args_type`` of the plugins in ``registry`` (None = :func:`registered`). Raises
-    ConfigError."""
-    return configuration.load_configuration(manifest, registered() if registry is None else registry)
+    decoded with the ``args_type`` of the plugins in ``registry`` (None = :func:`registered`).
+    ``default_percentage`` is that of nodes to score. Raises ConfigError."""
+    plugins = registered() if registry is None else registry
+    return configuration.load_configuration(manifest, plugins, default_percentage)
 
 
 def profiles(

@@ -39,6 +39,7 @@ def test_lines_are_answered_in_order(
         ("\udcff", "DecodeError"),
         ("[" * 5000, "Error"),
         ('{"name": "x"}', "ValidationError"),
+        ('{"name": "x", "objects": {}}', "the field pod is required"),
         (question("x", pod={}), "KeyError"),
         (question("x", pod=[1]), "ValidationError"),
         (question("x", objects={"nodes": [a_node("n", cpu="x")]}), "QuantityError"),
@@ -56,3 +57,22 @@ def test_a_malformed_line_is_named_and_the_others_are_answered(
     assert [answer.get("name") for answer in got] == ["a", None, "b"]
     assert got[1]["line"] == 2
     assert error in got[1]["error"]
+
+
+def test_pods_are_scheduled_one_after_another_on_sampled_nodes(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Adaptive: of 125 nodes, 49 percent but at least 100 feasible nodes end the search, and the next search
+    begins after them."""
+    objects = {"nodes": [a_node(f"node-{number:03}") for number in range(125)]}
+    pods = [a_pod("first", "1"), a_pod("second", "1")]
+    line = json.dumps({"name": "x", "objects": objects, "pods": pods})
+    status, [answer] = answers([line], monkeypatch, capfdbinary)
+    first, second = answer["expect"]["attempts"]
+    assert status == 0
+    assert first["lookedAt"] == [f"node-{number:03}" for number in range(100)]
+    assert (first["nextStartNodeIndex"], second["nextStartNodeIndex"]) == (100, 75)
+    assert second["lookedAt"][:2] == ["node-100", "node-101"]
+    assert second["lookedAt"][25] == "node-000"
+    assert first["assumedOn"] == "node-000"
+    assert "node-000" not in second["selectedAnyOf"]

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.commands.decide import DecideInput, decide
+from simulator.commands.decide import decide
+from simulator.commands.decide_input import DecideInput
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod

@@ -1,0 +1,73 @@
+"""The input of ``decide``: one line."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.apiserver.resources import Resource, find_built_in
+from simulator.config.configuration import ADAPTIVE_PERCENT
+from simulator.framework.extender import Transport
+from simulator.framework.runtime import Framework
+from simulator.objects.pod import Pod
+from simulator.plugins.registry import load, profiles
+
+_LISTS = {
+    "nodes": "nodes",
+    "pods": "pods",
+    "namespaces": "namespaces",
+    "priorityClasses": "priorityclasses.scheduling.k8s.io",
+    "podDisruptionBudgets": "poddisruptionbudgets.policy",
+    "persistentVolumes": "persistentvolumes",
+    "persistentVolumeClaims": "persistentvolumeclaims",
+    "storageClasses": "storageclasses.storage.k8s.io",
+    "csiNodes": "csinodes.storage.k8s.io",
+    "csiDrivers": "csidrivers.storage.k8s.io",
+    "csiStorageCapacities": "csistoragecapacities.storage.k8s.io",
+    "volumeAttachments": "volumeattachments.storage.k8s.io",
+    "services": "services",
+    "replicaSets": "replicasets.apps",
+    "replicationControllers": "replicationcontrollers",
+    "statefulSets": "statefulsets.apps",
+}
+
+
+def _resource(identity: str) -> Resource:
+    plural, _, group = identity.partition(".")
+    found = find_built_in(group, plural)
+    assert found is not None, identity
+    return found
+
+
+LISTS = {name: _resource(identity) for name, identity in _LISTS.items()}
+"""The fields of ``objects``, and the resource of each."""
+
+
+class DecideInput(msgspec.Struct):
+    """One line of the input."""
+
+    name: str
+    objects: dict[str, list[Manifest]]
+    pod: Manifest | None = None
+    """The pending pod."""
+    config: Manifest | None = None
+    pods: list[Manifest] | None = None
+    """Pending pods that are scheduled one after another."""
+
+    def frameworks(self, transport: Transport | None) -> dict[str, Framework]:
+        """The profiles of the configuration, by schedulerName. Raises ConfigError."""
+        return profiles(load(self.config, default_percentage=ADAPTIVE_PERCENT), transport=transport)
+
+
+def read_objects(lists: dict[str, list[Manifest]]) -> Iterator[tuple[Resource, Manifest]]:
+    for name, resource in LISTS.items():
+        for manifest in lists.get(name, ()):
+            yield resource, manifest
+
+
+def framework_of(pod: Pod, frameworks: Mapping[str, Framework]) -> Framework:
+    """The profile of a pod. Raises ValueError."""
+    framework = frameworks.get(pod.scheduler_name)
+    if framework is None:
+        raise ValueError(f"no profile has the schedulerName {pod.scheduler_name!r}")
+    return framework
