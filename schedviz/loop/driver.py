@@ -8,11 +8,13 @@ from collections import OrderedDict
 from redis.exceptions import RedisError
 
 from schedviz.log_context import log_context
+from schedviz.loop.busy import WINDOW_SECONDS
 from schedviz.loop.doorbell import ring
 from schedviz.loop.due import SliceTime
 from schedviz.loop.leader import Leader, MakeSimulation
 from schedviz.loop.presence import Presence
 from schedviz.loop.scheduler_meter import measure_pending
+from schedviz.loop.sharing import BUSY_SHARE, STAY_SECONDS, Movable, choose
 from schedviz.loop.wakes import Wakes
 from schedviz.metrics.server import LEADERS, SLICE_DURATION, SLICE_FAILURES, SLICES_LATE
 from schedviz.store import (
@@ -70,6 +72,7 @@ class Driver:
         self._store = store
         self._wakes = wakes
         self._presence = presence
+        self._busy = presence.busy
         self._make = make
         self._leaders: OrderedDict[str, Leader] = OrderedDict()
         self._began: dict[str, int] = {}
@@ -77,6 +80,8 @@ class Driver:
         self._checked = time.monotonic()
         self._uncollected = 0
         """Leaders that were forgotten since the last collection."""
+        self._elected_at: dict[str, float] = {}
+        self._shared_at = self._busy.clock()
 
     def slice(self, name: str, order: int | None) -> None:
         """Run one slice of a sandbox.
@@ -100,11 +105,15 @@ class Driver:
                 began = self._wakes.due.begin(name)
                 self._began[name] = began.order
                 began_at = time.monotonic()
-                self._slice(name, began)
+                with self._busy.slice(name):
+                    self._slice(name, began)
                 SLICE_DURATION.observe(time.monotonic() - began_at)
                 if time.monotonic() - self._checked >= CHECK_SECONDS:
                     self._checked = time.monotonic()
                     self._forget_unused()
+                if self._busy.clock() - self._shared_at >= WINDOW_SECONDS:
+                    self._shared_at = self._busy.clock()
+                    self._share()
         except RedisError as error:
             # It is unknown whether the last commit was stored, so the Simulation may differ from the store.
             log.warning("slice of %s: %s", name, error)
@@ -179,6 +188,7 @@ class Driver:
 
     def _elected(self, sandbox: Sandbox, renewal: Renewal) -> Leader:
         leader = self._leaders[sandbox.name] = Leader(sandbox, renewal, self._make)
+        self._elected_at[sandbox.name] = self._busy.clock()
         while len(self._leaders) > MAX_LEADERS:
             _, least = self._leaders.popitem(last=False)
             least.sandbox.release_lease(least.lease)
@@ -205,6 +215,28 @@ class Driver:
         sandbox.set_failure(Failure(message, faults, wall, wall + delay), lease)
         ring(sandbox.name)
         return delay
+
+    def _share(self) -> None:
+        """Hand sandboxes over to a worker that has clearly less to do, if there is one. They are chosen among
+        those that rest between two cycles, so that nothing is cut off."""
+        shares = self._busy.shares()
+        own = sum(shares.values())
+        if own < BUSY_SHARE:
+            return
+        settled = self._busy.clock() - STAY_SECONDS
+        movable = [
+            Movable(name, share, pending=not leader.nothing_pending)
+            for name, share in shares.items()
+            if (leader := self._leaders.get(name)) and leader.rests and self._elected_at[name] <= settled
+        ]
+        receiver, names = choose(own, self._presence.shares(), movable)
+        for name in names:
+            leader = self._leaders[name]
+            self._forget(name)
+            leader.sandbox.take_lease(receiver, over=leader.lease)
+            self._wakes.wake(name)
+        if names:
+            log.info("handed %d sandboxes over to %s", len(names), receiver)
 
     def measure(self) -> None:
         """Set the gauges of the sandboxes that this worker leads. May be called from any thread."""
@@ -234,5 +266,5 @@ class Driver:
 
     def _forget(self, name: str) -> None:
         self._uncollected += name in self._leaders
-        for memory in (self._leaders, self._began, self._faults):
+        for memory in (self._leaders, self._elected_at, self._began, self._faults):
             memory.pop(name, None)

@@ -139,6 +139,16 @@ class Leader:
         """Whether a new leader would go on as this one does."""
         return self._simulation.is_idle
 
+    @property
+    def rests(self) -> bool:
+        """Whether no cycle is under way and no step of a user is pending."""
+        simulation = self._simulation
+        return simulation.rests and not simulation.waits_for_pace and not self.clock.steps
+
+    @property
+    def nothing_pending(self) -> bool:
+        return self._simulation.nothing_pending
+
     def next_due(self) -> Micros | None:
         return self._simulation.next_due()
 

@@ -8,12 +8,16 @@ stored time in the future means that Redis's clock was set back; the clocks are 
 All times are Redis's.
 """
 
+import time
+from collections.abc import Callable
 from typing import cast
 
 from redis import Redis
 from redis.exceptions import LockError
 
+from schedviz.loop.busy import Busy
 from schedviz.loop.due import Due
+from schedviz.loop.sharing import Shares
 from schedviz.processes.heartbeats import Heartbeats
 from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.store.keys import PREFIX
@@ -48,9 +52,12 @@ return ''
 class Presence:
     """The heartbeat of one worker, and the state of the others."""
 
-    def __init__(self, store: Store, worker: str) -> None:
+    def __init__(self, store: Store, worker: str, clock: Callable[[], float] = time.monotonic) -> None:
+        """clock: by which it is measured how busy the worker is."""
         self.worker = worker
         self.workers = Heartbeats(store.redis, "worker")
+        self.busy = Busy(clock)
+        self._shares = Shares(store.redis)
         self._store = store
         self._redis: Redis = store.redis
         self._due = Due(store.redis)
@@ -58,10 +65,12 @@ class Presence:
         self._last_beat = 0.0
 
     def beat(self) -> None:
-        """Store a heartbeat of this worker; move the clocks first if there was none for GAP_SECONDS."""
+        """Store a heartbeat of this worker and how busy it is; move the clocks first if there was none for
+        GAP_SECONDS."""
         last = cast("bytes", self._store_time([ALIVE], [GAP_SECONDS]))
         if not last or self._rebase(last):
             self._last_beat = self.workers.beat(self.worker)
+            self._shares.store(self.worker, self.busy.share())
 
     def is_current(self, wall: float) -> bool:
         """Whether this worker's last heartbeat is recent. If not (the machine was asleep), the clocks must be
@@ -70,6 +79,10 @@ class Presence:
 
     def is_alive(self, worker: str) -> bool:
         return self.workers.is_alive(worker)
+
+    def shares(self) -> dict[str, float]:
+        """Each other living worker -> the share of its time in which it runs slices."""
+        return self._shares.read([name for name in self.workers.living() if name != self.worker])
 
     def _rebase(self, last: bytes) -> bool:
         """Move every sandbox's clock as if it had been paused from the last heartbeat, at ``last``, until

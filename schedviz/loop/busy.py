@@ -1,0 +1,55 @@
+"""How much of its time a worker runs slices, in all and for each sandbox."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+WINDOW_SECONDS: Final = 5.0
+"""The time over which the share is measured: 20 slices of full length. A burst of work is shorter."""
+
+SLICES_AT_MOST: Final = 10_000
+"""Slices that are remembered; the shortest takes half a millisecond."""
+
+
+class Busy:
+    """Slices run in one thread; the shares may be read by others."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        """In seconds; never goes back."""
+        self._lock = threading.Lock()
+        self._slices: deque[tuple[str, float, float]] = deque(maxlen=SLICES_AT_MOST)
+        """Sandbox, beginning and end of each."""
+        self._running: tuple[str, float] | None = None
+
+    @contextmanager
+    def slice(self, name: str) -> Iterator[None]:
+        """Within, a slice of this sandbox runs."""
+        began = self.clock()
+        self._running = name, began
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running = None
+                self._slices.append((name, began, self.clock()))
+
+    def shares(self) -> dict[str, float]:
+        """Sandbox -> the share of the last WINDOW_SECONDS in which its slices ran."""
+        with self._lock:
+            now = self.clock()
+            since = now - WINDOW_SECONDS
+            while self._slices and self._slices[0][2] <= since:
+                self._slices.popleft()
+            slices = [*self._slices, *([(*self._running, now)] if self._running else [])]
+        shares: dict[str, float] = {}
+        for name, began, ended in slices:
+            shares[name] = shares.get(name, 0.0) + (ended - max(began, since)) / WINDOW_SECONDS
+        return shares
+
+    def share(self) -> float:
+        """The same for all sandboxes together: 0 to 1."""
+        return sum(self.shares().values())
