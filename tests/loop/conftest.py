@@ -51,12 +51,15 @@ class Arena:
         self.redis = EmbeddedRedis.start(self._directory, self._held, self._port, "arena")
         return self.redis
 
-    def start_worker(self, ahead_seconds: int = 0) -> Process:
-        """ahead_seconds: how far its machine's wall clock is ahead of the right time."""
+    def start_worker(self, ahead_seconds: int = 0, url: str = "") -> Process:
+        """ahead_seconds: how far its machine's wall clock is ahead of the right time. url: of Redis as this
+        worker reaches it."""
         log = self._directory / f"worker-{len(self.workers)}.log"
         start = ["-m", "tests.skewed", str(ahead_seconds), "celery"] if ahead_seconds else ["-m", "celery"]
         worker = Process(
-            [*start, "--app=schedviz", "--quiet", *WORKER_ARGUMENTS], log, {"REDIS_URL": self.redis.url}
+            [*start, "--app=schedviz", "--quiet", *WORKER_ARGUMENTS],
+            log,
+            {"REDIS_URL": url or self.redis.url},
         )
         self.workers.append(worker)
         eventually(lambda: worker.alive() and self.name_of(worker), "the worker lives")
