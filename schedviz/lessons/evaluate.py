@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from schedviz.lessons.conditions import Condition, Values, condition
 from schedviz.lessons.lesson import Check, Lesson, Misconception, Step
-from schedviz.lessons.progress import Guess, Progress
+from schedviz.lessons.progress import Guess, Progress, check_name
 from schedviz.lessons.situation import Situation
 
 
@@ -25,12 +25,12 @@ def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: floa
     The hint that holds when the step is reached is not shown, because the learner has done nothing yet, until
     another one was shown or none held."""
     step = lesson.steps[progress.step]
-    failing = [check for check in step.checks if _name(step, check) not in progress.passed]
+    failing = [check for check in step.checks if not progress.has_passed(step, check)]
     values = situation.values(_conditions(failing))
     held = [check for check in failing if condition(check.expect).holds(values)]
     check = next((each for each in failing if each not in held), None)
     fitting = _find_hint(check, values, situation) if check else ""
-    hint = f"{_name(step, check)}/{fitting}" if check and fitting else ""
+    hint = f"{check_name(step, check)}/{fitting}" if check and fitting else ""
     first = hint if progress.first_hint is None else progress.first_hint
     if hint and hint == first:
         hint = ""
@@ -38,7 +38,7 @@ def evaluate(lesson: Lesson, progress: Progress, situation: Situation, now: floa
         first = ""
     changed = replace(
         progress,
-        passed=progress.passed | {_name(step, check) for check in held},
+        passed=progress.passed | {check_name(step, check) for check in held},
         hint=hint,
         first_hint=first,
         failures=progress.failures + (hint not in ("", progress.hint)),
@@ -92,13 +92,6 @@ def guess(lesson: Lesson, progress: Progress, picks: Sequence[str], now: float) 
     return _finish(lesson, changed, now)
 
 
-def next_step(lesson: Lesson, progress: Progress, now: float) -> Progress:
-    """The progress at the next step; unchanged if the present one is not complete, or is the last one."""
-    if not is_step_complete(lesson, progress) or progress.step + 1 >= len(lesson.steps):
-        return progress
-    return go_to_step(lesson, progress, progress.step + 1, now)
-
-
 def go_to_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Progress:
     """The progress at any step: of a learner who goes back, or whom the teacher moves. What was passed and
     guessed stays. Raises ValueError if there is no such step."""
@@ -117,7 +110,7 @@ def is_step_complete(lesson: Lesson, progress: Progress, step: int | None = None
     """Whether a step's question is answered and its checks are passed. step: None = the present one."""
     each = lesson.steps[progress.step if step is None else step]
     answered = each.question is None or each.id in progress.guesses
-    return answered and all(_name(each, check) in progress.passed for check in each.checks)
+    return answered and all(progress.has_passed(each, check) for check in each.checks)
 
 
 def is_complete(lesson: Lesson, progress: Progress) -> bool:
@@ -149,7 +142,3 @@ def _finish(lesson: Lesson, progress: Progress, now: float) -> Progress:
 
 def _step(lesson: Lesson, identifier: str) -> Step:
     return next(step for step in lesson.steps if step.id == identifier)
-
-
-def _name(step: Step, check: Check) -> str:
-    return f"{step.id}/{check.id}"

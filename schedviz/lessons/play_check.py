@@ -77,7 +77,7 @@ def _play_solutions(lesson: Lesson, file: YamlFile) -> bool:
         if not play.play_solution(number, file):
             return False
         for index, check in enumerate(step.checks):
-            if f"{step.id}/{check.id}" not in play.progress.passed:
+            if not play.progress.has_passed(step, check):
                 hint = evaluate.find_hint(check, play.situation())
                 message = "does not hold after the solution" + (f"; the hint is {hint}" if hint else "")
                 file.add(f"steps[{number}].checks[{index}].expect", message)
@@ -87,7 +87,7 @@ def _play_solutions(lesson: Lesson, file: YamlFile) -> bool:
 
 
 def _passed(progress: Progress, step: Step) -> bool:
-    return all(f"{step.id}/{check.id}" in progress.passed for check in step.checks)
+    return all(progress.has_passed(step, check) for check in step.checks)
 
 
 def _check_truths(lesson: Lesson, step: Step, situation: Situation, file: YamlFile) -> None:
@@ -116,7 +116,7 @@ def _play_wrong(lesson: Lesson, number: int, check: Check, path: str, file: Yaml
     play.go_to(number)
     if not play.play(check.wrong.do, f"{path}.wrong.do", file):
         return
-    if f"{lesson.steps[number].id}/{check.id}" in play.progress.passed:
+    if play.progress.has_passed(lesson.steps[number], check):
         file.add(f"{path}.wrong", "the check holds after the wrong answer")
         return
     hint = evaluate.find_hint(check, play.situation())

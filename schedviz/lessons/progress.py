@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from schedviz.lessons.lesson import Par
+from schedviz.lessons.lesson import Check, Par, Step
 
 STUCK_SECONDS: Final = 120.0
 """A learner who has made no progress for so long is stuck."""
@@ -61,3 +61,11 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     def shown_hint(self, now: float) -> str:
         """The hint to show: to a learner who is stuck also the first one."""
         return self.hint or (self.first_hint or "" if self.is_stuck(now) else "")
+
+    def has_passed(self, step: Step, check: Check) -> bool:
+        return check_name(step, check) in self.passed
+
+
+def check_name(step: Step, check: Check) -> str:
+    """``STEP/CHECK``."""
+    return f"{step.id}/{check.id}"

@@ -19,12 +19,6 @@ def result_of(situation: Situation) -> Result:
     return Result(len(situation.evicted), len({*situation.bound.values()}), situation.edits)
 
 
-def reaches_par(result: Result, par: Par) -> bool:
-    """Whether a result is as good as the best known one, or better."""
-    pairs = ((result.victims, par.victims), (result.nodes, par.nodes), (result.edits, par.edits))
-    return all(best is None or found <= best for found, best in pairs)
-
-
 def keep_best(best: Par | None, result: Result, par: Par) -> Par:
     """The better one of two results in what the par counts: that with fewer victims, then with fewer nodes,
     then with fewer edits."""

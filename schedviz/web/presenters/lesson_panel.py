@@ -135,8 +135,7 @@ def present_lesson(
     words = text.steps[step.id]
     question = present_question(step, words, progress.guesses.get(step.id))
     goals = [
-        GoalView(check.id, words.checks[check.id], f"{step.id}/{check.id}" in progress.passed)
-        for check in step.checks
+        GoalView(check.id, words.checks[check.id], progress.has_passed(step, check)) for check in step.checks
     ]
     asks = bool(goals or question)
     complete = is_step_complete(lesson, progress, at)
