@@ -73,6 +73,8 @@ TABLE: Final[Mapping[str, Rule]] = {
     "start-lesson": PUBLIC,
     "upload-lesson": PUBLIC,
     "handout": PUBLIC,
+    "solution": PUBLIC,
+    "solution-picture": PUBLIC,
     # Rooms: the pages of a learner are those of the learner whose cookie comes with the request.
     "rooms": PUBLIC,
     "new-room": PUBLIC,
@@ -113,6 +115,7 @@ TABLE: Final[Mapping[str, Rule]] = {
     "leader": VIEWED,
     "guide": ASKED,
     "lesson-panel": VIEWED,
+    "share-solution": VIEWED,
     "download": VIEWED,
     "download-objects": VIEWED,
     "download-manifests": VIEWED,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, cast
 
 import msgspec
+from msgspec.structs import replace
 from redis import Redis
 
 from schedviz.lessons.catalogue import lessons
@@ -55,8 +56,11 @@ class Learners:
         self._save = redis.register_script(_SAVE)
 
     def begin(self, learner: str, progress: Progress) -> None:
-        """Store the progress of a learner who begins a lesson, or begins it again."""
+        """Store the progress of a learner who begins a lesson, or begins it again: the best result stays."""
         key = _key(learner)
+        before = self.progress(learner, progress.lesson)
+        if before and not progress.best:
+            progress = replace(progress, best=before.best)
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.hset(key, progress.lesson, _encoder.encode(progress))
             pipe.expire(key, KEPT_SECONDS)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from schedviz.lessons.lesson import Lesson, Step
+from schedviz.lessons.lesson import Lesson, Par, Step
 from schedviz.lessons.progress import Progress
 from schedviz.rooms.room import Member, Room, learner_id
 from schedviz.rooms.room_store import Seen
@@ -37,6 +37,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     right: bool = False
     stuck: bool = False
     finished: bool = False
+    best: Par | None = None
+    """The best result of a level."""
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -131,6 +133,7 @@ def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, 
         right=bool(last and last.right),
         stuck=here.is_stuck(seen.now),
         finished=bool(here.finished),
+        best=here.best,
     )
 
 

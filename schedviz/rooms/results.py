@@ -5,14 +5,14 @@ import io
 from collections.abc import Mapping
 from typing import Final
 
-from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.lesson import Lesson, Par
 from schedviz.rooms.overview import NO_PROGRESS, ByLesson
 from schedviz.rooms.room import learner_id
 from schedviz.rooms.room_store import Seen
 
 HEAD: Final = (
     "number", "name", "lesson", "step", "steps", "checks_passed", "checks", "guesses_right", "guesses",
-    "solutions_shown", "minutes", "finished",
+    "solutions_shown", "minutes", "finished", "best_victims", "best_nodes", "best_edits",
 )  # fmt: skip
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -45,9 +45,16 @@ def results(seen: Seen, progress: Mapping[str, ByLesson], lessons: Mapping[str, 
                     len(each.solved),
                     round((last - each.started) / 60, 1),
                     "yes" if each.finished else "no",
+                    *_figures(each.best),
                 ]
             )
     return out.getvalue()
+
+
+def _figures(best: Par | None) -> list[int | str]:
+    """The best result of a level; "" = not counted."""
+    figures = (best.victims, best.nodes, best.edits) if best else (None, None, None)
+    return ["" if each is None else each for each in figures]
 
 
 def safe_cell(text: str) -> str:

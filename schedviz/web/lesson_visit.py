@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from schedviz.access.record import owned_by
 from schedviz.cache import Present
 from schedviz.lessons.catalogue import lesson_in, lessons
-from schedviz.lessons.evaluate import begin, evaluate
+from schedviz.lessons.evaluate import begin, evaluate, go_to_step
 from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.progress import Progress
@@ -18,9 +18,9 @@ from schedviz.lessons.result import keep_best, result_of
 from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
 from schedviz.rooms.access import find_visitor
-from schedviz.rooms.room import Member, learner_id, room_of
+from schedviz.rooms.room import SHARED, Member, learner_id, room_of
 from schedviz.rooms.room_store import Rooms
-from schedviz.store import NoSandbox, Sandbox, Store
+from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from schedviz.store.default import default_store
 from schedviz.web.learner import known_learner
 from schedviz.web.presenters.lesson_list import numbers
@@ -36,20 +36,42 @@ class Visit(NamedTuple):
     progress: Progress
     room: tuple[str, int] | None
     """The code of the room and the learner's number in it; None = the learner is in no room."""
+    watched: bool = False
+    """Whether the visitor is the teacher of the room, who sees the learner's panel and changes nothing in
+    it. In a sandbox that the room shares it is the panel of the step that the teacher has set."""
 
     @property
     def owns_sandbox(self) -> bool:
         """Whether the sandbox is the learner's alone. Others use it, too, in a room that shares one."""
         return self.room is None or room_of(self.progress.sandbox) == self.room
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether a room shares the sandbox."""
+        place = room_of(self.progress.sandbox)
+        return place is not None and place[1] == SHARED
+
+    @property
+    def may_solve(self) -> bool:
+        """Whether the visitor may show the solution of a step. In a sandbox that a room shares, only the
+        teacher does."""
+        return self.is_shared == self.watched
+
 
 def find_visit(request: HttpRequest, source: Current) -> Visit | None:
-    """None if the sandbox is no lesson's, or is another learner's."""
+    """None if the sandbox is no lesson's, or is another learner's and the visitor is not the teacher."""
     meta = source.meta()
     lesson = lesson_in(meta)
     if lesson is None:
         return None
     room = find_own_room(request, meta.name)
+    place = room_of(meta.name)
+    if (
+        room is None
+        and place
+        and find_visitor(Rooms(default_store()), meta.name, request.COOKIES) == "teacher"
+    ):
+        return _find_watched(lesson, meta, place)
     identifier = learner_id(*room) if room else known_learner(request)
     if not identifier:
         return None
@@ -68,6 +90,21 @@ def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
     return (place[0], visitor.number) if isinstance(visitor, Member) else None
 
 
+def _find_watched(lesson: Lesson, meta: Meta, place: tuple[str, int]) -> Visit | None:
+    """What the teacher of a room sees in one of its sandboxes; None if its learner is in no lesson."""
+    store = default_store()
+    if place[1] != SHARED:
+        progress = Learners(store.redis).progress(learner_id(*place), lesson.name)
+    else:
+        room, now = Rooms(store).find(place[0]), store.wall()
+        progress = begin(lesson, meta.name, meta.created, now)
+        if room.lesson == lesson.name and 0 < room.step < len(lesson.steps):
+            progress = go_to_step(lesson, progress, room.step, now)
+    if progress is None or progress.created != meta.created:
+        return None
+    return Visit(learner_id(*place), lesson, progress, place, watched=True)
+
+
 def find_begun(store: Store, lesson: Lesson, learner: str) -> str | None:
     """The name of the learner's sandbox of a lesson; None if there is none."""
     progress = Learners(store.redis).progress(learner, lesson.name)
@@ -84,10 +121,7 @@ def begin_lesson(store: Store, lesson: Lesson, learner: str, owner: str) -> str:
     """Create the learner's sandbox of a lesson, and begin with the first step; an existing one is deleted.
     owner: of the sandbox. Returns its name. Raises StatusError."""
     meta = start_own_lesson(store, lesson, learner, owned_by(owner)).meta()
-    learners = Learners(store.redis)
-    before = learners.progress(learner, lesson.name)
-    begun = begin(lesson, meta.name, meta.created, store.wall())
-    learners.begin(learner, replace(begun, best=before.best if before else None))
+    Learners(store.redis).begin(learner, begin(lesson, meta.name, meta.created, store.wall()))
     return meta.name
 
 
@@ -97,6 +131,8 @@ def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
     after = evaluate(visit.lesson, visit.progress, situation, default_store().wall())
     if visit.lesson.par and after.finished and not visit.progress.finished:
         after = replace(after, best=keep_best(after.best, result_of(situation), visit.lesson.par))
+    if visit.watched:
+        return present_visit(visit._replace(progress=after), source, situation)
     learners = Learners(default_store().redis)
     if learners.store(visit.learner, visit.lesson, visit.progress, after):
         visit = visit._replace(progress=after)
@@ -112,19 +148,29 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
     later = [each for each in known.values() if (each.par is None) == (lesson.par is None)]
     following = next(iter(later[later.index(lesson) + 1 :]), None) if lesson.name in places else None
     offered = Learners(default_store().redis).offered_lesson(visit.learner)
-    shared = lesson.par is not None and visit.progress.finished
+    can_share = lesson.par is not None and visit.progress.finished and not visit.watched
     return present_lesson(
         lesson,
         visit.progress,
         now=default_store().wall(),
         number=places.get(lesson.name, 0),
-        up=reverse("room-me", args=[room[0]]) if room else reverse("lessons"),
+        up=_up(visit),
         in_room=room is not None,
-        can_undo=visit.owns_sandbox and situation.edits > 0,
-        can_reset=visit.owns_sandbox,
+        watched=visit.watched,
+        shared=visit.is_shared,
+        may_solve=visit.may_solve,
+        can_undo=visit.owns_sandbox and not visit.watched and situation.edits > 0,
+        can_reset=visit.owns_sandbox and not visit.watched,
         # In a room the teacher says what comes next.
         following=link_to(following, places[following.name]) if following and not room else None,
         offered=link_to(offered, places[offered.name]) if offered and not room else None,
         results=present_results(lesson.par, result_of(situation)),
-        share=reverse("share-solution", args=[source.name]) if shared else "",
+        share=reverse("share-solution", args=[source.name]) if can_share else "",
     )
+
+
+def _up(visit: Visit) -> str:
+    """The path of the page from which the visitor came."""
+    if visit.room is None:
+        return reverse("lessons")
+    return reverse("teach" if visit.watched else "room-me", args=[visit.room[0]])

@@ -28,7 +28,7 @@ API_PATHS: Final = {"api": "api/v1/pods", "api-version": "version", "openapi": "
 
 NEEDED: Final = {
     # name of the URL: what GET and POST need of the sandbox. T: the room's teacher.
-    "metrics": "--", "upload-lesson": "--",
+    "metrics": "--", "upload-lesson": "--", "solution": "--", "solution-picture": "--",
     "healthz": "--", "readyz": "--", "home": "--", "set-language": "--", "create-sandbox": "--",
     "bring": "--", "compare": "--", "comparison": "--", "stop-comparison": "--", "ideas": "--",
     "idea": "--", "start-idea": "--", "start-guide": "--", "lessons": "--", "start-lesson": "--",
@@ -39,7 +39,8 @@ NEEDED: Final = {
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "cycle": "VE", "last-cycle": "VE",
     "pod": "VE", "nodes": "VE", "node": "VE", "kinds": "VE", "objects": "VE", "object": "VE",
-    "imported": "VE", "leader": "VE", "guide": "VV", "lesson-panel": "VE", "download": "VE",
+    "imported": "VE", "leader": "VE", "guide": "VV", "lesson-panel": "VE", "share-solution": "VE",
+    "download": "VE",
     "download-objects": "VE", "download-manifests": "VE", "download-picture": "VE",
     "branch": "VV", "predict": "VE", "what-if": "VE", "evicted": "VV", "scheduler": "VE",
     "clock": "EE", "command": "EE", "command-options": "EE", "kill-leader": "EE", "break-watch": "EE",

@@ -134,6 +134,9 @@ def test_the_results_have_a_line_for_each_learner_and_lesson(lesson: Lesson) -> 
         "number": "1", "name": "Ada", "lesson": "pending", "step": "4", "steps": "4", "checks_passed": "3",
         "checks": "3", "guesses_right": "1", "guesses": "1", "solutions_shown": "0", "minutes": "9.0",
         "finished": "yes",
+        "best_victims": "",
+        "best_nodes": "",
+        "best_edits": "",
     }  # fmt: skip
     assert lines[1]["name"] == """'=HYPERLINK("x")"""
     assert lines[1]["lesson"] == ""

@@ -79,11 +79,17 @@ class LessonPanel(msgspec.Struct, frozen=True):
     solved: bool
     """Whether the solution of the step was played."""
     can_solve: bool
+    solved_by_teacher: bool
+    """Whether only the teacher may show the solution, as all learners share the sandbox."""
     can_undo: bool
     can_reset: bool
     up: str
     """The path of the list of lessons, or of the learner's page in a room."""
     in_room: bool
+    watched: bool
+    """Whether the room's teacher looks at it, who changes nothing in it."""
+    shared: bool
+    """Whether the room shares the sandbox."""
     parts: list[Part]
     highlights: list[HighlightView]
     finished: bool
@@ -123,6 +129,9 @@ def present_lesson(
     can_undo: bool,
     can_reset: bool,
     in_room: bool = False,
+    watched: bool = False,
+    shared: bool = False,
+    may_solve: bool = True,
     following: LessonLink | None = None,
     offered: LessonLink | None = None,
     results: Sequence[ResultView] = (),
@@ -139,6 +148,7 @@ def present_lesson(
     ]
     asks = bool(goals or question)
     complete = is_step_complete(lesson, progress, at)
+    can_solve = bool(step.solution) and not complete
     return LessonPanel(
         name=lesson.name,
         title=text.title,
@@ -154,11 +164,14 @@ def present_lesson(
         hint=hint_text(step, words, progress.shown_hint(now)),
         complete=complete,
         solved=step.id in progress.solved,
-        can_solve=bool(step.solution) and not complete,
+        can_solve=can_solve and may_solve,
+        solved_by_teacher=can_solve and not may_solve and not watched,
         can_undo=can_undo,
         can_reset=can_reset,
         up=up,
         in_room=in_room,
+        watched=watched,
+        shared=shared,
         parts=lesson.shown(at),
         highlights=[] if complete and asks else [present_highlight(each) for each in step.highlights],
         finished=bool(progress.finished),

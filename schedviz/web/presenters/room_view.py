@@ -11,6 +11,8 @@ from schedviz.rooms.overview import Histogram, Overview, Row
 from schedviz.rooms.room import Room
 from schedviz.rooms.work import Work
 
+from .lesson_result import ResultView, present_results
+
 Lessons = Mapping[str, Lesson]
 
 
@@ -22,6 +24,8 @@ class RowView(msgspec.Struct, frozen=True, kw_only=True):
     """The title of the step."""
     guess: str
     """The choices of the last guess, as HTML."""
+    best: list[ResultView] = []
+    """The best result of a level."""
 
 
 class BarView(msgspec.Struct, frozen=True):
@@ -70,7 +74,13 @@ def row_view(row: Row, lessons: Lessons) -> RowView:
     if row.guess:
         choices = text.steps[row.guess_step].choices
         guess = ", ".join(choices.get(each, each) for each in row.guess)
-    return RowView(row=row, lesson=text.title, step=text.steps[row.step_id].title, guess=guess)
+    return RowView(
+        row=row,
+        lesson=text.title,
+        step=text.steps[row.step_id].title,
+        guess=guess,
+        best=present_results(lesson.par, row.best) if row.best else [],
+    )
 
 
 def question_view(found: Histogram, room: Room, lessons: Lessons) -> QuestionView:

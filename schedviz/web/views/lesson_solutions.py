@@ -35,7 +35,7 @@ def share_solution(request: HttpRequest, name: str) -> HttpResponse:
     """Store the solution of a level, as its sandbox is now. Field ``author``: a name, or nothing."""
     source, store = find_present(name), default_store()
     visit = find_visit(request, source)
-    if visit is None or visit.lesson.par is None:
+    if visit is None or visit.watched or visit.lesson.par is None:
         raise Http404(gettext("“%(name)s” is not your sandbox of a lesson.") % {"name": name})
     situation = situation_of(source, visit.progress)
     if not is_solved(visit.lesson, situation):
@@ -54,8 +54,8 @@ def share_solution(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
-def solution_page(request: HttpRequest, key: str) -> HttpResponse:
-    solution = _find(key)
+def solution_page(request: HttpRequest, token: str) -> HttpResponse:
+    solution = _find(token)
     lesson = lessons().get(solution.lesson)
     if lesson is None:
         raise Http404(gettext("The level of this solution was deleted."))
@@ -63,7 +63,7 @@ def solution_page(request: HttpRequest, key: str) -> HttpResponse:
     text = lesson.text(language)
     goal = goal_step(lesson)
     context = {
-        "key": key,
+        "token": token,
         "solution": solution,
         "lesson": lesson.name,
         "text": text,
@@ -77,13 +77,13 @@ def solution_page(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @require_safe
-def solution_picture(request: HttpRequest, key: str) -> HttpResponse:
+def solution_picture(request: HttpRequest, token: str) -> HttpResponse:
     """The nodes and their pods, as SVG."""
-    return HttpResponse(_find(key).picture, content_type="image/svg+xml")
+    return HttpResponse(_find(token).picture, content_type="image/svg+xml")
 
 
-def _find(key: str) -> Solution:
-    solution = Solutions(default_store().redis).find(key[:100])
+def _find(token: str) -> Solution:
+    solution = Solutions(default_store().redis).find(token[:100])
     if solution is None:
         raise Http404(gettext("There is no such solution, or no longer."))
     return solution

@@ -104,6 +104,8 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
     now, step, do = store.wall(), request.POST.get("step", ""), request.POST.get("do", "")
     if step != lesson.steps[visit.progress.step].id:
         return False
+    if visit.watched and do != "solution":
+        raise ValueError(gettext("Only the learner can do this."))
     if do == "reset":
         restart(request, store, visit)
         return True
@@ -111,7 +113,11 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
         undo(store, source.sandbox)
         return True
     if do == "solution":
+        if not visit.may_solve:
+            raise ValueError(gettext("Only the teacher shows the solution, because all share this sandbox."))
         play_actions(source.sandbox, lesson.steps[visit.progress.step].solution)
+    if visit.watched:
+        return False
 
     def change(progress: Progress) -> Progress:
         if lesson.steps[progress.step].id != step:
