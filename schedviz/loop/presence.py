@@ -17,9 +17,10 @@ from redis.exceptions import LockError
 
 from schedviz.loop.busy import Busy
 from schedviz.loop.due import Due
+from schedviz.loop.move_clock import move_clock
 from schedviz.loop.sharing import Shares
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.store import NoSandbox, Store, Unreadable
+from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 
 ALIVE = f"{PREFIX}:alive"
@@ -91,7 +92,7 @@ class Presence:
             with self._redis.lock(REBASE_LOCK, timeout=REBASE_SECONDS, blocking_timeout=2 * REBASE_SECONDS):
                 if self._redis.get(ALIVE) == last:  # no other worker did it while this one waited
                     for meta in self._store.sandboxes():
-                        self._move_clock(meta.name, float(last))
+                        move_clock(self._store, meta.name, float(last))
                     # Due times and the sweep's expiry were set by the old clocks.
                     self._due.bring_forward()
                     self._redis.delete(SWEEP_LOCK)
@@ -99,15 +100,3 @@ class Presence:
         except LockError:
             return False
         return True
-
-    def _move_clock(self, name: str, last: float) -> None:
-        try:
-            sandbox = self._store.sandbox(name)
-            while True:
-                clock, wall = sandbox.read_clock()
-                # If the clock was set while no worker was alive, its time starts now.
-                stopped = clock.rebased(max(last, clock.wall))
-                if sandbox.set_clock(stopped.starting(wall), clock):
-                    return
-        except (NoSandbox, Unreadable):
-            return

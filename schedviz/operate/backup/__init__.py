@@ -1,0 +1,1 @@
+"""``manage.py backup`` and ``manage.py restore``: everything that is stored, as a file."""

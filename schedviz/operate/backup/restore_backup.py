@@ -1,0 +1,126 @@
+"""Writes a backup into Redis. The whole file is read and checked before anything is written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from redis.exceptions import ResponseError
+
+from schedviz.loop.due import Due
+from schedviz.loop.move_clock import move_clock
+from schedviz.operate.backup.backup_file import (
+    FORMAT,
+    BadBackup,
+    End,
+    Group,
+    Header,
+    Index,
+    read_records,
+)
+from schedviz.processes.heartbeats import Heartbeats
+from schedviz.processes.role import ROLES
+from schedviz.rooms.room_store import PLACES
+from schedviz.store import Store, schema
+from schedviz.store.keys import Keys, objects_key
+
+NAMED: Final = 3
+
+
+class Refused(Exception):
+    """Nothing was written; the message says why, in one line."""
+
+
+def restore_backup(store: Store, path: Path, *, overwrite: bool = False) -> int:
+    """Write the backup and return the number of sandboxes. ``overwrite``: replace what is there under the
+    same names. Raises Refused, BadBackup, OSError, and what redis-py raises."""
+    _check(store, path, overwrite=overwrite)
+    schema.prepare(store.redis)
+    sandboxes = 0
+    for record in read_records(path):
+        if isinstance(record, Group):
+            _restore_group(store, record)
+            sandboxes += bool(record.sandbox)
+        elif isinstance(record, Index):
+            _restore_index(store, record)
+    return sandboxes
+
+
+def _check(store: Store, path: Path, *, overwrite: bool) -> None:
+    records = read_records(path)
+    header = next(records)
+    if not isinstance(header, Header) or header.format != FORMAT:
+        raise BadBackup(f"{path} is no backup that this schedviz reads")
+    if header.schema != schema.VERSION:
+        raise Refused(
+            f"the backup has schema version {header.schema}, and this schedviz {schema.VERSION}: restore it "
+            "with the schedviz that wrote it, and let a newer one migrate it then"
+        )
+    try:
+        schema.check_version(store.redis)
+    except schema.WrongSchema as error:
+        raise Refused(str(error)) from None
+    living = [name for role in ROLES for name in Heartbeats(store.redis, role).living()]
+    if overwrite and living:
+        raise Refused("stop the web servers, workers and job runners before sandboxes are overwritten")
+    existing = [] if overwrite else _existing(store, records)
+    if existing:
+        raise Refused(
+            f"Redis has {', '.join(existing)} already: restore into an empty Redis, or overwrite it "
+            "(--overwrite)"
+        )
+    for _ in records:  # raises BadBackup where the file is cut off
+        pass
+
+
+def _existing(store: Store, records: Iterator[object]) -> list[str]:
+    """The names of some that are in the backup and in Redis. Reads all records unless there are any."""
+    found: list[str] = []
+    for record in records:
+        if isinstance(record, Group) and record.keys:
+            with store.redis.pipeline(transaction=False) as pipe:
+                for key in record.keys:
+                    pipe.exists(key.name)
+                there = pipe.execute()
+            names = [key.name.decode() for key, exists in zip(record.keys, there, strict=True) if exists]
+            found += [f"sandbox {record.sandbox}"] if names and record.sandbox else names
+        if len(found) >= NAMED or isinstance(record, End):
+            return found[:NAMED]
+    return found
+
+
+def _restore_group(store: Store, group: Group) -> None:
+    """Write the keys at once. The time since the backup has not passed in the sandbox."""
+    now = store.wall()
+    replaced = _keys_of(store, group.sandbox) if group.sandbox else []
+    try:
+        with store.redis.pipeline(transaction=True) as pipe:
+            if replaced:
+                pipe.delete(*replaced)
+            for key in group.keys:
+                if not key.expires or key.expires > now * 1000:
+                    pipe.restore(key.name, key.expires, key.value, replace=True, absttl=bool(key.expires))
+            pipe.execute()
+    except ResponseError as error:
+        raise BadBackup(
+            f"Redis does not take {group.sandbox or 'a key'} of the backup ({error}): it needs the version "
+            "of Redis that wrote it or a newer one, and the right to the command RESTORE"
+        ) from error
+    if group.sandbox:
+        move_clock(store, group.sandbox, group.at)
+        Due(store.redis).mark(group.sandbox)
+
+
+def _keys_of(store: Store, name: str) -> list[str]:
+    """The keys of the sandbox of this name, if there is one: it may have kinds of objects that the backup has
+    not."""
+    return [*Keys.of(name), *(objects_key(name, resource) for resource in store.handle(name).resources())]
+
+
+def _restore_index(store: Store, index: Index) -> None:
+    if index.key == PLACES:
+        if index.members:
+            store.redis.zadd(index.key, dict(index.members))
+        return
+    for name, _ in index.members:
+        if store.redis.hexists(Keys.of(name.decode()).state, "meta"):
+            store.redis.sadd(index.key, name)
