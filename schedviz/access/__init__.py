@@ -2,5 +2,5 @@
 
 ``rights.py``: the rights. ``record.py``: what is stored of a sandbox, its owner and its links; ``links.py``
 changes it. ``identity.py``: the cookie by which an owner is known. ``visitor.py``: who asks. ``policy.py``:
-the right that each URL needs.
+the right that each URL needs. ``standing.py``: whether those who watch a sandbox may go on.
 """

@@ -73,6 +73,7 @@ TABLE: Final[Mapping[str, Rule]] = {
     "start-lesson": PUBLIC,
     "upload-lesson": PUBLIC,
     "handout": PUBLIC,
+    # Learners share them with everybody who has the address.
     "solution": PUBLIC,
     "solution-picture": PUBLIC,
     # Rooms: the pages of a learner are those of the learner whose cookie comes with the request.
@@ -160,6 +161,9 @@ class Asker(NamedTuple):
     right: Right
     user: str
     """As the API names them; "" = nobody whom the server knows."""
+    visitor: Visitor | None = None
+    """Whose right stands in the access record of the sandbox, and ends when the record changes; None = the
+    right does not depend on it."""
 
 
 NOBODY: Final = Asker(Right.NONE, "")
@@ -178,7 +182,7 @@ def asker_by(sandbox: str, visitor: Visitor, record: AccessRecord) -> Asker:
     """By an access record. A sandbox that nobody owns (the demo, and what was made while everybody might do
     everything) may be seen by all."""
     right, user = visitor.right_on(sandbox, record)
-    return Asker(right if record.owner else max(right, Right.VIEW), user)
+    return Asker(right if record.owner else max(right, Right.VIEW), user, visitor)
 
 
 def note_asker(request: HttpRequest, asker: Asker) -> None:

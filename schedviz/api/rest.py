@@ -5,6 +5,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from schedviz.access.policy import asker_of
+from schedviz.access.standing import Standing
 from schedviz.api import body, write
 from schedviz.api.lists import page
 from schedviz.api.representation import Representation
@@ -56,7 +58,8 @@ def list_objects(
     options = ListOptions.of(body.query(request))
     selected = selection.selection_predicate(resource, options.label_selector, options.field_selector)
     if options.watch or target.watch:
-        return watch(sandbox, resource, target, options, selected=selected, form=form)
+        standing = Standing(sandbox.name, asker_of(request))
+        return watch(sandbox, resource, target, options, selected=selected, form=form, standing=standing)
     found = page(sandbox, resource, options, namespace=target.namespace, selected=selected)
     return body.answer(form.list(resource, found.items, found.metadata, sandbox.now))
 

@@ -8,11 +8,13 @@ from django.http import StreamingHttpResponse
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from schedviz.access.standing import Standing
 from schedviz.api import body
+from schedviz.api.refused import Unauthorized
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target
 from schedviz.api.watch_lines import WatchLines, event_line
-from schedviz.api.watch_reader import Reader
+from schedviz.api.watch_reader import Reader, Withdrawn
 from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
 from schedviz.metrics.server import WATCHES, refused
@@ -49,9 +51,11 @@ def watch(
     *,
     selected: Predicate | None,
     form: Representation,
+    standing: Standing,
 ) -> StreamingHttpResponse:
-    """The streamed response. Errors of a version that could be parsed are events of the stream, as upstream
-    (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises BadRequest, TooManyRequests."""
+    """The streamed response. It ends when the right to view is withdrawn. Errors of a version that could be
+    parsed are events of the stream, as upstream (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises
+    BadRequest, TooManyRequests."""
     if _open >= MAX_WATCHES:
         raise _too_many()
     wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
@@ -60,7 +64,7 @@ def watch(
     watch_lines = WatchLines(resource, form, present)
     seconds = max(0, options.timeout_seconds or 0) if options.timeout_seconds else TIMEOUT_SECONDS
     if wanted > current:
-        return _answer(_ahead(sandbox, wanted, seconds))
+        return _answer(_ahead(sandbox, wanted, seconds, standing))
     version, first = wanted or current, []
     if options.send_initial_events:
         listing = present.list(resource.id)
@@ -75,7 +79,18 @@ def watch(
         except Gone:
             scope.remember(_unwritten_since(present, resource, version), is_all=False)
     bookmarks = options.allow_watch_bookmarks
-    return _answer(_stream(sandbox, scope, watch_lines, version, first, seconds=seconds, bookmarks=bookmarks))
+    return _answer(
+        _stream(
+            sandbox,
+            scope,
+            watch_lines,
+            version,
+            first,
+            seconds=seconds,
+            bookmarks=bookmarks,
+            standing=standing,
+        )
+    )
 
 
 def _unwritten_since(present: Present, resource: Resource, version: int) -> Iterator[Manifest]:
@@ -98,12 +113,14 @@ def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
     return StreamingHttpResponse(_or_refused(lines), content_type=body.JSON)
 
 
-async def _ahead(sandbox: Sandbox, version: int, seconds: float) -> AsyncGenerator[bytes, None]:
+async def _ahead(
+    sandbox: Sandbox, version: int, seconds: float, standing: Standing
+) -> AsyncGenerator[bytes, None]:
     """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
     with _counted():
         end = asyncio.get_running_loop().time() + min(seconds, AHEAD_SECONDS)
         try:
-            async with Reader.of(sandbox, "", version) as reader:
+            async with Reader.of(sandbox, "", version, standing) as reader:
                 current = await reader.reached(end)
         except NoSandbox:
             yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
@@ -123,6 +140,7 @@ async def _stream(
     *,
     seconds: float,
     bookmarks: bool,
+    standing: Standing,
 ) -> AsyncGenerator[bytes, None]:
     with _counted():
         try:
@@ -130,7 +148,7 @@ async def _stream(
             for line in first:
                 yield line
             async with (
-                Reader.of(sandbox, scope.resource.id, version) as reader,
+                Reader.of(sandbox, scope.resource.id, version, standing) as reader,
                 aclosing(_until(reader, scope, watch_lines, end, bookmarks=bookmarks)) as lines,
             ):
                 async for line in lines:
@@ -139,6 +157,8 @@ async def _stream(
             yield event_line("ERROR", Expired(str(error)).status())
         except NoSandbox:
             yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
+        except Withdrawn:
+            yield event_line("ERROR", Unauthorized().status())
         except AWAY:
             return  # the stream ends, and the client watches again
 

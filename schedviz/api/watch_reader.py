@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from schedviz.access.standing import Standing
 from schedviz.cache import SandboxCache, default_caches
 from schedviz.cache.held import RingEvent
 from schedviz.store import NoSandbox, Sandbox
@@ -12,10 +13,17 @@ LOG_BATCH = 500
 """Events that one command reads from the log, for a watch that begins before the events of the cache."""
 
 
+class Withdrawn(Exception):
+    """The right of the watch was withdrawn."""
+
+
 class Reader:
     """Reads the events after a version, for one watch."""
 
-    def __init__(self, sandbox: Sandbox, resource: str, version: int, cache: SandboxCache) -> None:
+    def __init__(
+        self, sandbox: Sandbox, resource: str, version: int, cache: SandboxCache, standing: Standing
+    ) -> None:
+        self._standing = standing
         self.version = version
         """The version up to which all events were read."""
         self._sandbox = sandbox
@@ -25,11 +33,13 @@ class Reader:
 
     @classmethod
     @asynccontextmanager
-    async def of(cls, sandbox: Sandbox, resource: str, version: int) -> "AsyncIterator[Reader]":
+    async def of(
+        cls, sandbox: Sandbox, resource: str, version: int, standing: Standing
+    ) -> "AsyncIterator[Reader]":
         """A reader of the events after ``version``, for the duration of the context. Raises NoSandbox, and
         redis-py's exceptions."""
         caches = default_caches()
-        reader = cls(sandbox, resource, version, cache := caches.follow(sandbox.name))
+        reader = cls(sandbox, resource, version, cache := caches.follow(sandbox.name), standing)
         cache.listen(reader._changed)
         try:
             await asyncio.to_thread(cache.refresh)
@@ -40,7 +50,7 @@ class Reader:
 
     async def read(self, until: float) -> list[RingEvent]:
         """Wait for the next events, at most until the time ``until`` of the event loop, and return them.
-        Raises Gone, NoSandbox, and ConnectionError if the store does not answer."""
+        Raises Gone, NoSandbox, Withdrawn, and ConnectionError if the store does not answer."""
         while True:
             self._changed.clear()
             if events := await self._read():
@@ -63,6 +73,8 @@ class Reader:
                 raise NoSandbox(self._cache.name)
             if self._cache.state != "current":
                 raise ConnectionError("the store does not answer")
+            if not self._standing.holds(self._cache.access):
+                raise Withdrawn
             held = self._cache.events(self._resource, self.version)
             if held is not None:
                 events, self.version = held

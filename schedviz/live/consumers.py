@@ -10,6 +10,7 @@ import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
+from schedviz.access.standing import Standing
 from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.live.room_member import RoomMember
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS, refused
@@ -71,6 +72,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
             self._close,
             look(parameters.get("group", [""])[0], parameters.get("q", [""])[0]),
+            Standing(self.scope["url_route"]["kwargs"]["name"], self.scope.get("asker")),
         )
         self.hidden = False
         self._join()

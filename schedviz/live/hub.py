@@ -15,6 +15,7 @@ from typing import Any, Final
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from schedviz.access.standing import Standing
 from schedviz.cache.caches import caches_of
 from schedviz.live.lifecycle import Lifecycle
 from schedviz.live.probe import Probe
@@ -50,6 +51,9 @@ viewer with a further look gets a message, and the default look."""
 
 TRY_AGAIN_LATER: Final = 1013
 """The close code after which the page connects again, a little later."""
+FORBIDDEN: Final = 4403
+"""The close code for a viewer whose right to see the sandbox was withdrawn. htmx does not connect again after
+it; the page is loaded again."""
 GONE: Final = 4404
 """The close code for a deleted sandbox. htmx does not connect again after it."""
 
@@ -60,9 +64,15 @@ class Viewer:
     """A connected page: its language, its look, its slot, and the function that closes it."""
 
     def __init__(
-        self, language: str, close: Callable[[int], Coroutine[Any, Any, None]], look: Look = DEFAULT
+        self,
+        language: str,
+        close: Callable[[int], Coroutine[Any, Any, None]],
+        look: Look = DEFAULT,
+        standing: Standing | None = None,
     ) -> None:
+        """standing: None = the viewer may see the sandbox in any case."""
         self.language = language
+        self.standing = standing
         self.look = look
         self.slot = Slot()
         self.close = close
@@ -251,6 +261,7 @@ class Hub:
             if self._last_frame:
                 self._last_frame.cancel()
             self._last_frame = loop.call_later(CHECK_SECONDS, self.ring)
+        self._close_forbidden()
         for viewer in chosen.keys() & self._life.members:
             parts = drawn[viewer.language][chosen[viewer]] | finds.get(viewer, {})
             if viewer in wholes:
@@ -263,6 +274,13 @@ class Hub:
         self._life.end()
         for viewer in [*self._life.members]:
             self._close(viewer, code)
+
+    def _close_forbidden(self) -> None:
+        """Close the connections of viewers whose right was withdrawn."""
+        access = self._cache.access
+        for viewer in [*self._life.members]:
+            if viewer.standing and not viewer.standing.holds(access):
+                self._close(viewer, FORBIDDEN)
 
     def _close(self, viewer: Viewer, code: int) -> None:
         """Close the connection without waiting: it closes slowly if the browser takes no frames."""

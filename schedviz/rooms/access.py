@@ -79,7 +79,7 @@ def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[st
         return asker
     record = read_record(store.handle(sandbox).access() or "")
     right, user = visitor.right_on(sandbox, record)
-    return max(asker, Asker(right, user))
+    return Asker(right, user, visitor) if right > asker.right else asker
 
 
 def _asker_in_room(sandbox: str, visitor: RoomVisitor) -> Asker:

@@ -100,9 +100,12 @@ document.addEventListener("htmx:wsOpen", (event) => {
   if (document.hidden) sendHidden();
 });
 
-document.addEventListener("htmx:wsClose", (event) =>
-  event.detail.event.code === 4404 ? showGone() : showLost(),
-);
+document.addEventListener("htmx:wsClose", (event) => {
+  if (event.detail.event.code === 4404) showGone();
+  // The link by which the page was open was withdrawn: the server says so.
+  else if (event.detail.event.code === 4403) location.reload();
+  else showLost();
+});
 
 // A hidden tab gets no frames; when it is visible again it gets the whole page.
 document.addEventListener("visibilitychange", sendHidden);

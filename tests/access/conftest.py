@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from django.conf import settings
 from django.core import signing
 from django.test import Client, override_settings
 
@@ -15,7 +16,11 @@ from schedviz.rooms.access import member_cookie, personal_token, teacher_cookie
 from schedviz.rooms.room import What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, Store
+from schedviz.up.embedded_redis import free_port
+from schedviz.up.programs import SERVER
 from schedviz.web.room_sandboxes import open_sandbox
+from tests.processes import Process, answers
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -72,3 +77,16 @@ def scene(store: Store, sandbox_name: str, owners: None) -> Iterator[Scene]:
     for name in (sandbox.name, room_sandbox):
         if store.handle(name).access() is not None:
             store.delete(name)
+
+
+@pytest.fixture(scope="package")
+def owners_server(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real server whose sandboxes have owners."""
+    port = free_port()
+    log = tmp_path_factory.mktemp("server") / "log"
+    environment = {"ACCESS": "owners", "SECRET_KEY": settings.SECRET_KEY}
+    process = Process(["-m", *SERVER, f"--port={port}"], log, environment)
+    url = f"http://127.0.0.1:{port}"
+    eventually(lambda: process.alive() and answers(f"{url}/healthz"), "the server answers")
+    yield url
+    process.stop()

@@ -74,7 +74,9 @@ def path_of(pattern: URLPattern, sandbox: str, code: str) -> str:
     if api := API_PATHS.get(str(pattern.name)):
         return f"/s/{sandbox}/{api}"
     route = str(pattern.pattern)
-    values = {**VALUES, "name": sandbox if route.startswith("s/") else "filter", "code": code}
+    # The key of a solution is a slug.
+    values = {**VALUES, "key": "x" if route.startswith("solutions/") else VALUES["key"]}
+    values |= {"name": sandbox if route.startswith("s/") else "filter", "code": code}
     return "/" + re.sub(r"<\w+:(\w+)>", lambda found: values[found[1]], route)
 
 

@@ -20,11 +20,7 @@ from schedviz.access.links import TooManyLinks, make_link, withdraw_link
 from schedviz.access.record import LABEL_AT_MOST, LINKS_AT_MOST, digest_of, owned_by, read_record
 from schedviz.access.visitor import SHARED_AT_MOST, SHARED_COOKIE, find_visitor, read_shared, with_shared
 from schedviz.store import Meta, Store
-from schedviz.up.embedded_redis import free_port
-from schedviz.up.programs import SERVER
 from schedviz.web.kubeconfig import kubeconfig
-from tests.processes import Process, answers
-from tests.waiting import eventually
 
 from .conftest import Scene, identity_cookie, new_client
 
@@ -187,19 +183,6 @@ def test_a_teacher_shares_a_sandbox_of_the_room(scene: Scene) -> None:
         assert guest.get(link_in(page.content.decode())).status_code == 302
         assert guest.get(f"/s/{scene.room}/").status_code == 200
         assert guest.post(f"/s/{scene.room}/clock/", {"do": "pause"}).status_code == 403
-
-
-@pytest.fixture(scope="module")
-def owners_server(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real server whose sandboxes have owners."""
-    port = free_port()
-    log = tmp_path_factory.mktemp("server") / "log"
-    environment = {"ACCESS": "owners", "SECRET_KEY": settings.SECRET_KEY}
-    process = Process(["-m", *SERVER, f"--port={port}"], log, environment)
-    url = f"http://127.0.0.1:{port}"
-    eventually(lambda: process.alive() and answers(f"{url}/healthz"), "the server answers")
-    yield url
-    process.stop()
 
 
 @pytest.fixture

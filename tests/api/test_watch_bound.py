@@ -8,6 +8,7 @@ import pytest
 from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 
+from schedviz.access.standing import Standing
 from schedviz.api import body
 from schedviz.api import watch as module
 from schedviz.api.representation import Representation
@@ -31,7 +32,15 @@ async def test_of_many_that_begin_at_the_same_time_no_more_than_the_bound_are_se
 
     def begin() -> StreamingHttpResponse:
         form, options = Representation.of(request), ListOptions.of(body.query(request))
-        return module.watch(sandbox, NODES, Target("", "v1", "nodes"), options, selected=None, form=form)
+        return module.watch(
+            sandbox,
+            NODES,
+            Target("", "v1", "nodes"),
+            options,
+            selected=None,
+            form=form,
+            standing=Standing(sandbox.name, None),
+        )
 
     responses = await asyncio.gather(*(asyncio.to_thread(begin) for _ in range(8)))
     streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]
@@ -52,7 +61,15 @@ async def test_many_watches_read_once_what_is_new_and_each_line_is_encoded_once(
 
     def begin() -> StreamingHttpResponse:
         form, options = Representation.of(request), ListOptions.of(body.query(request))
-        return module.watch(sandbox, NODES, Target("", "v1", "nodes"), options, selected=None, form=form)
+        return module.watch(
+            sandbox,
+            NODES,
+            Target("", "v1", "nodes"),
+            options,
+            selected=None,
+            form=form,
+            standing=Standing(sandbox.name, None),
+        )
 
     responses = [await asyncio.to_thread(begin) for _ in range(50)]
     streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]

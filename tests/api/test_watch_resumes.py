@@ -9,6 +9,7 @@ import pytest
 from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 
+from schedviz.access.standing import Standing
 from schedviz.api import body
 from schedviz.api import watch as module
 from schedviz.api.representation import Representation
@@ -27,7 +28,15 @@ def begin(sandbox: Sandbox, version: int, seconds: int = 60) -> StreamingHttpRes
     query = {"watch": "1", "resourceVersion": str(version), "timeoutSeconds": str(seconds)}
     request = RequestFactory().get("/", query)
     form, options = Representation.of(request), ListOptions.of(body.query(request))
-    return module.watch(sandbox, NODES, Target("", "v1", "nodes"), options, selected=None, form=form)
+    return module.watch(
+        sandbox,
+        NODES,
+        Target("", "v1", "nodes"),
+        options,
+        selected=None,
+        form=form,
+        standing=Standing(sandbox.name, None),
+    )
 
 
 async def lines(response: StreamingHttpResponse, count: int) -> list[dict[str, Any]]:

@@ -1,0 +1,24 @@
+"""Whether somebody who watches a sandbox may go on, as its access record changes."""
+
+from schedviz.access.policy import LIVE, Asker, asker_by
+from schedviz.access.record import read_record
+
+
+class Standing:
+    """Of one websocket or watch that was let in."""
+
+    def __init__(self, sandbox: str, asker: Asker | None) -> None:
+        """asker: None = of a sandbox that there is not."""
+        self._sandbox = sandbox
+        self._visitor = asker.visitor if asker else None
+        self._checked: str | None = None
+        """The last record that gave the right."""
+
+    def holds(self, access: str) -> bool:
+        """Whether the right still stands by this record."""
+        if self._visitor is None or access == self._checked:
+            return True
+        if asker_by(self._sandbox, self._visitor, read_record(access)).right < LIVE:
+            return False
+        self._checked = access
+        return True
