@@ -192,8 +192,8 @@ LOGGING = {
         "django.request": {"filters": ["faults"]},
         # Django's own configuration gives it a handler for the development server.
         "django.server": {"handlers": [], "propagate": True},
-        # uvicorn's own configuration comes before this one.
-        "uvicorn": {"handlers": [], "propagate": True},
+        # uvicorn's own configuration comes before this one, and this one resets the levels of its loggers.
+        "uvicorn": {"handlers": [], "propagate": True, "level": LOG_LEVEL},
         "celery.worker.consumer.consumer": {"filters": ["repeated"]},
     },
 }

@@ -1,12 +1,17 @@
 """What the processes write to their logs."""
 
 import logging
+from pathlib import Path
 
 import pytest
 from django.test import Client
 
 from schedviz import logs
 from schedviz.logs import Repeated
+from schedviz.up.embedded_redis import free_port
+from schedviz.up.programs import SERVER
+from tests.processes import Process, answers
+from tests.waiting import eventually
 
 
 def record(text: str, *arguments: object) -> logging.LogRecord:
@@ -39,3 +44,12 @@ def test_a_refused_request_takes_one_line(capfd: pytest.CaptureFixture[str]) -> 
     assert "Invalid HTTP_HOST header: 'example.com'" in written
     assert "Traceback" not in written
     assert len(written.splitlines()) == 1
+
+
+def test_a_server_without_errors_writes_nothing(redis_url: str, tmp_path: Path) -> None:
+    """Neither that it started, nor its requests."""
+    port = free_port()
+    server = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "log", {"REDIS_URL": redis_url})
+    eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"), "it responds")
+    server.stop()
+    assert server.output == ""
