@@ -129,8 +129,7 @@ def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
     """Evaluate the step on the present state, store what has changed, and present the panel."""
     situation = situation_of(source, visit.progress)
     after = evaluate(visit.lesson, visit.progress, situation, default_store().wall())
-    if visit.lesson.par and after.finished and not visit.progress.finished:
-        after = replace(after, best=keep_best(after.best, result_of(situation), visit.lesson.par))
+    after = with_result(visit.lesson, visit.progress, after, situation)
     if visit.watched:
         return present_visit(visit._replace(progress=after), source, situation)
     learners = Learners(default_store().redis)
@@ -140,6 +139,13 @@ def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
         now = learners.progress(visit.learner, visit.lesson.name)
         visit = visit._replace(progress=now or after)
     return present_visit(visit, source, situation)
+
+
+def with_result(lesson: Lesson, before: Progress, after: Progress, situation: Situation) -> Progress:
+    """The progress with the result of a level that was just finished, if it is the best one."""
+    if lesson.par is None or before.finished or not after.finished:
+        return after
+    return replace(after, best=keep_best(after.best, result_of(situation), lesson.par))
 
 
 def present_visit(visit: Visit, source: Current, situation: Situation) -> LessonPanel:

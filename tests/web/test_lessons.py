@@ -214,6 +214,20 @@ def test_a_level_keeps_the_best_result(client: Client, store: Store) -> None:
         start(client, again="1")
 
 
+def test_a_level_whose_last_step_explains_it_keeps_the_result(client: Client, store: Store) -> None:
+    level = lessons()["level-fewest-nodes"]
+    path = client.post(f"/lessons/{level.name}/").headers["Location"]
+    passed = frozenset(f"goal/{check.id}" for check in level.steps[0].checks)
+    identifier = client.cookies["learner"].value
+    Learners(store.redis).update(identifier, level, lambda each: replace(each, passed=passed))
+    panel(client, path, step="goal", do="next")
+    kept = Learners(store.redis).progress(identifier, level.name)
+    assert kept
+    assert kept.finished
+    assert kept.best
+    assert kept.best.nodes == 0, "no pod is bound in the test"
+
+
 def test_after_three_answers_with_one_misconception_its_lesson_is_offered(client: Client) -> None:
     for _ in range(3):
         path = start(client, again="1")

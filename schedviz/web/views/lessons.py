@@ -16,6 +16,7 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.lessons.play import play_actions
 from schedviz.lessons.progress import Progress
+from schedviz.lessons.situation import situation_of
 from schedviz.lessons.undo import undo
 from schedviz.lessons.uploads import is_upload
 from schedviz.rooms.room_store import Rooms
@@ -29,6 +30,7 @@ from schedviz.web.lesson_visit import (
     find_begun,
     find_visit,
     look_at_lesson,
+    with_result,
 )
 from schedviz.web.presenters.lesson_handout import present_handout
 from schedviz.web.presenters.lesson_list import numbers, present_lessons
@@ -126,7 +128,8 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
             case "guess":
                 return guess(lesson, progress, request.POST.getlist("pick"), now)
             case "next" if progress.step + 1 < len(lesson.steps):
-                return go_to_step(lesson, progress, progress.step + 1, now)
+                after = go_to_step(lesson, progress, progress.step + 1, now)
+                return with_result(lesson, progress, after, situation_of(source, progress))
             case "back" if progress.step:
                 return go_to_step(lesson, progress, progress.step - 1, now)
             case "solution":
