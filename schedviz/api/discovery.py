@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from schedviz.api import reviews
+from schedviz.api.refused import REVIEWS
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources
@@ -30,7 +32,7 @@ def core_versions() -> Manifest:
 
 def groups(sandbox: Readable) -> Manifest:
     """``/apis``."""
-    found = sorted({resource.group for resource in sandbox_resources(sandbox)} - {""})
+    found = sorted({resource.group for resource in sandbox_resources(sandbox)} - {""} | {*REVIEWS})
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(sandbox, name) for name in found]}
 
 
@@ -41,6 +43,8 @@ def group(sandbox: Readable, name: str) -> Manifest:
 
 def resources(sandbox: Readable, name: str, version: str) -> Manifest:
     """``/api/v1`` and ``/apis/<group>/<version>``."""
+    if name in REVIEWS and version == reviews.VERSION:
+        return reviews.resource_list(name)
     found = [r for r in sandbox_resources(sandbox) if (r.group, r.version) == (name, version)]
     if not found:
         raise NoSuchPath()
@@ -58,7 +62,8 @@ def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
 
 
 def _group(sandbox: Readable, name: str) -> Manifest:
-    versions = list(dict.fromkeys(r.version for r in sandbox_resources(sandbox) if r.group == name))
+    found = (r.version for r in sandbox_resources(sandbox) if r.group == name)
+    versions = [reviews.VERSION] if name in REVIEWS else list(dict.fromkeys(found))
     if not versions:
         raise NoSuchPath()
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]

@@ -5,12 +5,15 @@ from typing import Final, NamedTuple
 
 from django.http import HttpRequest
 
+from schedviz.api.reviews import AUTHENTICATION, AUTHORIZATION
 from schedviz.api.target import Target, parse
 from simulator.apiserver.status import NoSuchPath, StatusError
 
 VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-AUTHORIZATION: Final = "authorization.k8s.io"
-"""The group of the reviews, by which clients ask what they may do. Who may see a sandbox may ask."""
+
+
+REVIEWS: Final = (AUTHENTICATION, AUTHORIZATION)
+"""The groups of the reviews. Who may see a sandbox may ask for one."""
 
 
 class Unauthorized(StatusError):
@@ -53,7 +56,7 @@ def attributes_of(request: HttpRequest, path: str) -> Attributes:
 def is_review(request: HttpRequest, path: str) -> bool:
     """Whether the request asks what the user may do."""
     target = _target(path)
-    return request.method == "POST" and target is not None and target.group == AUTHORIZATION
+    return request.method == "POST" and target is not None and target.group in REVIEWS
 
 
 def refusal_of(request: HttpRequest, path: str, user: str) -> StatusError:

@@ -15,8 +15,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
-from schedviz.api import body, discovery, openapi, rest
+from schedviz.access.policy import asker_of
+from schedviz.api import body, discovery, openapi, rest, reviews
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
+from schedviz.api.refused import REVIEWS
 from schedviz.api.target import parse
 from schedviz.cache import find_handle, read_current
 from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
@@ -98,11 +100,14 @@ def statuses(view: View) -> View:
 def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
     """Everything under ``/s/<name>/api`` and ``/s/<name>/apis``."""
     sandbox = find_handle(name)
-    if request.method not in SAFE_METHODS:
-        refuse_while_held(sandbox)
     segments = path.strip("/").split("/")
     if "" in segments:
         raise NoSuchPath()
+    match segments:
+        case ["apis", group, reviews.VERSION, plural] if group in REVIEWS:
+            return reviews.respond(request, group, plural, asker_of(request))
+    if request.method not in SAFE_METHODS:
+        refuse_while_held(sandbox)
     match segments:
         case ["api", "v1", *rest_of_path] if rest_of_path:
             return rest.respond(request, sandbox, parse("", "v1", rest_of_path))
