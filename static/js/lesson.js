@@ -65,6 +65,7 @@ function keep() {
     scroll: document.getElementById("lesson-scroll").scrollTop,
     inside: section.contains(document.activeElement),
     said: announceable(),
+    finished: panel().querySelector("#lesson-end") !== null,
   };
 }
 
@@ -79,6 +80,7 @@ function restore() {
     const news = announceable().filter((each) => !kept.said.includes(each));
     if (news.length) document.getElementById("announce").textContent = news.join(" ");
     panel().querySelector(".told:not(#lesson-offer)")?.scrollIntoView({ block: "nearest" });
+    if (!kept.finished) panel().querySelector("#lesson-end")?.scrollIntoView({ block: "nearest" });
   } else {
     document.getElementById("lesson-heading").focus({ preventScroll: true });
     if (isNarrow()) scrollTo(0, 0);

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from schedviz.api import write
+from schedviz.lessons.start import is_own_sandbox
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Manifest
 from tests.waiting import PATIENCE, eventually
@@ -44,6 +45,15 @@ def screen(page: Page) -> Iterator[Page]:
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     yield page
     assert complaints == []
+
+
+@pytest.fixture
+def learner(screen: Page, store: Store) -> Iterator[Page]:
+    """A page on which lessons are begun; their sandboxes are deleted afterwards."""
+    yield screen
+    for meta in store.sandboxes():
+        if is_own_sandbox(meta):
+            store.delete(meta.name)
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 languages."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from schedviz.lessons.start import is_own_sandbox
 from schedviz.store import Store
 
 from .test_accessibility import Complaints
@@ -15,15 +13,6 @@ from .test_accessibility import Complaints
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture
-def learner(screen: Page, store: Store) -> Iterator[Page]:
-    """A page on which lessons are begun; their sandboxes are deleted afterwards."""
-    yield screen
-    for meta in store.sandboxes():
-        if is_own_sandbox(meta):
-            store.delete(meta.name)
 
 
 def begin(page: Page, name: str = "walk") -> None:
@@ -43,7 +32,7 @@ def heading(page: Page) -> Locator:
 
 def answer(page: Page, choice: str) -> None:
     page.locator(f"#pick-{choice}").check()
-    page.get_by_role("button", name="Answer").click()
+    page.locator("#lesson-answer-button").click()
     expect(page.locator("#lesson-answer")).to_be_visible()
 
 
