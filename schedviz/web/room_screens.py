@@ -123,9 +123,10 @@ class Painter:
             "question": _question(now),
             "shown_sandbox": sandbox_name(room.code, shown) if shown is not None else "",
             "shown_name": _shown(now) if room.named else "",
+            "shown_row": _shown_row(now),
             "over": now.is_over,
         }
-        names = ("joined", "shown", "asked")
+        names = ("joined", "shown_step", "shown", "asked")
         parts: Parts = {name: render_to_string(f"rooms/parts/{name}.html", context) for name in names}
         return Drawn(parts)
 
@@ -143,3 +144,10 @@ def _shown(now: RoomNow) -> str:
     """The name of the learner whose sandbox the projector shows."""
     number = now.seen.room.shown
     return next((each.name for each in now.seen.members if each.number == number), "")
+
+
+def _shown_row(now: RoomNow) -> view.RowView | None:
+    """How far the learner is in a lesson whose sandbox the projector shows."""
+    number = now.seen.room.shown
+    row = next((each for each in now.overview.rows if each.number == number and each.steps), None)
+    return view.row_view(row, now.lessons) if row else None

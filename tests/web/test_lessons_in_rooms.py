@@ -136,3 +136,20 @@ def test_starting_over_keeps_the_best_result_in_the_table_and_the_file(opened: R
     file = opened.teacher.get(f"/rooms/{opened.code}/teach/results.csv").content.decode().splitlines()
     assert file[0].endswith("finished,best_victims,best_nodes,best_edits")
     assert file[1].endswith("no,2,,1")
+
+
+@own
+def test_the_projector_says_how_far_the_learner_is_whose_sandbox_it_shows(opened: Room) -> None:
+    def projector() -> str:
+        page = words(opened.teacher.get(f"/rooms/{opened.code}/projector/").content)
+        return page.partition('id="shown-step"')[2].partition("</p>")[0]
+
+    opened.do(opened.learner, "next", "look")
+    opened.do(opened.learner, "guess", "predict", pick="fits")
+    assert "step" not in projector()
+    opened.teacher.post(f"/rooms/{opened.code}/teach/do/", {"do": "show 1"})
+    seen = projector()
+    assert "step 2 of 4: What happens?" in seen
+    assert "Checks 0/3" in seen
+    assert "Last guess: On <code>node-1</code>" in seen
+    assert "✕" in seen
