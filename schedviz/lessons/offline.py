@@ -35,20 +35,21 @@ class NotReached(Exception):
 class OfflineSandbox:
     """It has the methods of a sandbox that a :class:`~schedviz.lessons.situation.Situation` reads."""
 
-    def __init__(self, lesson: Lesson) -> None:
-        cluster = lesson.cluster
+    def __init__(self, lesson: Lesson, created: float = START / SECOND, seed: int | None = None) -> None:
+        """created: ``Meta.created``, with which simulated time begins. seed: None = the lesson's."""
+        cluster, start = lesson.cluster, int(created) * SECOND
         self._meta = Meta(
             name=lesson.name,
             scenario=scenario_of(lesson),
-            created=START / SECOND,
-            seed=cluster.seed,
+            created=created,
+            seed=cluster.seed if seed is None else seed,
             pace=cluster.pace,
             config=cluster.config,
             queue=cluster.queue,
         )
         self._api = MemoryApi()
-        self._api.commit(new_cluster(cluster.manifests, START))
-        self._now: Micros = START
+        self._api.commit(new_cluster(cluster.manifests, start))
+        self._now: Micros = start
         self._edits = 0
         self._lanes: dict[str, LaneEntry] = {}
         self._trace: list[tuple[int, Event]] = []
@@ -81,6 +82,13 @@ class OfflineSandbox:
 
     def decision(self, cycle: int) -> Decision | None:
         return self._decisions.get(cycle)
+
+    def list_all(self) -> dict[str, dict[str, Manifest]]:
+        """Every object as resource -> key -> manifest."""
+        return self._api.objects
+
+    def last_cycle(self) -> int:
+        return max(self._decisions, default=0)
 
     # Actions
 
@@ -136,9 +144,12 @@ class OfflineSandbox:
     def _elect(self) -> Simulation:
         """A new Simulation with all objects."""
         meta = self._meta
-        first = max(self._decisions, default=0) + 1
         options = Options(
-            seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=first, queue=meta.queue
+            seed=meta.seed,
+            pace=meta.pace,
+            config=meta.config,
+            first_cycle=self.last_cycle() + 1,
+            queue=meta.queue,
         )
         simulation = Simulation(self._api, options)
         self._api.take_events()

@@ -1,29 +1,21 @@
 """Undo: puts the sandbox of a lesson back to before the last edit, with its trace up to then."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
 
-from schedviz.api.branch import creations, with_options_at
+from schedviz.api.branch import with_options_at
 from schedviz.lessons.start import KEPT_SECONDS
-from schedviz.loop import ring, wake
-from schedviz.store import Meta, NoSandbox, Sandbox, Store
+from schedviz.lessons.state import State, create_with_state, decisions_to_copy
+from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.archive import Mark
-from schedviz.store.bounds import MAX_CHANGES
 from schedviz.store.changes import TRACE_READ
 from schedviz.store.history import History
 from schedviz.store.keys import PREFIX
-from schedviz.store.store import CopiedPast
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.status import Conflict
 from simulator.trace import LaneEntry, SchedulerConfigured
-
-DECISIONS_AT_MOST: Final = 200
-"""Decisions that are copied: more than a lesson has cycles."""
-
 
 UNDOS_AT_MOST: Final = 20
 """Edits that can be undone one after the other."""
@@ -40,7 +32,7 @@ class _Edit(NamedTuple):
     """Number of objects that it wrote."""
 
 
-class _State(msgspec.Struct, frozen=True):
+class _Before(msgspec.Struct, frozen=True):
     """The sandbox before an edit."""
 
     objects: dict[str, dict[str, Manifest]]
@@ -53,7 +45,7 @@ class _State(msgspec.Struct, frozen=True):
     """Of the trace that the sandbox has, how many events came before it."""
 
 
-_decoder: msgspec.msgpack.Decoder[_State] = msgspec.msgpack.Decoder(_State)
+_decoder: msgspec.msgpack.Decoder[_Before] = msgspec.msgpack.Decoder(_Before)
 
 
 def undo(store: Store, sandbox: Sandbox) -> Sandbox | None:
@@ -76,7 +68,7 @@ def undo(store: Store, sandbox: Sandbox) -> Sandbox | None:
     return restored
 
 
-def _states(sandbox: Sandbox) -> Iterator[_State]:
+def _states(sandbox: Sandbox) -> Iterator[_Before]:
     """The states before the last edits that the history has, the oldest first."""
     history, meta, edits = sandbox.history(), sandbox.meta(), sandbox.edits()
     trace = sandbox.trace_tail(TRACE_READ)
@@ -89,7 +81,7 @@ def _states(sandbox: Sandbox) -> Iterator[_State]:
             # Most edits cause an event at once. The time of the last entry can be before the edit, and, after
             # a run at the speed without pace, ahead of it.
             now = trace[events][1].t if events < len(trace) else moment.mark.now
-            yield _State(
+            yield _Before(
                 moment.objects,
                 moment.lanes,
                 replace(moment.mark, now=now),
@@ -100,26 +92,20 @@ def _states(sandbox: Sandbox) -> Iterator[_State]:
         before += edit.objects
 
 
-def _restore(store: Store, sandbox: Sandbox, state: _State) -> Sandbox:
-    wall = store.wall()
-    trace = [event for _, event in sandbox.trace_tail(TRACE_READ)][: state.events]
-    first = max(1, state.mark.cycle - DECISIONS_AT_MOST + 1)
-    found = (sandbox.decision(cycle) for cycle in range(first, state.mark.cycle + 1))
-    past = CopiedPast(trace, [decision for decision in found if decision], state.edits)
-    began = int(state.meta.created) * SECOND
-    now = max(state.mark.now, began, trace[-1].t if trace else 0)
-    clock = sandbox.clock().stopped(now, wall)
-    changes = creations(state.objects)
-    if len(changes) > MAX_CHANGES:
-        raise Conflict("sandboxes", sandbox.name, f"it has more than {MAX_CHANGES:,} objects")
-    access = ""
-    with suppress(NoSandbox):
-        access = store.delete(sandbox.name)
-    after = replace(state.mark, now=now)
-    made = store.create(state.meta, changes, clock, lanes=state.lanes, after=after, past=past, access=access)
-    wake(made.name)
-    ring(made.name)
-    return made
+def _restore(store: Store, sandbox: Sandbox, before: _Before) -> Sandbox:
+    trace = [event for _, event in sandbox.trace_tail(TRACE_READ)][: before.events]
+    began = int(before.meta.created) * SECOND
+    state = State(
+        meta=before.meta,
+        now=max(before.mark.now, began, trace[-1].t if trace else 0),
+        cycle=before.mark.cycle,
+        objects=before.objects,
+        lanes=before.lanes,
+        trace=trace,
+        decisions=decisions_to_copy(sandbox, before.mark.cycle),
+        edits=before.edits,
+    )
+    return create_with_state(store, sandbox.name, state, sandbox.clock())
 
 
 def _edits(history: History) -> Iterator[_Edit]:
