@@ -87,6 +87,7 @@ TABLE: Final[Mapping[str, Rule]] = {
     "teach-link": PUBLIC,
     "teach": TAUGHT,
     "room-act": TAUGHT,
+    "room-own": TAUGHT,
     "room-results": TAUGHT,
     "room-projector": TAUGHT,
     # The API

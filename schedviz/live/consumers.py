@@ -11,7 +11,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.access.standing import Standing
-from schedviz.live.hub import TRY_AGAIN_LATER, Hub, Hubs, Viewer
+from schedviz.live.hub import GONE, TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.live.room_member import RoomMember
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS, refused
 from schedviz.rooms.bell import learners_group
@@ -117,9 +117,14 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         if visitor is None:
             return
         name = self.scope["url_route"]["kwargs"]["name"]
-        self.room = RoomMember(name, visitor, self.viewer.language, self.send)
+        parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
+        # An embedded page has no place for the notice.
+        send = None if "embed" in parameters else self.send
+        self.room = RoomMember(name, visitor, self.viewer.language, send)
         with suppress(Exception):  # the layer is away: the notice is shown when the page is loaded again
             await self.channel_layer.group_add(learners_group(self.room.code), self.channel_name)
+        # What came since the page was loaded: it may be connected again after Redis or the server was away.
+        await self.room.tell()
 
     async def _leave_room(self) -> None:
         if self.room:
@@ -154,5 +159,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
 
     async def _close(self, code: int) -> None:
         self.sender.cancel()
+        if code == GONE and self.room and await self.room.is_created_anew():
+            code = TRY_AGAIN_LATER  # the page is connected again, and loads the new sandbox
         with suppress(Exception):  # the browser has disconnected; disconnect() is called
             await self.close(code=code)

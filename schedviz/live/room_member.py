@@ -1,5 +1,5 @@
 """What the websocket of a sandbox's page does when the sandbox is one of a room: it sends the room's notice
-when that changes, and notes that the learner is online."""
+at the beginning and when that changes, and notes that the learner is online."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,10 +11,11 @@ from django.utils.translation import override
 
 from schedviz.rooms.access import RoomVisitor
 from schedviz.rooms.bell import ring_teacher
-from schedviz.rooms.notice import room_notice
+from schedviz.rooms.notice import Notice, room_notice
 from schedviz.rooms.room import Member, room_of
 from schedviz.rooms.room_store import ONLINE_SECONDS, Rooms
 from schedviz.rooms.sandboxes import end_if_over
+from schedviz.rooms.work import CREATING, find_work
 from schedviz.store.default import default_store
 
 NOTE_SECONDS: Final = ONLINE_SECONDS / 3
@@ -24,8 +25,13 @@ class RoomMember:
     """A visitor of a room's sandbox, while the page is connected."""
 
     def __init__(
-        self, sandbox: str, visitor: RoomVisitor, language: str, send: Callable[[str], Awaitable[None]]
+        self,
+        sandbox: str,
+        visitor: RoomVisitor,
+        language: str,
+        send: Callable[[str], Awaitable[None]] | None,
     ) -> None:
+        """send: None = the page shows no notice."""
         place = room_of(sandbox)
         assert place is not None
         self.code = place[0]
@@ -33,31 +39,51 @@ class RoomMember:
         self._visitor = visitor
         self._language = language
         self._send = send
-        self._noting: asyncio.Task[None] | None = None
-        if isinstance(visitor, Member):
-            self._noting = asyncio.create_task(self._note(visitor.number))
+        self._sent: Notice | None = None
+        self._noting = asyncio.create_task(self._note())
 
-    async def tell(self) -> None:
+    async def tell(self, *, only_changed: bool = False) -> None:
         """Send the notice."""
+        if self._send is None:
+            return
         with suppress(Exception):  # Redis is away, or the browser has disconnected
-            await self._send(await asyncio.to_thread(self._draw))
+            notice = await asyncio.to_thread(
+                room_notice, Rooms(default_store()), self._sandbox, self._visitor
+            )
+            if not only_changed or notice != self._sent:
+                self._sent = notice
+                await self._send(await asyncio.to_thread(self._draw, notice))
+
+    async def is_created_anew(self) -> bool:
+        """Whether the deleted sandbox exists again, or soon will."""
+        with suppress(Exception):  # Redis is away
+            return await asyncio.to_thread(self._is_created_anew)
+        return False
 
     def leave(self) -> None:
-        if self._noting:
-            self._noting.cancel()
+        self._noting.cancel()
 
-    async def _note(self, number: int) -> None:
+    async def _note(self) -> None:
+        """Note regularly that the learner is online, and send what came without a message."""
         first = True
         while True:
             with suppress(Exception):  # Redis may be away
-                await asyncio.to_thread(Rooms(default_store()).note_connected, self.code, number)
+                if isinstance(self._visitor, Member):
+                    await asyncio.to_thread(
+                        Rooms(default_store()).note_connected, self.code, self._visitor.number
+                    )
                 await asyncio.to_thread(end_if_over, default_store(), self.code)
                 if first:
                     ring_teacher(self.code)
                     first = False
             await asyncio.sleep(NOTE_SECONDS)
+            await self.tell(only_changed=True)
 
-    def _draw(self) -> str:
+    def _is_created_anew(self) -> bool:
+        store = default_store()
+        work = find_work(store, self.code)
+        return self._sandbox in store.names() or (work is not None and work.kind in CREATING)
+
+    def _draw(self, notice: Notice | None) -> str:
         with override(self._language):
-            notice = room_notice(Rooms(default_store()), self._sandbox, self._visitor)
             return render_to_string("rooms/notice.html", {"notice": notice})

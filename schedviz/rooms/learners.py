@@ -7,11 +7,13 @@ from schedviz.lessons.catalogue import lesson_in, lessons
 from schedviz.lessons.evaluate import begin, go_to_step
 from schedviz.lessons.learners import Learners, NoProgress
 from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.offline import NotReached
 from schedviz.lessons.start import restart_lesson
+from schedviz.lessons.state import create_with_state, state_at_step
 from schedviz.rooms.overview import ByLesson
 from schedviz.rooms.room import Room, learner_id, number_for, sandbox_name
 from schedviz.rooms.room_store import Seen
-from schedviz.store import NoSandbox, Sandbox, Store
+from schedviz.store import Clock, NoSandbox, Sandbox, Store
 
 
 def room_lessons() -> Mapping[str, Lesson]:
@@ -30,16 +32,18 @@ def progress_of(store: Store, learners: Sequence[str]) -> dict[str, ByLesson]:
 
 
 def start_in_room(store: Store, room: Room, member: int, lesson: Lesson, *, anew: bool = True) -> Sandbox:
-    """Begin a lesson, at the step that the teacher has set. The member's sandbox is created anew. ``anew`` =
-    False: unless it is of this lesson. Raises StatusError."""
+    """Begin a lesson, at the step that the teacher has set. The member's sandbox is created anew, with the
+    state after the solutions of the steps before. ``anew`` = False: unless it is of this lesson. Raises
+    StatusError."""
     name = sandbox_name(room.code, number_for(room, member))
+    step = room.step if room.lesson == lesson.name and room.step < len(lesson.steps) else 0
     sandbox = None if anew else _find_sandbox(store, name, lesson)
     if sandbox is None:
-        sandbox = restart_lesson(store, lesson, name, room.settings.seed)
+        sandbox = _create_at_step(store, room, lesson, step, name)
     now = store.wall()
     progress = begin(lesson, name, sandbox.meta().created, now)
-    if room.lesson == lesson.name and 0 < room.step < len(lesson.steps):
-        progress = go_to_step(lesson, progress, room.step, now)
+    if step:
+        progress = go_to_step(lesson, progress, step, now)
     Learners(store.redis).begin(learner_id(room.code, member), progress)
     return sandbox
 
@@ -65,6 +69,16 @@ def set_step(store: Store, room: Room, member: int, lesson: Lesson, step: int) -
             )
             return
     start_in_room(store, room, member, lesson, anew=False)
+
+
+def _create_at_step(store: Store, room: Room, lesson: Lesson, step: int, name: str) -> Sandbox:
+    """Raises StatusError."""
+    seed, now = room.settings.seed, store.wall()
+    if step:
+        with suppress(NotReached):  # a solution does not work with this seed
+            state = state_at_step(lesson, step, now, seed)
+            return create_with_state(store, name, state, Clock(sim=state.now, wall=now))
+    return restart_lesson(store, lesson, name, seed)
 
 
 def _find_sandbox(store: Store, name: str, lesson: Lesson) -> Sandbox | None:

@@ -3,9 +3,12 @@ paused."""
 
 import msgspec
 
+from schedviz.lessons.catalogue import lesson_in
 from schedviz.rooms.access import RoomVisitor
-from schedviz.rooms.room import Member, Message, room_of
+from schedviz.rooms.learners import has_begun
+from schedviz.rooms.room import SHARED, TEACHER, Member, Message, Room, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.store import NoSandbox, Store
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -14,14 +17,19 @@ class Notice(msgspec.Struct, frozen=True):
     name: str
     """Of the learner whose page it is; for the teacher, of the learner whose sandbox it is."""
     is_teacher: bool
+    is_own: bool
+    """Whether the sandbox is the teacher's own."""
     hint: Message | None
     """None = there is none, or the learner has closed it."""
     paused: bool
     over: bool
+    created: str
+    """``Meta.created`` of the sandbox when the page can be loaded with it; "" = not yet. The page is loaded
+    again when it changes."""
 
 
 def room_notice(rooms: Rooms, sandbox: str, visitor: RoomVisitor) -> Notice | None:
-    """None for a sandbox of no room, and for a stranger. One round trip."""
+    """None for a sandbox of no room, and for a stranger."""
     place = room_of(sandbox)
     if place is None or visitor == "stranger":
         return None
@@ -45,7 +53,19 @@ def room_notice(rooms: Rooms, sandbox: str, visitor: RoomVisitor) -> Notice | No
         title=seen.room.settings.title,
         name=name,
         is_teacher=member is None,
+        is_own=number == TEACHER,
         hint=hint,
         paused=seen.room.paused,
         over=seen.room.is_over(seen.now),
+        created=_created(rooms.store, seen.room, sandbox, member.number if member else number),
     )
+
+
+def _created(store: Store, room: Room, name: str, number: int) -> str:
+    try:
+        sandbox = store.sandbox(name)
+        meta = sandbox.meta()
+    except NoSandbox:
+        return ""
+    has_progress = number == SHARED or lesson_in(meta) is None or has_begun(store, room, number, sandbox)
+    return repr(meta.created) if has_progress else ""

@@ -25,6 +25,8 @@ HINT_AT_MOST: Final = 400
 
 SHARED: Final = 0
 """The number of the one sandbox of a room whose members share it. Members are counted from 1."""
+TEACHER: Final = 999
+"""The number of the teacher's own sandbox, and of the teacher's progress in it."""
 NOBODY: Final = -1
 
 Mode = Literal["own", "shared"]
@@ -139,8 +141,8 @@ def sandbox_name(code: str, number: int) -> str:
 
 
 def number_for(room: Room, member: int) -> int:
-    """The number of the sandbox in which a member works."""
-    return SHARED if room.settings.mode == "shared" else member
+    """The number of the sandbox in which a member works, or the teacher."""
+    return SHARED if room.settings.mode == "shared" and member != TEACHER else member
 
 
 def learner_id(code: str, number: int) -> str:

@@ -15,14 +15,16 @@ import msgspec
 from msgspec.structs import replace
 from redis.exceptions import RedisError
 
-from schedviz.rooms.bell import ring_teacher
+from schedviz.rooms.bell import ring_learners, ring_teacher
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 
 log = logging.getLogger(__name__)
 
-WorkKind = Literal["pause", "resume", "start", "step", "delete"]
+WorkKind = Literal["pause", "resume", "start", "step", "state", "delete"]
 
+CREATING: Final[tuple[WorkKind, ...]] = ("start", "step", "state")
+"""Kinds of work that delete sandboxes and create them anew."""
 BATCH: Final = 5
 """Sandboxes after which the thread lets others run, and the progress is stored."""
 PAUSE_SECONDS: Final = 0.02
@@ -73,6 +75,7 @@ def _work(store: Store, code: str, work: Work, numbers: list[int], act: Callable
         with suppress(RedisError):  # the key expires
             store.redis.delete(_key(code))
         ring_teacher(code)
+        ring_learners(code)  # their pages show the new step, or load the new sandbox
 
 
 def _succeeds(code: str, act: Callable[[int], object], number: int) -> bool:

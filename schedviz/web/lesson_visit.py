@@ -18,7 +18,7 @@ from schedviz.lessons.result import keep_best, result_of
 from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
 from schedviz.rooms.access import find_visitor
-from schedviz.rooms.room import SHARED, Member, learner_id, room_of
+from schedviz.rooms.room import SHARED, TEACHER, Member, learner_id, room_of
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from schedviz.store.default import default_store
@@ -82,11 +82,14 @@ def find_visit(request: HttpRequest, source: Current) -> Visit | None:
 
 
 def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
-    """The code of the sandbox's room, and the number in it of the learner who asks."""
+    """The code of the sandbox's room, and the number in it of the learner who asks. A teacher is a learner in
+    the teacher's own sandbox."""
     place = room_of(sandbox)
     if place is None:
         return None
     visitor = find_visitor(Rooms(default_store()), sandbox, request.COOKIES)
+    if visitor == "teacher" and place[1] == TEACHER:
+        return place
     return (place[0], visitor.number) if isinstance(visitor, Member) else None
 
 
@@ -179,4 +182,5 @@ def _up(visit: Visit) -> str:
     """The path of the page from which the visitor came."""
     if visit.room is None:
         return reverse("lessons")
-    return reverse("teach" if visit.watched else "room-me", args=[visit.room[0]])
+    is_teacher = visit.watched or visit.room[1] == TEACHER
+    return reverse("teach" if is_teacher else "room-me", args=[visit.room[0]])

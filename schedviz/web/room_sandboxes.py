@@ -3,8 +3,9 @@
 from contextlib import suppress
 
 from schedviz.api.from_scenario import create
+from schedviz.lessons.catalogue import lesson_in
 from schedviz.rooms.learners import has_begun, room_lessons, start_in_room
-from schedviz.rooms.room import Room, number_for, sandbox_name
+from schedviz.rooms.room import TEACHER, Room, number_for, sandbox_name
 from schedviz.store import NoSandbox, Store
 from schedviz.web.scenarios import scenarios
 
@@ -18,6 +19,18 @@ def open_sandbox(store: Store, room: Room, member: int) -> str | None:
         if room.settings.what.kind == "scenario" or has_begun(store, room, member, sandbox):
             return name
     return start_sandbox(store, room, member, anew=False)
+
+
+def open_own(store: Store, room: Room, lesson: str) -> str | None:
+    """The name of the teacher's own sandbox, which is created unless it is of the lesson (or scenario).
+    None: there is no such lesson. Raises StatusError."""
+    name = sandbox_name(room.code, TEACHER)
+    with suppress(NoSandbox):
+        meta = store.sandbox(name).meta()
+        found = lesson_in(meta)
+        if room.settings.what.kind == "scenario" or (found and found.name == lesson):
+            return name
+    return start_sandbox(store, room, TEACHER, lesson)
 
 
 def start_sandbox(

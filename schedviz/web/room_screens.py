@@ -11,6 +11,7 @@ from schedviz.rooms.learners import read_progress, room_lessons
 from schedviz.rooms.overview import Overview, Row, overview
 from schedviz.rooms.room import NOBODY, number_for, sandbox_name
 from schedviz.rooms.room_store import Rooms, Seen
+from schedviz.rooms.states import sources_of
 from schedviz.rooms.work import Work, find_work
 from schedviz.store import Store
 from schedviz.web.presenters import room_view as view
@@ -26,6 +27,8 @@ class RoomNow(NamedTuple):
     overview: Overview
     work: Work | None
     lessons: Mapping[str, Lesson]
+    sources: list[view.Choice]
+    """The sandboxes whose state can be put into all."""
 
     @property
     def is_over(self) -> bool:
@@ -64,7 +67,8 @@ def read_room(store: Store, code: str) -> RoomNow:
     seen = Rooms(store).read(code)
     lessons = room_lessons()
     found = overview(seen, read_progress(store, seen), lessons)
-    return RoomNow(seen, found, find_work(store, code), lessons)
+    sources = view.source_choices(seen, sources_of(store, seen))
+    return RoomNow(seen, found, find_work(store, code), lessons, sources)
 
 
 class Painter:
@@ -90,8 +94,9 @@ class Painter:
             "work": view.work_text(now.work) if now.work else "",
             "shown": _shown(now),
             "recipients": now.seen.members,
+            "sources": now.sources,
         }
-        names = ["counts", "state", "steps", "recipients", "work"]
+        names = ["counts", "state", "steps", "recipients", "sources", "work"]
         if room.settings.what.kind != "scenario":
             names.append("question")
         parts: Parts = {name: render_to_string(f"rooms/parts/{name}.html", context) for name in names}

@@ -111,6 +111,7 @@ function askAfterFrame() {
 
 if (section) {
   document.body.addEventListener("schedviz:done", ask);
+  document.body.addEventListener("schedviz:room", ask);
   document.body.addEventListener("frame", () => {
     mark();
     askAfterFrame();

@@ -18,6 +18,7 @@ import "./play.js";
 import "./predict.js";
 import "./question.js";
 import "./projector.js";
+import "./room_notice.js";
 import "./shortcuts.js";
 import "./tables.js";
 import "./tabs.js";

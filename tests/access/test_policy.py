@@ -34,7 +34,7 @@ NEEDED: Final = {
     "idea": "--", "start-idea": "--", "start-guide": "--", "lessons": "--", "start-lesson": "--",
     "handout": "--", "rooms": "--", "new-room": "--", "room": "--", "room-qr": "--", "room-me": "--",
     "room-hint": "--", "room-personal": "--", "teach-link": "--",
-    "teach": "TT", "room-act": "TT", "room-results": "TT", "room-projector": "TT",
+    "teach": "TT", "room-act": "TT", "room-own": "TT", "room-results": "TT", "room-projector": "TT",
     "api": "VE", "api-version": "VE", "openapi": "VE", "trace": "VE", "recording": "VE",
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "cycle": "VE", "last-cycle": "VE",

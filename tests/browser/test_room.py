@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.loop.leadership import living_workers
 from schedviz.store import Store
-from schedviz.up.embedded_redis import EmbeddedRedis, free_port
+from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
@@ -20,7 +20,9 @@ from .test_lesson import answer, create_pod, goal, heading
 
 pytestmark = pytest.mark.browser
 
-AWAY = r"Failed to load resource|Response Status Error Code 404|WebSocket connection to|\[object Event\]"
+AWAY = (
+    r"Failed to load resource|Response Status Error Code (404|503)|WebSocket connection to|\[object Event\]"
+)
 """What the browser says when a sandbox was deleted, or the server was stopped."""
 
 NewPage = Callable[..., Page]
@@ -154,15 +156,21 @@ def test_what_the_teacher_types_and_focuses_stays_when_the_room_changes(visit: N
 class OwnStack:
     """A server and a worker of the test's own, on a Redis of its own: they can be killed."""
 
-    def __init__(self, redis: EmbeddedRedis, folder: Path) -> None:
-        self._environment = {"REDIS_URL": redis.url}
+    def __init__(self, folder: Path, held: int) -> None:
+        self._held = held
         self._folder = folder
-        self.store = Store(redis.url)
+        self._port = free_port()
+        self.start_redis()
+        self._environment = {"REDIS_URL": self.redis.url}
+        self.store = Store(self.redis.url)
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.server = Process(["-m", *SERVER, f"--port={port}"], folder / "server.log", self._environment)
         self.worker = self.start_worker()
         eventually(lambda: self.server.alive() and answers(f"{self.url}/healthz"), "the server answers")
+
+    def start_redis(self) -> None:
+        self.redis = EmbeddedRedis.start(self._folder, self._held, self._port, "secret")
 
     def start_worker(self) -> Process:
         self.worker = Process([*CELERY, *WORKER_ARGUMENTS], self._folder / "worker.log", self._environment)
@@ -173,13 +181,15 @@ class OwnStack:
         self.worker.stop()
         self.server.stop()
         self.store.close()
+        self.redis.stop()
 
 
 @pytest.fixture
-def own_stack(own_redis: EmbeddedRedis, tmp_path: Path) -> Iterator[OwnStack]:
-    stack = OwnStack(own_redis, tmp_path)
-    yield stack
-    stack.stop()
+def own_stack(tmp_path: Path) -> Iterator[OwnStack]:
+    with lock(tmp_path) as held:
+        stack = OwnStack(tmp_path, held)
+        yield stack
+        stack.stop()
 
 
 def test_a_room_goes_through_a_lesson_though_its_worker_is_killed(
@@ -229,3 +239,45 @@ def test_a_room_goes_through_a_lesson_though_its_worker_is_killed(
     expect(teacher.locator("#state")).to_contain_text("The room has ended.")
     for page in learners:
         expect(page.locator("#gone")).to_be_visible()
+
+
+def test_a_room_survives_a_restart_of_redis(visit: NewPage, own_stack: OwnStack) -> None:
+    teacher, ada, bo = (visit(url=own_stack.url) for _ in range(3))
+    code = open_room(teacher, "lesson:walk")
+    for page, name in ((ada, "Ada"), (bo, "Bo")):
+        join(page, code, name)
+    teacher.locator("#place").select_option("walk/1")
+    teacher.locator("#set-step").click()
+    for page, pick in ((ada, "pending"), (bo, "fits")):
+        expect(heading(page)).to_have_text("A pod of 5 CPU")
+        answer(page, pick)
+    expect(teacher.locator("#question .answered")).to_contain_text("2 of 2 answered")
+
+    own_stack.redis.stop()
+    expect(ada.locator("#trouble[data-away=redis]")).to_be_visible()
+    own_stack.start_redis()
+
+    # Nobody loads a page, and all go on.
+    for page in (ada, bo):
+        expect(page.locator("#trouble")).to_be_empty()
+    teacher.locator("#hint-text").fill("Redis is back.")
+    teacher.locator("#send-hint").click()
+    for page in (ada, bo):
+        expect(page.locator("#room .hinted")).to_contain_text("Redis is back.")
+    expect(teacher.locator("#m-1 .guess b")).to_contain_text("right")
+    expect(teacher.locator("#m-2 .guess b")).to_contain_text("wrong")
+    expect(teacher.locator("#question .answered")).to_contain_text("2 of 2 answered")
+
+    # All are put into the state of the last step; their pages follow.
+    teacher.locator("#place").select_option("walk/3")
+    teacher.locator("#sandboxes").select_option("prepared")
+    teacher.locator("#set-step").click()
+    expect(teacher.locator("#said")).to_contain_text("All learners are at step 4")
+    for page in (ada, bo):
+        expect(page.locator(".chip, .pod").filter(has_text="web").first).to_be_visible()
+        expect(page.locator("#connection")).to_have_class(re.compile("ok"))
+        expect(page.locator("#gone")).to_be_hidden()
+    for number in (1, 2):
+        expect(teacher.locator(f"#m-{number} .where b")).to_have_text("4/4")
+    join(visit(url=own_stack.url), code, "Cy")
+    expect(teacher.locator("#m-3")).to_contain_text("Cy")

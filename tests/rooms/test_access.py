@@ -82,8 +82,10 @@ def test_nobody_else_reads_or_changes_a_sandbox(scene: Scene, who: str) -> None:
 @pytest.mark.parametrize("who", ["teacher", "learner"])
 def test_the_learner_and_the_teacher_read_it(scene: Scene, who: str) -> None:
     for path in paths(scene.own):
-        # Only the teacher deletes it.
-        is_refused = who == "learner" and path.endswith("/delete/") and path.count("/") == 4
+        # Only the teacher deletes it and shares it.
+        is_refused = (
+            who == "learner" and re.fullmatch(r"/s/[^/]+/(delete|share|share/kubeconfig)/", path) is not None
+        )
         assert (scene.clients[who].get(path).status_code == 403) == is_refused, path
     page = scene.clients[who].get(f"/s/{scene.own}/")
     assert page.status_code == 200

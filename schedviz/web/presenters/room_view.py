@@ -1,6 +1,6 @@
 """What the pages of a room print: the lines of the table, the question, and times."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -8,7 +8,8 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.overview import Histogram, Overview, Row
-from schedviz.rooms.room import Room
+from schedviz.rooms.room import TEACHER, Room
+from schedviz.rooms.room_store import Seen
 from schedviz.rooms.work import Work
 
 from .lesson_result import ResultView, present_results
@@ -140,6 +141,14 @@ def lesson_choices(lessons: Lessons, chosen: str) -> list[Choice]:
     return [Choice(each.name, each.text(language).title, each.name == chosen) for each in ordered]
 
 
+def source_choices(seen: Seen, numbers: Sequence[int]) -> list[Choice]:
+    """The sandboxes of a room whose state the teacher may put into all."""
+    names = {each.number: each.name for each in seen.members}
+    return [
+        Choice(str(number), gettext("your own") if number == TEACHER else names[number]) for number in numbers
+    ]
+
+
 def duration(seconds: float) -> str:
     """A duration in hours and minutes, rounded up."""
     minutes = max(0, -int(-seconds // 60))
@@ -158,6 +167,7 @@ def work_text(work: Work) -> str:
         "resume": gettext("Resuming sandboxes: %(done)s of %(total)s"),
         "start": gettext("Starting sandboxes anew: %(done)s of %(total)s"),
         "step": gettext("Setting the step: %(done)s of %(total)s"),
+        "state": gettext("Putting the state into sandboxes: %(done)s of %(total)s"),
         "delete": gettext("Deleting sandboxes: %(done)s of %(total)s"),
     }
     return texts[work.kind] % {"done": work.done, "total": work.total}

@@ -156,7 +156,10 @@ def live_page(
         "parts": parts,
         "look": look,
         "filter_states": IS,
-        "socket": urlencode({"lang": get_language() or "en", "group": look.group, "q": look.query}),
+        "socket": urlencode(
+            {"lang": get_language() or "en", "group": look.group, "q": look.query}
+            | ({"embed": "1"} if embed else {})
+        ),
         "lanes": [html for name, html in parts.items() if name.startswith("lane-")],
         "detail": detail,
         "subject": subject,

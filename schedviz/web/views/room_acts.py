@@ -1,0 +1,224 @@
+"""What the buttons of the teacher's view do."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.translation import get_language, gettext
+from django.views.decorators.http import require_POST
+
+from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.offline import NotReached
+from schedviz.rooms import sandboxes
+from schedviz.rooms.bell import ring_learners, ring_teacher
+from schedviz.rooms.learners import room_lessons, set_step
+from schedviz.rooms.room import HINT_AT_MOST, NOBODY
+from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
+from schedviz.rooms.states import put_sandbox, put_step, sources_of
+from schedviz.rooms.work import Busy, begin_work
+from schedviz.store import NoSandbox
+from schedviz.store.default import default_store
+from schedviz.web.room_sandboxes import start_sandbox
+from schedviz.web.views.rooms import find_room
+from simulator.apiserver.status import StatusError
+
+EXTENSION_SECONDS: Final = 30 * 60
+
+
+@require_POST
+def act(request: HttpRequest, code: str) -> HttpResponse:
+    """Do what a button says. Field ``do``: the act, and its argument after a space."""
+    room = find_room(code)
+    name, _, argument = request.POST.get("do", "").partition(" ")
+    handler = ACTS.get(name)
+    if handler is None:
+        return HttpResponse("unknown act", "text/plain", status=HTTPStatus.BAD_REQUEST)
+    store = default_store()
+    seen = Rooms(store).read(room.code)
+    if room.is_over(seen.now) and name != "end":
+        said = gettext("The room has ended.")
+    else:
+        try:
+            said = handler(request, seen, argument)
+        except Busy:
+            said = gettext("Wait until the work on the sandboxes is finished.")
+        except (Wrong, NotReached) as wrong:
+            said = str(wrong)
+        except StatusError as refused:
+            said = refused.message
+        except NoSandbox:
+            said = gettext("This sandbox no longer exists.")
+    ring_teacher(room.code)
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponse(escape(said))
+    return redirect(f"{reverse('teach', args=[room.code])}?{urlencode({'said': said})}")
+
+
+class Wrong(Exception):
+    """A field of the form is wrong; the message is for the page."""
+
+
+def _pause(request: HttpRequest, seen: Seen, argument: str) -> str:
+    sandboxes.pause_all(default_store(), seen)
+    ring_learners(seen.room.code)
+    return gettext("All sandboxes are being paused.")
+
+
+def _resume(request: HttpRequest, seen: Seen, argument: str) -> str:
+    sandboxes.resume_all(default_store(), seen)
+    ring_learners(seen.room.code)
+    return gettext("All sandboxes are being resumed.")
+
+
+def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Start the lesson or the scenario anew for all. Field ``lesson``."""
+    store, room = default_store(), seen.room
+    lesson = request.POST.get("lesson", "") or room.lesson
+    if room.settings.what.kind != "scenario":
+        if lesson not in room_lessons():
+            raise Wrong(gettext("Choose a lesson."))
+        Rooms(store).change(room.code, lesson=lesson, step=0, question="", revealed="")
+    room = Rooms(store).find(room.code)
+
+    numbers = [each.number for each in seen.members]
+    is_shared = room.settings.mode == "shared"
+    if is_shared and room.settings.what.kind == "scenario":
+        numbers = numbers[:1]
+
+    def start(number: int) -> None:
+        # One sandbox of all is created once; then all others begin in it.
+        start_sandbox(store, room, number, lesson, anew=not is_shared or number == numbers[0])
+
+    begin_work(store, room.code, "start", numbers, start)
+    return gettext("All sandboxes are being started anew.")
+
+
+def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Fields ``place``: ``LESSON/STEP``, the step counted from 0; ``sandboxes`` = ``prepared``: all are
+    created anew, with the state of the step."""
+    store, room = default_store(), seen.room
+    name, _, place = request.POST.get("place", "").rpartition("/")
+    lesson = room_lessons().get(name)
+    if lesson is None or not place.isdecimal() or int(place[:3]) >= len(lesson.steps):
+        raise Wrong(gettext("Choose a step."))
+    step = int(place)
+    if request.POST.get("sandboxes") == "prepared":
+        put_step(store, seen, lesson, step)
+    else:
+        begin_work(
+            store,
+            room.code,
+            "step",
+            [each.number for each in seen.members],
+            lambda number: set_step(store, room, number, lesson, step),
+        )
+        Rooms(store).change(room.code, lesson=name, step=step)
+    return _step_text(lesson, step)
+
+
+def _step_text(lesson: Lesson, step: int) -> str:
+    text = lesson.text(get_language() or "en")
+    return gettext("All learners are at step %(step)s: %(title)s") % {
+        "step": step + 1,
+        "title": text.steps[lesson.steps[step].id].title,
+    }
+
+
+def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Field ``source``: the number of the sandbox whose state all get."""
+    source = request.POST.get("source", "")
+    if not source.isdecimal() or int(source[:3]) not in sources_of(default_store(), seen):
+        raise Wrong(gettext("Choose a sandbox."))
+    place = put_sandbox(default_store(), seen, int(source))
+    return _step_text(*place) if place else gettext("All learners get a copy of the sandbox.")
+
+
+def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Fields: ``to``: a learner's number, 0 = all; ``text``."""
+    text = " ".join(request.POST.get("text", "").split())
+    if not text:
+        raise Wrong(gettext("Write a hint first."))
+    if len(text) > HINT_AT_MOST:
+        raise Wrong(gettext("A hint has at most %(n)s characters.") % {"n": HINT_AT_MOST})
+    to = request.POST.get("to", "0")
+    name = next((each.name for each in seen.members if str(each.number) == to), "")
+    if to != "0" and not name:
+        raise Wrong(gettext("There is no such learner."))
+    Rooms(default_store()).send_hint(seen.room.code, int(to), text)
+    ring_learners(seen.room.code)
+    if not name:
+        return gettext("The hint was sent to all.")
+    return gettext("The hint was sent to %(name)s.") % {"name": name}
+
+
+def _reveal(request: HttpRequest, seen: Seen, argument: str) -> str:
+    Rooms(default_store()).change(seen.room.code, revealed=argument[:200])
+    return gettext("The projector shows the answer.")
+
+
+def _hide(request: HttpRequest, seen: Seen, argument: str) -> str:
+    Rooms(default_store()).change(seen.room.code, revealed="")
+    return gettext("The projector shows the question without the answer.")
+
+
+def _question(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Field ``question``: ``LESSON/STEP``; "" = the one that most learners have reached."""
+    Rooms(default_store()).change(seen.room.code, question=request.POST.get("question", "")[:200])
+    return gettext("The question was chosen.")
+
+
+def _show(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Show a sandbox on the projector; its number is the argument."""
+    if not argument.isdecimal() or int(argument[:3]) not in sandboxes.numbers_of(seen):
+        raise Wrong(gettext("There is no such learner."))
+    Rooms(default_store()).change(seen.room.code, shown=int(argument))
+    return gettext("The projector shows the sandbox.")
+
+
+def _show_no_sandbox(request: HttpRequest, seen: Seen, argument: str) -> str:
+    Rooms(default_store()).change(seen.room.code, shown=NOBODY)
+    return gettext("The projector shows no sandbox.")
+
+
+def _names(request: HttpRequest, seen: Seen, argument: str) -> str:
+    Rooms(default_store()).change(seen.room.code, named=argument == "on")
+    if argument == "on":
+        return gettext("The projector shows the names of the learners.")
+    return gettext("The projector shows no names.")
+
+
+def _extend(request: HttpRequest, seen: Seen, argument: str) -> str:
+    room = seen.room
+    Rooms(default_store()).extend(
+        room.code, min(room.ends + EXTENSION_SECONDS, room.settings.created + LONGEST_SECONDS)
+    )
+    return gettext("The room ends later.")
+
+
+def _end(request: HttpRequest, seen: Seen, argument: str) -> str:
+    sandboxes.end_room(default_store(), seen.room.code)
+    ring_learners(seen.room.code)
+    return gettext("The room has ended.")
+
+
+ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
+    "pause": _pause,
+    "resume": _resume,
+    "start": _start,
+    "step": _set_step,
+    "state": _put_state,
+    "hint": _hint,
+    "reveal": _reveal,
+    "hide": _hide,
+    "question": _question,
+    "show": _show,
+    "show-none": _show_no_sandbox,
+    "names": _names,
+    "extend": _extend,
+    "end": _end,
+}
