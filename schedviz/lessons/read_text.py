@@ -20,6 +20,8 @@ TAGS: Final = frozenset(
 )
 ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES: Final = frozenset({"http", "https"})
+CELLS_AT_MOST: Final = 10_000
+"""Lines of a text, times the columns of its widest table. Markdown fills short rows of a table with cells."""
 FRONT_MATTER: Final = ("title", "summary")
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -64,6 +66,11 @@ class _Reader:
         self.lines: dict[str, dict[str, int]] = {}
 
     def read(self, text: str) -> None:
+        lines = text.split("\n")
+        widest = max(range(len(lines)), key=lambda number: lines[number].count("|"))
+        if len(lines) * lines[widest].count("|") > CELLS_AT_MOST:
+            self._add(widest + 1, "a table is too wide for the number of lines of the text")
+            return
         front = _FRONT.match(text)
         skipped = 0
         if front is None:

@@ -13,8 +13,8 @@ from typing import Final
 from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.read_lesson import CLUSTER, FILE
 
-FILE_BYTES: Final = 32 << 10
-"""Of one file. Markdown that is made to be slow takes half a second of this size."""
+FILE_BYTES: Final = 16 << 10
+"""Of one file. Markdown of this size that is made to be slow takes half a second."""
 FILES_AT_MOST: Final = 6
 """The two YAML files, and a text in each language."""
 UPLOAD_BYTES: Final = FILES_AT_MOST * FILE_BYTES

@@ -52,6 +52,12 @@ def test_html_in_a_text_is_shown_as_text_and_unsafe_links_are_removed(tmp_path: 
     assert 'href="javascript' not in body
 
 
+def test_a_table_that_would_be_filled_with_many_cells_is_not_rendered(tmp_path: Path) -> None:
+    wide = "|a" * 200 + "|\n" + "|-" * 200 + "|\n" + "|\n" * 200
+    folder = copy_lesson(tmp_path, ("en.md", "The node `node-1` has **4 CPU**.", wide))
+    assert "en.md:8: a table is too wide for the number of lines of the text" in mistakes(folder)
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["expected"] for case in CASES])
 def test_a_mistake_is_named_with_its_line(tmp_path: Path, case: dict[str, str]) -> None:
     text = (PENDING / case["file"]).read_text()

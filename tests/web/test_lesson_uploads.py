@@ -43,7 +43,7 @@ def test_the_form_is_on_the_list_and_where_a_room_is_opened() -> None:
     assert 'href="/lesson-upload/"' in client.get("/rooms/new/").content.decode()
     page = client.get("/lesson-upload/").content.decode()
     assert "30 days after its last use" in page
-    assert "32 KiB" in page
+    assert "16 KiB" in page
 
 
 @pytest.mark.parametrize("files", [[("a.zip", zipped())], [*FILES.items()]])
@@ -111,8 +111,8 @@ def test_mistakes_are_shown_with_their_lines_and_nothing_is_stored(store: Store)
     [
         ([], "choose a zip of the lesson's folder, or its files"),
         ([("a.zip", b"PK")], "a.zip:1</b> <span lang=\"en\">not a zip that can be read"),
-        ([("a.zip", bytes(200_000))], "larger than 192 KiB"),
-        ([("a.zip", zipped({"en.md": b"a" * 5_000_000}))], "larger than 32 KiB"),
+        ([("a.zip", bytes(200_000))], "larger than 96 KiB"),
+        ([("a.zip", zipped({"en.md": b"a" * 5_000_000}))], "larger than 16 KiB"),
         ([("a.zip", zipped(folder="../x/"))], "a file of a lesson is in the lesson's folder"),
         ([("a.zip", zipped({"lesson.yaml": FILES["lesson.yaml"]}))], "cluster.yaml:1"),
         ([("lesson.yaml", b"a: !!python/object:os.system {}")], "is not allowed"),
