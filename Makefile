@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Most tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: up test test-without-browser bench fuzz load workshop smooth pictures manifests messages install install-dev lint types lock clean
+.PHONY: up test test-without-browser bench faults fuzz load workshop smooth pictures manifests messages install install-dev lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -52,6 +52,10 @@ test-without-browser: lint types
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
+
+# Kills, stops and cuts off the real processes, and prints how long it took until all was well again.
+faults: .venv/dev
+	$(BIN)/pytest -n 0 tests/faults
 
 # Sends 40,000 requests of all sorts to the real processes. REQUESTS, SEED: others.
 fuzz: .venv/dev

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
+from redis.connection import parse_url
+
 Command = list[bytes]
 Act = Literal["pass", "before", "after"]
 """What becomes of a command: Redis gets it; ``before`` Redis gets it, or ``after`` Redis has done it and
@@ -21,13 +23,12 @@ class Proxy:
     it. ``strike`` is called before a connection ends for that."""
 
     def __init__(self, redis_url: str) -> None:
-        head, _, rest = redis_url.rpartition(":")
-        port, _, database = rest.partition("/")
-        self._target = ("127.0.0.1", int(port))
+        self._redis = parse_url(redis_url)
         self.watch: Callable[[Command], Act] = lambda command: "pass"
         self.strike: Callable[[], object] = lambda: None
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"{head}:{self._listener.getsockname()[1]}/{database}"
+        password = self._redis.get("password", "")
+        self.url = f"redis://:{password}@127.0.0.1:{self._listener.getsockname()[1]}/0"
         self._watching = threading.Lock()
         self._open: set[socket.socket] = set()
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
@@ -58,12 +59,19 @@ class Proxy:
                 thread.start()
 
     def _pass_on(self, client: socket.socket) -> None:
-        with suppress(OSError), client, socket.create_connection(self._target) as redis:
+        with suppress(OSError), client, self._connect() as redis:
             self._open.add(client)
             try:
                 self._copy(client, redis)
             finally:
                 self._open.discard(client)
+
+    def _connect(self) -> socket.socket:
+        if "port" in self._redis:
+            return socket.create_connection((self._redis["host"], self._redis["port"]))
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self._redis["path"])
+        return connection
 
     def _copy(self, client: socket.socket, redis: socket.socket) -> None:
         asked = b""

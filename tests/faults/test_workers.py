@@ -3,17 +3,17 @@
 import signal
 import time
 from collections.abc import Callable
-from itertools import count
 
 import pytest
 from kombu import Connection
 
+from schedviz.api.write import create
 from schedviz.celery import app
-from schedviz.loop.due import KEY, waiting_key
+from schedviz.loop.due import KEY, WAITING_SECONDS, waiting_key
 from schedviz.loop.wakes import TASK
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
 from schedviz.store import Steps
-from simulator.trace import CycleCutOff, LeaderElected
+from simulator.trace import CycleCutOff
 from tests.faults.conftest import Ground, note
 from tests.faults.proxy import Act, Command, Proxy
 from tests.faults.truths import CHECKED, assert_all_holds, trace
@@ -21,7 +21,7 @@ from tests.loop.conftest import node, pod
 from tests.processes import Process
 from tests.waiting import eventually
 
-SLOW_SECONDS = 0.02
+pytestmark = pytest.mark.alone
 
 Doomed = tuple[Process, Proxy]
 
@@ -77,8 +77,6 @@ def test_a_worker_is_killed(ground: Ground, doomed: Doomed, stage: str) -> None:
     worker, proxy = doomed
     sandbox = ground.make(f"killed-{stage.replace(' ', '-')}", [])
     eventually(sandbox.lease)
-    ground.rest(sandbox)
-    ground.set_clock(sandbox, paused=False)
     ground.rest(sandbox)
     struck: list[float] = []
 
@@ -146,23 +144,18 @@ def test_a_worker_stops_for_longer_than_its_lease_in_the_middle_of_a_slice(
 
 
 def test_the_broker_is_emptied(ground: Ground, doomed: Doomed) -> None:
-    """A message waits for the leader, who is busy; the other worker has sent it."""
+    """The store says of each lost message that it waits for the leader, so that no other one is sent."""
     sandbox = ground.make("emptied", [node("n")])
     eventually(sandbox.lease)
     ground.rest(sandbox)
-    ground.set_clock(sandbox, paused=False)
-    leader = eventually(lambda: ground.leader(sandbox), "somebody leads")
-    queue = f"{KEY_PREFIX}{own_queue(SLICES_QUEUE, ground.name_of(leader)).name}"
-    redis = ground.store.redis
-    with leader.halted():
-        # The first one may be taken by a read that waits in Redis already.
-        for number in range(3):
-            redis.delete(waiting_key(sandbox.name))
-            ground.create(sandbox, pod(f"p{number}"))
-            eventually(lambda: redis.get(waiting_key(sandbox.name)), "a message is sent")
-        eventually(lambda: redis.llen(queue), "it waits")
-        began = time.monotonic()
-        redis.delete(*redis.keys(f"{KEY_PREFIX}*"))
+    redis, lease = ground.store.redis, sandbox.lease()
+    assert lease
+    began = time.monotonic()
+    redis.set(waiting_key(sandbox.name), lease.holder, ex=WAITING_SECONDS)
+    ground.promised[sandbox.name] += create(sandbox, [pod(f"p{number}") for number in range(3)])
+    sandbox.set_clock(sandbox.clock().rebased(sandbox.wall(), paused=False))
+    redis.zadd(KEY, {sandbox.name: 0})
+    redis.delete("none", *redis.keys(f"{KEY_PREFIX}*"))
     ground.until_bound(sandbox, *(f"p{number}" for number in range(3)))
     ground.recover("broker emptied", sandbox, began)
 
@@ -186,41 +179,3 @@ def test_messages_come_twice_late_and_to_a_worker_that_does_not_lead(ground: Gro
                     app.send_task(TASK, (sandbox.name, order), queue=queue, connection=connection)
     ground.until_bound(sandbox, *(f"p{number}" for number in range(10)))
     ground.recover("each message delivered nine times", sandbox, began)
-
-
-def test_a_slow_worker_hands_sandboxes_over_to_one_that_has_less_to_do(
-    ground: Ground, doomed: Doomed
-) -> None:
-    """Each command of the worker to Redis takes a while, so that it runs slices all the time."""
-    worker, proxy = doomed
-    sandboxes = [ground.make(f"shared-{number}", [node("n")]) for number in range(6)]
-    for sandbox in sandboxes:
-        eventually(sandbox.lease)
-        ground.give_to(sandbox, worker)
-
-    def slow(command: Command) -> Act:
-        if command[0] == b"EVALSHA":
-            time.sleep(SLOW_SECONDS)
-        return "pass"
-
-    proxy.watch = slow
-    began = time.monotonic()
-    number = count()
-
-    def shared() -> int:
-        for sandbox in sandboxes:
-            ground.create(sandbox, pod(f"p{next(number)}", cpu="1m"))
-        eventually(lambda: not ground.store.unseen(), "the leaders have seen it")
-        led = [sandbox for sandbox in sandboxes if ground.leader(sandbox) is worker]
-        return len(led) < len(sandboxes) - 1
-
-    eventually(shared, "the other one leads some")
-    seconds = time.monotonic() - began
-    proxy.watch = lambda command: "pass"
-    for sandbox in sandboxes:
-        ground.bind(sandbox, "last")
-        ground.rest(sandbox)
-        assert_all_holds(ground.store, sandbox, ground.promised[sandbox.name])
-        elections = [event.holder for event in trace(sandbox) if isinstance(event, LeaderElected)]
-        assert len(elections) == len(set(elections)) or elections[0] == elections[-1], elections
-    note("one worker far busier than the other: two are handed over", seconds, ", ".join(CHECKED))

@@ -2,7 +2,6 @@
 
 import signal
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 
@@ -22,6 +21,8 @@ BATCH = 250
 """Pods; few enough for their whole trace to be kept."""
 
 HALF = BATCH // 2
+
+TURNS = 2
 
 PACE = 20_000
 """Of each cycle, in microseconds: from the kill to the middle of the pods there are some two seconds."""
@@ -51,7 +52,7 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_t
     has stopped the time has nothing left to do, and nobody takes over from it."""
     sandbox = arena.make("killed", [node(f"n{i}") for i in range(50)], pace=PACE)
     pods = 0
-    for turn in range(3):
+    for turn in range(TURNS):
         arena.set_clock(sandbox, until=f"bound default/p-{turn}-{HALF}")
         create(sandbox, [pod(f"p-{turn}-{i}") for i in range(BATCH)])
         arena.wake(sandbox.name)
@@ -70,7 +71,7 @@ def test_a_worker_killed_in_the_middle_is_replaced_and_no_pod_is_lost_or_bound_t
     assert_each_pod_was_bound_once(sandbox, pods)
     assert_told_again(arena.store, sandbox)
     elections = [event for _, event in sandbox.trace(0, count=100_000) if isinstance(event, LeaderElected)]
-    assert len({election.holder for election in elections}) == 4
+    assert len({election.holder for election in elections}) == TURNS + 1
     assert [election.epoch for election in elections] == sorted({election.epoch for election in elections})
 
 
@@ -93,24 +94,6 @@ def test_a_write_that_nobody_woke_for_is_found(arena: Arena) -> None:
     eventually(until_bound(sandbox, 1))
     create(sandbox, [pod("second")])
     eventually(until_bound(sandbox, 2))
-
-
-def test_workers_go_on_after_a_restart_of_redis(arena: Arena) -> None:
-    def tended(look: Callable[[], bool]) -> Callable[[], bool]:
-        return lambda: arena.tend() or look()
-
-    sandbox = arena.make("restarted", [node("n", cpu="100", pods="250")])
-    for turn in range(2):
-        create(sandbox, [pod(f"before-{turn}-{i}") for i in range(50)])
-        arena.wake(sandbox.name)
-        eventually(until_bound(sandbox, 100 * turn + 10))
-        arena.redis.stop()  # in the middle of the pods
-        arena.start_redis()
-        eventually(tended(until_bound(sandbox, 100 * turn + 50)), "those of before")
-        create(sandbox, [pod(f"after-{turn}-{i}") for i in range(50)])
-        arena.wake(sandbox.name)
-        eventually(tended(until_bound(sandbox, 100 * turn + 100)), "those of after")
-    assert_each_pod_was_bound_once(sandbox, 200)
 
 
 def test_busy_sandboxes_do_not_hold_up_the_others(arena: Arena) -> None:
