@@ -4,9 +4,13 @@ languages."""
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from msgspec.structs import replace
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
+from schedviz.lessons.solutions import Solutions
 from schedviz.store import Store
+from tests.lessons.uploaded import zipped
+from tests.web.test_solutions import DONE
 
 from .test_accessibility import Complaints
 
@@ -220,7 +224,7 @@ def test_in_chinese(learner: Page) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_axe_finds_nothing(learner: Page, language: str) -> None:
+def test_axe_finds_nothing(learner: Page, store: Store, language: str) -> None:
     page = learner
     complaints = Complaints(page)
     page.goto("/lessons/")
@@ -230,6 +234,17 @@ def test_axe_finds_nothing(learner: Page, language: str) -> None:
     complaints.look("list")
     page.goto("/lessons/walk/handout/")
     complaints.look("handout")
+    Solutions(store.redis).add("accessible", replace(DONE, made=store.wall(), author="Ada"))
+    page.goto("/solutions/accessible/")
+    complaints.look("solution")
+    page.goto("/lesson-upload/")
+    complaints.look("upload")
+    upload(page, zipped())
+    expect(page.locator("#start-uploaded")).to_be_visible()
+    complaints.look("uploaded lesson")
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size({"width": 1280, "height": 720})
     page.goto("/lessons/")
     page.locator("#lesson-walk .do button").click()
     wait_for_lesson(page)
@@ -257,3 +272,10 @@ def test_a_handout_is_two_pages_at_most(learner: Page) -> None:
     learner.goto("/lessons/walk/handout/")
     printed = learner.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type /Page\b", printed)) == 2
+
+
+def upload(page: Page, data: bytes) -> None:
+    """Upload a zip of a lesson."""
+    file: FilePayload = {"name": "lesson.zip", "mimeType": "application/zip", "buffer": data}
+    page.set_input_files("#lesson-files", file)
+    page.locator("#upload button").click()
