@@ -194,6 +194,8 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
         # uvicorn's own configuration comes before this one, and this one resets the levels of its loggers.
         "uvicorn": {"handlers": [], "propagate": True, "level": LOG_LEVEL},
+        # The addresses of links contain their tokens.
+        "uvicorn.access": {"handlers": [], "propagate": False},
         "celery.worker.consumer.consumer": {"filters": ["repeated"]},
     },
 }

@@ -19,8 +19,12 @@ from kubernetes import config as kubernetes_config
 from schedviz.access.links import TooManyLinks, make_link, withdraw_link
 from schedviz.access.record import LABEL_AT_MOST, LINKS_AT_MOST, digest_of, owned_by, read_record
 from schedviz.access.visitor import SHARED_AT_MOST, SHARED_COOKIE, find_visitor, read_shared, with_shared
-from schedviz.store import Meta, Store
+from schedviz.api import write
+from schedviz.loop.clock import pause
+from schedviz.store import Commit, Meta, Store
 from schedviz.web.kubeconfig import kubeconfig
+from tests.web.samples import lane
+from tests.web.test_predict_hold import pod
 
 from .conftest import Scene, identity_cookie, new_client
 
@@ -251,3 +255,23 @@ def test_over_https_the_token_stands_with_the_user() -> None:
         "cluster": config["clusters"][0]["name"],
         "user": config["users"][0]["name"],
     }
+
+
+def test_a_viewers_guess_is_counted_and_takes_no_step(scene: Scene, store: Store) -> None:
+    sandbox, path = store.sandbox(scene.own), f"/s/{scene.own}/predict/"
+    write.create(sandbox, [pod("a"), pod("b")])
+    sandbox.commit(Commit(lanes={f"default/{name}": lane(name, "activeQ", 5) for name in "ab"}))
+    pause(sandbox)
+
+    def guess(who: str) -> None:
+        client = scene.clients[who]
+        asked = client.get(path, headers=HTMX).context["view"].question.id
+        data = {"do": "guess", "question": asked, "pick": "default/a"}
+        answer = client.post(path, data, headers=HTMX)
+        assert answer.status_code == 200
+        assert answer.context["view"].guessed or who == "editor"
+
+    guess("viewer")
+    assert not sandbox.clock().steps
+    guess("editor")
+    assert sandbox.clock().steps

@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import resolve
 from msgspec.structs import replace
 
+from schedviz.access.links import make_link
 from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
 from schedviz.jobs.find_answer import find_answer
@@ -173,12 +174,16 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
         store.delete(name)
 
 
-def open_rooms(client: Client, store: Store) -> tuple[list[str], str]:
+def open_rooms(client: Client, store: Store) -> tuple[list[str], tuple[str, str]]:
     """Pages of three rooms: of which the client is the teacher, a learner with a hint and a question, and
-    nobody; and the path of the learner's sandbox."""
+    nobody; and the paths of the learner's sandbox and of the one that the teacher shares."""
     rooms, lesson = Rooms(store), room_lessons()["preemption"]
     taught, token = rooms.create("taught", What("lesson", lesson.name), "own", 3600)
     client.cookies[teacher_cookie(taught.code)] = token
+    taught_member, _ = rooms.join(taught, "Bo")
+    start_in_room(store, taught, taught_member.number, lesson)
+    shared = sandbox_name(taught.code, taught_member.number)
+    make_link(store.sandbox(shared), "view", "Cy")
     joined, _ = rooms.create("joined", What("course"), "own", 3600)
     member, token = rooms.join(joined, "Ada")
     client.cookies[member_cookie(joined.code)] = personal_token(member, token)
@@ -192,8 +197,9 @@ def open_rooms(client: Client, store: Store) -> tuple[list[str], str]:
         f"/rooms/{joined.code}/me/",
         f"/rooms/{other.code}/",
         "/rooms/new/",
+        f"/s/{shared}/share/",
     ]
-    return [own, *paths], own
+    return [own, *paths], (own, f"/s/{shared}/share/")
 
 
 def finish_level(client: Client, store: Store) -> str:
@@ -280,7 +286,7 @@ def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, 
     forms = {
         each.kind: each
         for each in found
-        if each.action.startswith((base, broken, anew, own, level)) or each.action[:3] != "/s/"
+        if each.action.startswith((base, broken, anew, *own, level)) or each.action[:3] != "/s/"
     }
     refused = []
     # What is deleted last has been asked for everything else before.
