@@ -6,7 +6,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from schedviz import environment, redis_url
+from schedviz import environment, limit_settings, redis_url
 from schedviz.logs import is_fault, without_traceback
 from schedviz.static_version import static_directory, static_version
 
@@ -53,6 +53,11 @@ SECRET_KEY_FALLBACKS = environment.comma_separated("SECRET_KEY_FALLBACKS", "")
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
+LIMITS = limit_settings.LIMITS
+# The header to which proxies add the address of who asked them, and how many proxies of one's own there are.
+PROXY_ADDRESS_HEADER = environment.header("PROXY_ADDRESS_HEADER")
+PROXIES = environment.number("PROXIES", 1, 1, 10)
+
 # Where a proxy serves the pages by HTTPS. Without HTTPS, a browser would not send secure cookies.
 HTTPS = environment.switch("HTTPS")
 SECURE_SSL_REDIRECT = HTTPS
@@ -88,12 +93,14 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "schedviz.web.limits.Limits",
     "schedviz.web.middleware.BodyTooLarge",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "schedviz.web.middleware.RedisTrouble",
     "schedviz.web.access.Access",
+    "schedviz.web.limits.ActionLimits",
     "schedviz.web.middleware.HeldByPresenter",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",

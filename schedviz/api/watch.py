@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
+from typing import Final
 
 from django.http import StreamingHttpResponse
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -17,7 +18,9 @@ from schedviz.api.watch_lines import WatchLines, event_line
 from schedviz.api.watch_reader import Reader, Withdrawn
 from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
-from schedviz.metrics.server import WATCHES, refused
+from schedviz.limits.asking import Asking
+from schedviz.limits.open_counts import WATCHES
+from schedviz.metrics import server as metrics
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest
@@ -33,14 +36,13 @@ BOOKMARK_SECONDS = 60
 """Interval of bookmarks, if the client allows them."""
 AHEAD_SECONDS = 3
 """How long a watch waits for a version that is not reached yet: blockTimeout of upstream's watch cache."""
-MAX_WATCHES = 1_000
-"""Watches of this process. They read the sandbox's cache, and need no connections to Redis."""
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
+NOBODY: Final = Asking()
+"""Whose watches count only for all."""
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
-_open = 0
-WATCHES.set_function(lambda: _open)
+metrics.WATCHES.set_function(WATCHES.total)
 
 
 def watch(
@@ -52,19 +54,19 @@ def watch(
     selected: Predicate | None,
     form: Representation,
     standing: Standing,
+    asking: Asking = NOBODY,
 ) -> StreamingHttpResponse:
     """The streamed response. It ends when the right to view is withdrawn. Errors of a version that could be
     parsed are events of the stream, as upstream (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises
     BadRequest, TooManyRequests."""
-    if _open >= MAX_WATCHES:
-        raise _too_many()
+    WATCHES.check(asking, sandbox.name)
     wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
     current = present.version()
     scope = WatchScope(resource, target, selected)
     watch_lines = WatchLines(resource, form, present)
     seconds = max(0, options.timeout_seconds or 0) if options.timeout_seconds else TIMEOUT_SECONDS
     if wanted > current:
-        return _answer(_ahead(sandbox, wanted, seconds, standing))
+        return _answer(_ahead(sandbox, wanted, seconds, standing, asking))
     version, first = wanted or current, []
     if options.send_initial_events:
         listing = present.list(resource.id)
@@ -89,6 +91,7 @@ def watch(
             seconds=seconds,
             bookmarks=bookmarks,
             standing=standing,
+            asking=asking,
         )
     )
 
@@ -114,10 +117,10 @@ def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
 
 
 async def _ahead(
-    sandbox: Sandbox, version: int, seconds: float, standing: Standing
+    sandbox: Sandbox, version: int, seconds: float, standing: Standing, asking: Asking
 ) -> AsyncGenerator[bytes, None]:
     """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
-    with _counted():
+    with _counted(asking, sandbox.name):
         end = asyncio.get_running_loop().time() + min(seconds, AHEAD_SECONDS)
         try:
             async with Reader.of(sandbox, "", version, standing) as reader:
@@ -141,8 +144,9 @@ async def _stream(
     seconds: float,
     bookmarks: bool,
     standing: Standing,
+    asking: Asking,
 ) -> AsyncGenerator[bytes, None]:
-    with _counted():
+    with _counted(asking, sandbox.name):
         try:
             end = asyncio.get_running_loop().time() + seconds
             for line in first:
@@ -164,17 +168,14 @@ async def _stream(
 
 
 @contextmanager
-def _counted() -> Iterator[None]:
-    """Count an open watch. Raises TooManyRequests: other watches may have begun since the check of
-    :func:`watch`. Nothing is awaited between this check and the count."""
-    global _open  # noqa: PLW0603 (one count per process, which only its event loop uses)
-    if _open >= MAX_WATCHES:
-        raise _too_many()
-    _open += 1
+def _counted(asking: Asking, sandbox: str) -> Iterator[None]:
+    """Count an open watch. Raises LimitExceeded: other watches may have begun since the check of
+    :func:`watch`."""
+    leave = WATCHES.enter(asking, sandbox)
     try:
         yield
     finally:
-        _open -= 1
+        leave()
 
 
 async def _until(
@@ -197,8 +198,3 @@ async def _until(
                 yield watch_lines.bookmark(reader.version)
     if bookmarks:
         yield watch_lines.bookmark(reader.version)
-
-
-def _too_many() -> TooManyRequests:
-    refused("MAX_WATCHES")
-    return TooManyRequests(f"this server has {MAX_WATCHES} watches open already")

@@ -11,18 +11,17 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.access.standing import Standing
+from schedviz.limits.asking import asking_of_socket
+from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.open_counts import SOCKETS
 from schedviz.live.hub import GONE, TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.live.room_member import RoomMember
-from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS, refused
+from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS
 from schedviz.rooms.bell import learners_group
 from schedviz.store.default import default_store
 from schedviz.web.presenters.screen import look
 
 HUBS = Hubs()
-
-VIEWERS_AT_MOST: Final = 1000
-"""Viewers of this process. A whole page may wait in the slot of each. Further ones are closed with the code
-TRY_AGAIN_LATER."""
 
 MESSAGE_AT_MOST: Final = 4000
 """Characters of one message: the fields of the form, and the headers that htmx adds."""
@@ -61,9 +60,11 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
 
     async def connect(self) -> None:
         await self.accept()
-        # Nothing is awaited between this check and the last line, so no other connection is added meanwhile.
-        if len(CONNECTED) >= VIEWERS_AT_MOST:
-            refused("VIEWERS_AT_MOST")
+        try:
+            self.leave_count = SOCKETS.enter(
+                asking_of_socket(self.scope), self.scope["url_route"]["kwargs"]["name"]
+            )
+        except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)
             return
         parameters = parse_qs(self.scope["query_string"].decode("latin-1"))
@@ -82,6 +83,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
 
     async def disconnect(self, code: int) -> None:
         CONNECTED.discard(self)
+        if hasattr(self, "leave_count"):
+            self.leave_count()
         if hasattr(self, "sender"):
             self.sender.cancel()
             self.hub.leave(self.viewer)

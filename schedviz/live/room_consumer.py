@@ -11,7 +11,11 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.utils.translation import override
 
+from schedviz.limits.asking import asking_of_socket
+from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.open_counts import SOCKETS
 from schedviz.live.hub import AWAY, GONE, TRY_AGAIN_LATER
+from schedviz.metrics.server import refused
 from schedviz.rooms.bell import teacher_group
 from schedviz.rooms.room import read_code
 from schedviz.rooms.room_store import NoRoom
@@ -37,6 +41,12 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         self.code = read_code(self.scope["url_route"]["kwargs"]["code"])
         await self.accept()
         if len(CONNECTED) >= VIEWERS_AT_MOST:
+            refused("VIEWERS_AT_MOST")
+            await self.close(code=TRY_AGAIN_LATER)
+            return
+        try:
+            self.leave_count = SOCKETS.enter(asking_of_socket(self.scope), "")
+        except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)
             return
         CONNECTED.add(self)
@@ -53,6 +63,8 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
 
     async def disconnect(self, code: int) -> None:
         CONNECTED.discard(self)
+        if hasattr(self, "leave_count"):
+            self.leave_count()
         if hasattr(self, "sender"):
             self.sender.cancel()
             with suppress(Exception):  # Redis may be away

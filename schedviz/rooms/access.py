@@ -13,6 +13,7 @@ from schedviz.access.policy import find_asker as find_other_asker
 from schedviz.access.record import read_record
 from schedviz.access.rights import Right
 from schedviz.access.visitor import Visitor
+from schedviz.limits.asking import CONFIRMED
 from schedviz.rooms.room import SHARED, Member, Room, is_reserved, is_token, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.store import Store
@@ -44,11 +45,18 @@ def find_member(rooms: Rooms, code: str, token: str) -> Member | None:
         member = rooms.member(code, int(found[1]))
     except NoRoom:
         return None
-    return member if is_token(found[2], member.token) else None
+    if not is_token(found[2], member.token):
+        return None
+    CONFIRMED.add(token)
+    return member
 
 
 def is_teacher(room: Room, cookies: Mapping[str, str]) -> bool:
-    return is_token(cookies.get(teacher_cookie(room.code), ""), room.settings.teacher)
+    token = cookies.get(teacher_cookie(room.code), "")
+    if not is_token(token, room.settings.teacher):
+        return False
+    CONFIRMED.add(token)
+    return True
 
 
 def find_visitor(rooms: Rooms, sandbox: str, cookies: Mapping[str, str]) -> RoomVisitor:

@@ -1,7 +1,9 @@
 """The bounds of everything that is stored in Redis, each with its reason."""
 
-MAX_SANDBOXES = 500
-"""A workshop needs about 200; with more than 500 a small machine is out of memory."""
+from schedviz.limit_settings import LIMITS
+
+MAX_SANDBOXES = LIMITS["MAX_SANDBOXES"] or 100_000
+"""A setting, as memory is."""
 
 MAX_OBJECTS = 60_000
 """Objects of a sandbox: more than the largest cluster of upstream's scheduler_perf has (5,000 nodes, 50,000

@@ -13,7 +13,7 @@
 --         under_way   JSON of the cycle that stands between two points, "" = no cycle does any more
 --         journal     JSON of the entry for this commit
 --         pipeline    JSON of the state of the leader's informer
---         now, seen   how far the loop has come (seen: see below)  limits     {objects, resources, log, trace, decisions, journal, moves}
+--         now, seen   how far the loop has come (seen: see below)  limits     {objects, nodes, pods, bytes, resources, log, trace, decisions, journal, moves}
 -- Reply {"OK", version, seq}, or the name of the precondition that failed and the number of the entry (the first is 1).
 --
 -- Objects are opaque here: cjson would turn empty lists into maps.
@@ -44,6 +44,8 @@ end
 local old = {}
 local deleted = {}
 local grown = 0
+local grown_of = {} -- resource -> {number of its hash in KEYS, growth}
+local grown_bytes = 0
 for i, change in ipairs(request.changes) do
   local place = change.objects .. ' ' .. change.key
   local stored = not deleted[place] and redis.call('HGET', KEYS[change.objects], change.key)
@@ -54,17 +56,30 @@ for i, change in ipairs(request.changes) do
       return {'Conflict', i}
     end
     old[i] = string.sub(stored, space + 1)
-    if not change.json then
-      grown = grown - 1
-      deleted[place] = true
-    end
-  else
-    if change.expected ~= 0 or not change.json then return {'NotFound', i} end
-    grown = grown + 1
+    grown_bytes = grown_bytes - #old[i]
+  elseif change.expected ~= 0 or not change.json then
+    return {'NotFound', i}
   end
+  deleted[place] = stored and not change.json
+  local more = (change.json and 1 or 0) - (stored and 1 or 0)
+  local of = grown_of[change.resource] or {change.objects, 0}
+  grown_of[change.resource] = {of[1], of[2] + more}
+  grown = grown + more
+  grown_bytes = grown_bytes + #(change.json or '')
 end
 local objects = get('objects') + grown
 if grown > 0 and objects > limits.objects then return {'TooManyObjects'} end
+for resource, refusal in pairs({nodes = 'TooManyNodes', pods = 'TooManyPods'}) do
+  local of = grown_of[resource]
+  if of and of[2] > 0 and limits[resource] > 0 and redis.call('HLEN', KEYS[of[1]]) + of[2] > limits[resource] then
+    return {refusal}
+  end
+end
+-- The leader may always change what is there: its controllers would stop otherwise.
+local bytes = math.max(0, get('bytes') + grown_bytes)
+if grown_bytes > 0 and limits.bytes > 0 and bytes > limits.bytes and (grown > 0 or not request.token) then
+  return {'TooManyBytes'}
+end
 
 local fresh = {}
 local resources = redis.call('HLEN', versions)
@@ -166,7 +181,7 @@ for _, lane in ipairs(request.lanes) do
   end
 end
 
-redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'move', move,
+redis.call('HSET', state, 'version', version, 'seq', seq, 'cycle', cycle, 'objects', objects, 'bytes', bytes, 'move', move,
   'revision', revision)
 if request.under_way == '' then
   redis.call('HDEL', state, 'under_way')

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 from redis import Redis
 
+from schedviz.limit_settings import LIMITS as SETTINGS
 from schedviz.metrics.server import COMMIT_SECONDS, COMMITS_REFUSED
 from schedviz.store import codec
 from schedviz.store.bounds import (
@@ -28,6 +29,9 @@ from simulator.api import ApiError, Change, Reason
 
 LIMITS = {
     "objects": MAX_OBJECTS,
+    "nodes": SETTINGS["MAX_NODES_PER_SANDBOX"],
+    "pods": SETTINGS["MAX_PODS_PER_SANDBOX"],
+    "bytes": SETTINGS["MAX_MEGABYTES_PER_SANDBOX"] * 1_000_000,
     "resources": MAX_RESOURCES,
     "log": LOG_LENGTH,
     "trace": TRACE_LENGTH,
@@ -136,6 +140,15 @@ def _refusal(name: str, commit: Commit, outcome: bytes, details: Sequence[int]) 
             return SandboxExists(name)
         case b"TooManyObjects":
             return LimitReached("MAX_OBJECTS", f"a sandbox may hold {LIMITS['objects']:,} objects")
+        case b"TooManyNodes":
+            return LimitReached("MAX_NODES_PER_SANDBOX", f"a sandbox may hold {LIMITS['nodes']:,} nodes")
+        case b"TooManyPods":
+            return LimitReached("MAX_PODS_PER_SANDBOX", f"a sandbox may hold {LIMITS['pods']:,} pods")
+        case b"TooManyBytes":
+            most = LIMITS["bytes"] // 1_000_000
+            return LimitReached(
+                "MAX_MEGABYTES_PER_SANDBOX", f"the objects of a sandbox may have {most:,} MB as JSON"
+            )
         case b"TooManyResources":
             return LimitReached(
                 "MAX_RESOURCES", f"a sandbox may hold {LIMITS['resources']:,} kinds of objects"

@@ -85,6 +85,13 @@ class Store:
         """The names of all sandboxes, including those that are being created or deleted."""
         return {name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY))}
 
+    def access_records(self) -> list[str]:
+        """The access records of all sandboxes."""
+        with self.redis.pipeline(transaction=False) as pipe:
+            for name in self.names():
+                pipe.hget(Keys.of(name).state, "access")
+            return [(access or b"").decode() for access in pipe.execute()]
+
     def sandboxes(self) -> list[Meta]:
         """The descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
         names = sorted(self.names())

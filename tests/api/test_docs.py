@@ -3,7 +3,8 @@
 import inspect
 from pathlib import Path
 
-from schedviz.api import urls, watch
+from schedviz.api import urls
+from schedviz.limit_settings import DEFAULTS
 from simulator.apiserver import admission, annotation_validation, bounds, status
 
 TEXT = (Path(__file__).parents[2] / "docs" / "API.md").read_text()
@@ -22,7 +23,7 @@ def test_each_limit_is_documented() -> None:
         f"{admission.MAX_COPIES:,}",
         f"{bounds.MAX_DEPTH}",
         f"{bounds.MAX_NODES:,}",
-        f"{watch.MAX_WATCHES:,}",
+        f"{DEFAULTS['MAX_WATCHES']:,}",
         f"{annotation_validation.MAX_ANNOTATIONS_BYTES // 1024} KiB",
     ):
         assert f"| {limit} |" in TEXT

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
+from django.conf import settings
 from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 
@@ -26,7 +27,7 @@ from tests.web.samples import node
 async def test_of_many_that_begin_at_the_same_time_no_more_than_the_bound_are_served(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_WATCHES", 3)
+    monkeypatch.setitem(settings.LIMITS, "MAX_WATCHES", 3)
     initial = {"sendInitialEvents": "1", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "1"}
     request = RequestFactory().get("/", {"watch": "1", "timeoutSeconds": "30", **initial})
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
+from django.conf import settings
 
 from schedviz.live import consumers
 from schedviz.live.hub import TRY_AGAIN_LATER, Hubs
@@ -26,7 +27,7 @@ NEWCOMERS = 8
 async def hubs(monkeypatch: pytest.MonkeyPatch, store: Store, sandbox: Sandbox) -> AsyncIterator[Hubs]:
     hubs = Hubs()
     monkeypatch.setattr(consumers, "HUBS", hubs)
-    monkeypatch.setattr(consumers, "VIEWERS_AT_MOST", AT_MOST)
+    monkeypatch.setitem(settings.LIMITS, "MAX_SOCKETS", AT_MOST)
     yield hubs
     await hubs._hubs[sandbox.name].stop()
 

@@ -42,7 +42,11 @@ def read_by_processes() -> set[str]:
     named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
     # Other settings are made of them.
     parts = {"REDIS_PASSWORD", "HSTS_SECONDS", "PROXY_SSL_HEADER", "LOG_FORMAT", "LOG_LEVEL"}
-    return parts | {name for name in known if name in named or hasattr(global_settings, name)}
+    return (
+        parts
+        | settings.LIMITS.keys()
+        | {name for name in known if name in named or hasattr(global_settings, name)}
+    )
 
 
 def interpolated(value: str, variables: dict[str, str]) -> str:

@@ -1,0 +1,110 @@
+"""Who asks, as limits count: an owner, a program with a token, a member or teacher of a room, or else only an
+address."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address, ip_network
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from schedviz.access.visitor import find_visitor
+
+IN_ROOM: Final = ("room-", "teach-")
+"""The first letters of the cookies of a room's members and teachers."""
+CONFIRMED_AT_MOST: Final = 20_000
+"""Cookies of rooms that a process remembers: of some 200 rooms."""
+CONFIRMED_SECONDS: Final = 900.0
+
+
+class Asking(NamedTuple):
+    owner: str = ""
+    """"" = nobody who is known."""
+    address: str = ""
+    """"" = it does not count: that of this machine, or of somebody in a room."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether this counts for what it asks for. What this machine itself asks for has no limits but those
+        of watches and websockets in all."""
+        return bool(self.owner or self.address)
+
+
+class Confirmed:
+    """The cookies of rooms that were right a short time ago, as digests. Whoever is in a room counts for
+    themselves, so that a class behind one address is not locked out."""
+
+    def __init__(self) -> None:
+        self._until: OrderedDict[bytes, float] = OrderedDict()
+        self._lock = Lock()
+
+    def add(self, token: str) -> None:
+        with self._lock:
+            digest = _digest(token)
+            self._until[digest] = time.monotonic() + CONFIRMED_SECONDS
+            self._until.move_to_end(digest)
+            if len(self._until) > CONFIRMED_AT_MOST:
+                self._until.popitem(last=False)
+
+    def has(self, token: str) -> bool:
+        return self._until.get(_digest(token), 0.0) > time.monotonic()
+
+
+CONFIRMED: Final = Confirmed()
+
+
+def asking_of(request: HttpRequest) -> Asking:
+    return find_asking(
+        request.COOKIES,
+        request.headers.get("Authorization", ""),
+        str(request.META.get("REMOTE_ADDR", "")),
+        str(request.META.get(settings.PROXY_ADDRESS_HEADER, "")),
+    )
+
+
+def asking_of_socket(scope: Mapping[str, Any]) -> Asking:
+    """Of a websocket, whose cookies are in the scope (:mod:`schedviz.live.access`)."""
+    header = settings.PROXY_ADDRESS_HEADER.removeprefix("HTTP_").replace("_", "-").lower().encode()
+    headers = dict(scope["headers"])
+    peer = (scope.get("client") or ("",))[0]
+    return find_asking(scope.get("cookies", {}), "", peer, headers.get(header, b"").decode("latin-1"))
+
+
+def find_asking(cookies: Mapping[str, str], authorization: str, peer: str, forwarded: str) -> Asking:
+    """peer: the address of the connection. forwarded: what the header of the proxies says."""
+    for name, token in cookies.items():
+        if name.startswith(IN_ROOM) and CONFIRMED.has(token):
+            return Asking(f"room {_digest(token).hex()}")
+    address = _counted(_address(peer, forwarded))
+    visitor = find_visitor(cookies, authorization)
+    if visitor.bearer:
+        return Asking(f"token {_digest(visitor.bearer).hex()}", address)
+    return Asking(visitor.owner, address)
+
+
+def _address(peer: str, forwarded: str) -> str:
+    """Each proxy adds the address that it sees at the end of the header; what is before those of our own
+    proxies was written by the client."""
+    given = [each.strip() for each in forwarded.split(",")] if forwarded else []
+    return given[-settings.PROXIES] if len(given) >= settings.PROXIES else peer
+
+
+def _counted(address: str) -> str:
+    """An IPv6 address counts as its network: everybody there has as many addresses as wanted."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return ""
+    if isinstance(found, IPv6Address):
+        if found.ipv4_mapped is None:
+            return "" if found.is_loopback else str(ip_network((found, 64), strict=False))
+        found = found.ipv4_mapped
+    return "" if found.is_loopback else str(found)
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode()).digest()[:12]

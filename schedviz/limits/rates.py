@@ -1,0 +1,69 @@
+"""The limits of how often something is asked for. Each raises LimitExceeded."""
+
+from typing import Final
+
+from django.conf import settings
+
+from schedviz.access.record import read_record
+from schedviz.limit_settings import LimitName
+from schedviz.limits.asking import Asking
+from schedviz.limits.buckets import BURST_SECONDS, Buckets
+from schedviz.limits.exceeded import LimitExceeded
+from schedviz.store import Store
+
+BUCKETS: Final[dict[LimitName, Buckets]] = {
+    name: Buckets()
+    for name in (
+        "MAX_REQUESTS_PER_SECOND",
+        "MAX_REQUESTS_PER_SECOND_PER_SANDBOX",
+        "MAX_REQUESTS_PER_SECOND_PER_OWNER",
+        "MAX_REQUESTS_PER_SECOND_PER_ADDRESS",
+        "MAX_QUESTIONS_PER_MINUTE",
+        "MAX_QUESTIONS_PER_MINUTE_PER_SANDBOX",
+        "MAX_QUESTIONS_PER_MINUTE_PER_OWNER",
+        "MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS",
+        "MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS",
+    )
+}
+
+MINUTE: Final = 60.0
+ALL: Final = "all"
+
+
+def count_request(asking: Asking, sandbox: str) -> None:
+    """sandbox: the one that the request is for, "" = none."""
+    _take("MAX_REQUESTS_PER_SECOND_PER_OWNER", asking.owner)
+    _take("MAX_REQUESTS_PER_SECOND_PER_ADDRESS", asking.address)
+    if asking.counts:
+        _take("MAX_REQUESTS_PER_SECOND_PER_SANDBOX", sandbox)
+        _take("MAX_REQUESTS_PER_SECOND", ALL)
+
+
+def count_question(asking: Asking, sandbox: str) -> None:
+    """sandbox: the one that the question is about, "" = none."""
+    _take("MAX_QUESTIONS_PER_MINUTE_PER_OWNER", asking.owner, MINUTE)
+    _take("MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS", asking.address, MINUTE)
+    if asking.counts:
+        _take("MAX_QUESTIONS_PER_MINUTE_PER_SANDBOX", sandbox, MINUTE)
+        _take("MAX_QUESTIONS_PER_MINUTE", ALL, MINUTE)
+
+
+def count_creation(asking: Asking, store: Store) -> None:
+    """A sandbox is about to be created. One round trip for those who may own sandboxes."""
+    _take("MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS", asking.address, MINUTE)
+    at_most = settings.LIMITS["MAX_SANDBOXES_PER_OWNER"]
+    if not at_most or not asking.owner:
+        return
+    owned = sum(read_record(access).owner == asking.owner for access in store.access_records())
+    if owned >= at_most:
+        raise LimitExceeded("MAX_SANDBOXES_PER_OWNER", at_most)
+
+
+def _take(limit: LimitName, key: str, seconds: float = 1.0) -> None:
+    """seconds: the time for which the limit is stated. Nothing counts for an empty key."""
+    at_most = settings.LIMITS[limit]
+    if not key or not at_most:
+        return
+    burst = max(1.0, at_most * max(1.0, BURST_SECONDS / seconds))
+    if wait := BUCKETS[limit].take(key, at_most / seconds, burst):
+        raise LimitExceeded(limit, at_most, wait)

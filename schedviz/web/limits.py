@@ -1,0 +1,97 @@
+"""Middleware: refuses requests beyond the limits (:mod:`schedviz.limits`) with a page, a message for htmx, or
+a Status of the API."""
+
+import re
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import quote
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
+
+from schedviz.api.body import refusal
+from schedviz.body_limit import API
+from schedviz.limit_settings import LimitName
+from schedviz.limits.asking import asking_of
+from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.rates import count_creation, count_question, count_request
+from schedviz.store import trouble_of
+from schedviz.store.default import default_store
+from schedviz.web.trouble import trouble_response
+
+FREE: Final = ("/healthz", "/readyz", "/metrics")
+"""Those who watch over the server are never refused."""
+SANDBOX: Final = re.compile(r"/s/([^/]+)/.*", re.DOTALL)
+
+CREATES: Final = {
+    "create-sandbox", "bring", "branch", "start-idea", "start-guide", "start-lesson", "new-room",
+}  # fmt: skip
+"""The names of the URLs whose POST requests create sandboxes."""
+ASKS: Final = {"what-if", "evicted"}
+"""The names of the URLs whose POST requests with ``do`` = ask ask a question."""
+
+
+class Limits(MiddlewareMixin):
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if request.path_info in FREE:
+            return None
+        found = SANDBOX.fullmatch(request.path_info)
+        try:
+            count_request(asking_of(request), found[1] if found else "")
+        except LimitExceeded as exceeded:
+            return refuse(request, exceeded)
+        return None
+
+
+class ActionLimits(MiddlewareMixin):
+    """Comes after the middleware that refuses what is not allowed."""
+
+    def process_view(
+        self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
+    ) -> HttpResponse | None:
+        name = request.resolver_match.url_name if request.resolver_match else None
+        if request.method != "POST" or name is None:
+            return None
+        do = request.POST.get("do", "") if name in ASKS else ""
+        try:
+            if name in CREATES or do == "branch":
+                count_creation(asking_of(request), default_store())
+            elif name == "compare" or do == "ask":
+                count_question(asking_of(request), named.get("name", ""))
+        except LimitExceeded as exceeded:
+            return refuse(request, exceeded)
+        except Exception as error:
+            trouble = trouble_of(error)
+            if trouble is None:
+                raise
+            return trouble_response(request, trouble)
+        return None
+
+
+def refuse(request: HttpRequest, exceeded: LimitExceeded) -> HttpResponse:
+    """429 with Retry-After."""
+    if API.fullmatch(request.path_info):
+        return refusal(exceeded)
+    text = text_of(exceeded.limit, exceeded.retry_after_seconds)
+    if request.headers.get("HX-Request") == "true":
+        response = HttpResponse(text, "text/plain", status=HTTPStatus.TOO_MANY_REQUESTS)
+    else:
+        response = render(request, "429.html", {"text": text}, status=HTTPStatus.TOO_MANY_REQUESTS)
+    # The live page shows it.
+    response.headers["X-Trouble"] = quote(text)
+    response.headers["Retry-After"] = str(exceeded.retry_after_seconds)
+    return response
+
+
+def text_of(limit: LimitName, seconds: int) -> str:
+    if limit == "MAX_SANDBOXES_PER_OWNER":
+        return gettext("You have as many sandboxes as one person may have. Delete one first.")
+    if limit.startswith("MAX_QUESTIONS"):
+        text = gettext("Too many questions were asked within a minute. Try again in %(seconds)s s.")
+    elif limit.startswith("MAX_SANDBOXES"):
+        text = gettext("Too many sandboxes were created within a minute. Try again in %(seconds)s s.")
+    else:
+        text = gettext("There are too many requests. Try again in %(seconds)s s.")
+    return text % {"seconds": seconds}
