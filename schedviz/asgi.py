@@ -21,6 +21,7 @@ from schedviz.operate.web_metrics import write_regularly  # noqa: E402 (as above
 from schedviz.processes.schema_check import start_schema_check  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
 from schedviz.store.default import prepare_default_store  # noqa: E402 (as above)
+from schedviz.tracing import start_tracing  # noqa: E402 (as above)
 
 if settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY:
     raise SystemExit("schedviz: SECRET_KEY must be set where ACCESS is owners: it signs their cookies")
@@ -28,6 +29,7 @@ start_schema_check(prepare_default_store().redis)
 if mistake := check_lessons():
     raise SystemExit(f"schedviz: {mistake}")
 write_regularly()
+start_tracing("web", settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
 application = ProtocolTypeRouter(
     {

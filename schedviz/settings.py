@@ -165,6 +165,7 @@ WHITENOISE_AUTOREFRESH = False
 # Their URLs contain their version.
 WHITENOISE_IMMUTABLE_FILE_TEST = ".*"
 
+OTEL_EXPORTER_OTLP_ENDPOINT = environment.text("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 LOG_FORMAT = environment.choice("LOG_FORMAT", "text", ("text", "json"), "text")
 LOG_LEVEL = environment.choice(
     "LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), "WARNING"

@@ -82,6 +82,8 @@ class Run:
         self._wanted = asyncio.Event()
         self._written: set[str] = set()
         """Sandboxes whose messages arrived since the last read."""
+        self._traces: dict[str, str] = {}
+        """Sandbox -> the context of the trace in its message."""
         self._channel = ""
         self._joined: set[str] = set()
         self._loading: set[SandboxCache] = set()
@@ -134,6 +136,8 @@ class Run:
 
     def _read(self, due: list[SandboxCache]) -> None:
         """Read the changes in one round trip, which blocks this thread's loop; messages wait meanwhile."""
+        for sandbox in due:
+            sandbox.trace = self._traces.pop(sandbox.name, "") or sandbox.trace
         known = [(sandbox, position) for sandbox in due if (position := sandbox.position)]
         if known:
             found = self._store.read_changes([(sandbox.name, position) for sandbox, position in known])
@@ -173,6 +177,8 @@ class Run:
                 while True:
                     message = await layer.receive(self._channel)
                     self._written.add(message["sandbox"])
+                    if message.get("trace"):
+                        self._traces.setdefault(message["sandbox"], message["trace"])
                     self._wanted.set()
             except Exception as error:
                 log.debug("the doorbell: %s", error)

@@ -58,6 +58,8 @@ class SandboxCache:
         """Whether all of it must be read anew."""
         self._generation = 0
         """How often all of it was read."""
+        self.trace = ""
+        """The context of the trace of a change that no frame shows yet."""
         self._listeners: dict[asyncio.AbstractEventLoop, Counter[asyncio.Event]] = {}
 
     # Reading the store

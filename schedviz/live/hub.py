@@ -24,6 +24,7 @@ from schedviz.log_context import note
 from schedviz.metrics.server import DRAW_SECONDS
 from schedviz.store import NoSandbox, Store, Trouble
 from schedviz.store.wall import Wall
+from schedviz.tracing import trace_part
 from schedviz.web.presenters.parts import Parts
 from schedviz.web.presenters.screen import DEFAULT, Look
 from schedviz.web.screens import Away, Drawn, SandboxScreens, away_notice, screens_of, too_many_looks
@@ -233,11 +234,13 @@ class Hub:
         for viewer, look in chosen.items():
             looks.setdefault(viewer.language, set()).add(look)
 
+        trace, self._cache.trace = self._cache.trace, ""
+
         def work() -> tuple[bool, Drawn, dict[Viewer, Parts], dict[Viewer, Parts], float]:
             began = time.thread_time()
             if newcomers:
                 self._cache.refresh()  # so that the first frame has what its user wrote in another process
-            with screens.lock:
+            with trace_part("frame", trace, sandbox=self.name), screens.lock:
                 is_new = screens.update(self._cache)
                 drawn = screens.draw(looks)
                 is_anew, self._loads = screens.loads != self._loads, screens.loads

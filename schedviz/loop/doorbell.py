@@ -10,6 +10,8 @@ from typing import Final
 
 from channels.layers import get_channel_layer
 
+from schedviz.tracing import context
+
 log = logging.getLogger(__name__)
 
 RING_SECONDS: Final = 0.05
@@ -35,15 +37,16 @@ class Doorbell:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._ringing: set[str] = set()
-        """Sandboxes whose message is yet to be sent: it is for what is written until then, too."""
+        self._ringing: dict[str, str] = {}
+        """Sandboxes whose message is yet to be sent, with the context of its trace: it is for what is written
+        until then, too."""
         self._sent: dict[str, float] = {}
         threading.Thread(target=self._loop.run_forever, name="doorbell", daemon=True).start()
 
     def ring(self, name: str) -> None:
         # A message that is not sent yet also covers this change, so at most one waits per sandbox.
         if name not in self._ringing:
-            self._ringing.add(name)
+            self._ringing[name] = context()
             asyncio.run_coroutine_threadsafe(self._send(name), self._loop)
 
     async def _send(self, name: str) -> None:
@@ -51,10 +54,12 @@ class Doorbell:
         due = self._sent.get(name, now - RING_SECONDS) + RING_SECONDS
         if due > now:
             await asyncio.sleep(due - now)
-        self._ringing.discard(name)
+        trace = self._ringing.pop(name, "")
         self._note_sent(name)
         try:
-            await get_channel_layer().group_send(group(name), {"type": "doorbell", "sandbox": name})
+            await get_channel_layer().group_send(
+                group(name), {"type": "doorbell", "sandbox": name, "trace": trace}
+            )
         except Exception as error:  # a lost message does no harm
             log.debug("doorbell of %s: %s", name, error)
 

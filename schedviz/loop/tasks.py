@@ -18,6 +18,7 @@ from schedviz.processes.process_name import make_process_name
 from schedviz.processes.role import Role
 from schedviz.processes.role_step import RoleStep
 from schedviz.store import Store
+from schedviz.tracing import trace_part
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.simulation import Simulation
 
@@ -56,6 +57,7 @@ app.steps["worker"].add(WorkerStep)
 
 
 @app.task(name=TASK)
-def run_slice(name: str, order: int | None) -> None:
+def run_slice(name: str, order: int | None, parent: str = "") -> None:
     assert _driver, "slices run in workers"
-    _driver.slice(name, order)
+    with trace_part("slice", parent, sandbox=name):
+        _driver.slice(name, order)

@@ -14,6 +14,7 @@ from schedviz.processes.heartbeats import TTL_SECONDS, heartbeats_key
 from schedviz.processes.message_queues import SLICES_QUEUE, own_queue
 from schedviz.store import Store
 from schedviz.store.default import default_store
+from schedviz.tracing import context
 
 log = logging.getLogger(__name__)
 
@@ -90,14 +91,16 @@ class Wakes:
                 self.due.forget(name)
         if not holders:
             return
+        trace = context()
+        parent = {"parent": trace} if trace else None
         for name, queue in self._queues(holders).items():
             match queue:
                 case "common":
-                    app.send_task(TASK, (name, order))
+                    app.send_task(TASK, (name, order), parent)
                 case "own":
                     # Any: the type stubs of Celery do not allow a Queue here, although send_task does.
                     own: Any = own_queue(SLICES_QUEUE, holders[name])
-                    app.send_task(TASK, (name, None), queue=own)
+                    app.send_task(TASK, (name, None), parent, queue=own)
 
     def _queues(self, holders: Mapping[str, str]) -> dict[str, "QueueChoice"]:
         """The queue for the message of each sandbox. Notes that a message waits in the leader's own queue

@@ -9,6 +9,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from schedviz.log_context import log_context
+from schedviz.operate.request_meter import view_label
+from schedviz.tracing import HEADER as TRACE
+from schedviz.tracing import describe, trace_root
 
 HEADER: Final = "X-Request-ID"
 
@@ -27,7 +30,13 @@ class RequestContext:
         given = request.headers.get(HEADER, "")
         number = given if GIVEN.fullmatch(given) else secrets.token_hex(8)
         found = SANDBOX.match(request.path)
-        with log_context(request=number, sandbox=found[1] if found else ""):
+        parent = request.headers.get(TRACE, "")
+        with (
+            log_context(request=number, sandbox=found[1] if found else ""),
+            trace_root(f"{request.method} request", parent, request=number),
+        ):
             response = self._get_response(request)
+            # Not the path, which has the tokens of links.
+            describe(view=view_label(request), status=response.status_code)
         response.headers[HEADER] = number
         return response

@@ -4,11 +4,13 @@ from typing import Any, ClassVar
 
 from celery.bootsteps import StartStopStep
 from celery.worker.state import maybe_shutdown
+from django.conf import settings
 
 from schedviz.processes.celery_process import CeleryProcess
 from schedviz.processes.role import ROLES, Role
 from schedviz.store import Store
 from schedviz.store.default import prepare_default_store
+from schedviz.tracing import start_tracing
 
 
 class RoleStep(StartStopStep):
@@ -30,6 +32,7 @@ class RoleStep(StartStopStep):
         store = prepare_default_store(before_attempt=maybe_shutdown)
         self.process = self.make_process(store)
         self.process.start(parent.app)
+        start_tracing(self.role, settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
     def stop(self, parent: Any) -> None:
         self.process.stop()

@@ -25,6 +25,7 @@ from schedviz.store.commit import Commit
 from schedviz.store.errors import CollectionChanged, LimitReached, NoSandbox, SandboxExists, StaleLease
 from schedviz.store.keys import Keys, objects_key
 from schedviz.store.scripts import Scripts
+from schedviz.tracing import trace_part
 from simulator.api import ApiError, Change, Reason
 
 LIMITS = {
@@ -56,7 +57,8 @@ def run_commit(redis: Redis, scripts: Scripts, name: str, commit: Commit) -> lis
     positions = {resource: len(Keys._fields) + number for number, resource in enumerate(resources, 1)}
     request = msgspec.msgpack.encode(_request(commit, positions))
     began = time.monotonic()
-    outcome, *details = scripts.commit(keys, [request], client=redis)
+    with trace_part("commit", sandbox=name, changes=len(commit.changes)):
+        outcome, *details = scripts.commit(keys, [request], client=redis)
     COMMIT_SECONDS.labels("leader" if commit.lease else "client").observe(time.monotonic() - began)
     if outcome != b"OK":
         COMMITS_REFUSED.labels(outcome.decode()).inc()

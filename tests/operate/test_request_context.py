@@ -105,6 +105,7 @@ def test_all_processes_log_json(own_redis: EmbeddedRedis, tmp_path: Path) -> Non
         assert re.fullmatch("[0-9a-f]{16}", refused["request"])
         assert (refused["level"], refused["logger"]) == ("WARNING", "schedviz.api.health")
         assert "uvicorn.error" in {line["logger"] for line in lines}
+        assert "uvicorn.access" not in {line["logger"] for line in lines}, "paths have the tokens of links"
         for line in worker.output.splitlines():
             assert {"time", "level", "logger", "message"} <= json.loads(line).keys()
     finally:

@@ -35,10 +35,11 @@ def services() -> dict[str, Any]:
 
 def read_by_processes() -> set[str]:
     """The settings that the web server, a worker or the job runner read: those that Django reads, and those
-    that the code names anywhere but in ``manage.py up``, which runs in no container."""
+    that the code names anywhere but in ``manage.py up``, which runs in no container, and in ``manage.py
+    doctor``, which looks at the settings of ``up``, too."""
     assert settings.REDIS_URL
     known = environment.KNOWN.keys()
-    code = [path for path in (ROOT / "schedviz").rglob("*.py") if "up" not in path.parts]
+    code = [path for path in (ROOT / "schedviz").rglob("*.py") if not {"up", "doctor"} & {*path.parts}]
     named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
     # Other settings are made of them.
     parts = {"REDIS_PASSWORD", "HSTS_SECONDS", "PROXY_SSL_HEADER", "LOG_FORMAT", "LOG_LEVEL"}
