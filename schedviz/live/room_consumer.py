@@ -28,8 +28,9 @@ log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 0.25
 """The shortest time between two frames."""
-LOOK_SECONDS: Final = 0.5
-"""The interval of reading the room: progress in lessons is written without a message."""
+LOOK_SECONDS: Final = 3.0
+"""The longest time without reading the room: a message may be lost, and who is online or stuck changes
+without one."""
 VIEWERS_AT_MOST: Final = 200
 """Pages of teachers and projectors that one process serves."""
 

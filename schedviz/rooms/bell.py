@@ -1,11 +1,11 @@
 """Tells pages that a room has changed. A message may be lost: the teacher's view also reads the room
-regularly, and a learner's page shows the room's state when it is loaded."""
+every few seconds, as a learner's page does."""
 
 from schedviz.loop.doorbell import group, ring
 
 
 def ring_teacher(code: str) -> None:
-    """The teacher's view and the projector draw what changed."""
+    """The teacher's view and the projector draw what changed: the room, or a learner's progress."""
     ring(_teacher(code))
 
 

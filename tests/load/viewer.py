@@ -15,6 +15,7 @@ from tests.load import frames
 from tests.load.frames import Place
 from tests.load.site import PATIENCE, Site
 
+NOTICE: Final = b'<section id="room"'
 FRAME_AT_MOST: Final = 2**25
 RETRY_SECONDS: Final = (0.25, 4.0)
 """The shortest and the longest wait before a lost connection is opened again, as in live.js."""
@@ -126,8 +127,9 @@ class Viewer:
             self._attempt += 1
 
     def take(self, frame: bytes) -> bool:
-        """A frame has come, or a beat. False where a frame is missing before this one."""
-        if frame == BEAT.encode():
+        """A frame has come, a beat, or the notice of a room. False where a frame is missing before this
+        one."""
+        if frame == BEAT.encode() or frame.lstrip().startswith(NOTICE):
             return True
         now = time.monotonic()
         self.frames += 1

@@ -224,3 +224,23 @@ def test_a_deleted_sandbox_is_made_again(code: str, store: Store) -> None:
     store.delete(sandbox_name(code, 1))
     assert ada.post(f"/rooms/{code}/me/").headers["Location"] == f"/s/{sandbox_name(code, 1)}/"
     assert ada.get(f"/s/{sandbox_name(code, 1)}/").status_code == 200
+
+
+def test_the_teachers_view_gets_a_message_of_a_learners_progress(
+    teacher: Client, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages: list[str] = []
+    for module in ("schedviz.web.views.lessons", "schedviz.web.lesson_visit", "schedviz.rooms.learners"):
+        monkeypatch.setattr(f"{module}.ring_teacher", messages.append)
+    fields = {"what": "lesson:preemption", "mode": "own", "title": "", "minutes": "60"}
+    code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
+    ada = join(code, "Ada")
+    assert messages == [code]
+    panel = f"/s/{sandbox_name(code, 1)}/lesson/"
+    ada.get(panel)  # the first look is noted in the progress
+    messages.clear()
+    ada.get(panel)
+    assert messages == []
+    ada.post(panel, {"do": "next", "step": "look"})
+    assert messages.count(code) >= 1
+    store.delete(sandbox_name(code, 1))
