@@ -83,7 +83,7 @@ def find_asker(store: Store, sandbox: str, visitor: Visitor, cookies: Mapping[st
         return find_other_asker(store, sandbox, visitor)
     found = "stranger" if visitor.bearer else find_visitor(Rooms(store), sandbox, cookies)
     asker = _asker_in_room(sandbox, found)
-    if asker.right == Right.OWN or not (visitor.bearer or sandbox in visitor.tokens):
+    if asker.right == Right.OWN or not visitor.has_proof(sandbox):
         return asker
     record = read_record(store.handle(sandbox).access() or "")
     right, user = visitor.right_on(sandbox, record)

@@ -11,6 +11,7 @@ from django.test import RequestFactory, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
 from schedviz.access.policy import TABLE, asker_of
+from schedviz.access.record import digest_of, owned_by
 from schedviz.access.rights import Right
 from schedviz.store import Meta, Store
 from schedviz.web.access import Access
@@ -224,6 +225,15 @@ def test_everybody_sees_what_nobody_owns(store: Store, scene: Scene, sandbox_nam
         assert not is_allowed(scene, who, "POST", f"/s/{free}/clock/")
         assert not is_allowed(scene, who, "POST", f"/s/{free}/delete/")
     store.delete(free)
+
+
+def test_who_copies_a_sandbox_of_a_room_owns_the_copy(store: Store, scene: Scene) -> None:
+    """Its name is one of the room, whose rules hold for it, too."""
+    copy = store.create(Meta(f"{scene.room}-b1"), access=owned_by(digest_of("another owner"))).name
+    for who, allowed in (("another owner", True), ("teacher", True), ("owner", False), ("stranger", False)):
+        assert is_allowed(scene, who, "POST", f"/s/{copy}/delete/") == allowed, who
+    assert is_allowed(scene, "learner", "POST", f"/s/{copy}/clock/")
+    store.delete(copy)
 
 
 @override_settings(ACCESS="open")
