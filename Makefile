@@ -1,7 +1,7 @@
 # The commands of the project; `make up` and `make test` are all that a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
-# Most tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
+# Tests are shared out by file; at most four processes, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: up test test-without-browser bench faults fuzz load workshop smooth pictures manifests messages install install-dev lint types lock clean
@@ -43,12 +43,12 @@ types: .venv/dev
 test: lint types
 	@$(BIN)/python -m tests.chromium
 	$(BIN)/pytest -m "not alone" $(PROCESSES)
-	$(BIN)/pytest -m alone
+	$(BIN)/pytest -m alone $(PROCESSES)
 
 # Where there can be no Chromium.
 test-without-browser: lint types
 	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
-	$(BIN)/pytest -m alone
+	$(BIN)/pytest -m alone $(PROCESSES)
 
 bench: .venv/runtime
 	$(BIN)/python -m simulator bench
