@@ -191,7 +191,6 @@ def note_asker(request: HttpRequest, asker: Asker) -> None:
 
 
 def asker_of(request: HttpRequest) -> Asker:
-    """Who asks for the sandbox in the path of a request. One that was created only after the policy looked
-    for it is nobody's."""
+    """Who asks for the sandbox in the path of a request."""
     found: Asker = getattr(request, ATTRIBUTE, NOBODY)
     return found

@@ -4,7 +4,8 @@ import asyncio
 import re
 from typing import Any, Final
 
-from schedviz.access.policy import LIVE
+from schedviz.access.policy import LIVE, Asker
+from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
@@ -58,7 +59,9 @@ def _may_view(scope: dict[str, Any], sandbox: str) -> bool:
     visitor = find_visitor(cookies, read_header(scope, b"authorization"))
     asker = room_access.find_asker(store, sandbox, visitor, cookies)
     if asker is None:
-        return True  # the consumer says that there is no such sandbox
+        # The consumer says that there is no such sandbox. Should there be one soon, the visitor has no right.
+        scope["asker"] = Asker(Right.NONE, "", visitor)
+        return True
     scope["asker"] = asker
     if is_reserved(sandbox):
         in_room = room_access.find_visitor(Rooms(store), sandbox, cookies)

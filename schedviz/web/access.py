@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
@@ -25,7 +25,7 @@ from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.web.trouble import trouble_response
-from simulator.apiserver.status import ServiceUnavailable
+from simulator.apiserver.status import NotFound, ServiceUnavailable
 
 
 class Access(MiddlewareMixin):
@@ -58,14 +58,15 @@ def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpRespon
     visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""))
     if needed := _needed(request, rule, named):
         asker = _find_asker(request, named["name"], visitor)
-        # There is nothing to protect: the view says that there is no such sandbox.
-        if asker and asker.right < needed:
+        if asker is None:
+            return _not_found(request, named["name"])
+        if asker.right < needed:
             return _refusal(request, named["name"], asker)
-        if asker:
-            note_asker(request, asker)
+        note_asker(request, asker)
     if request.method == "POST" and (other := _other_sandbox(request, rule)):
         name, needed = other
         asker = _find_asker(request, name, visitor)
+        # Where there is none, there is nothing to protect.
         if asker and asker.right < needed:
             return _refusal(request, name, asker)
     return None
@@ -101,6 +102,13 @@ def _is_teacher(request: HttpRequest, code: str) -> bool:
     except NoRoom:
         return True
     return room_access.is_teacher(room, request.COOKIES)
+
+
+def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
+    """404. The view does not look for the sandbox again: somebody might have created it meanwhile."""
+    if API.fullmatch(request.path_info):
+        return refusal(NotFound("sandboxes", sandbox))
+    raise Http404(gettext("There is no sandbox “%(name)s”.") % {"name": sandbox})
 
 
 def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:

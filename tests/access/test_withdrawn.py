@@ -12,8 +12,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from schedviz.access.links import make_link, withdraw_link
+from schedviz.access.policy import Asker, asker_by
 from schedviz.access.record import digest_of, owned_by, read_record
-from schedviz.access.visitor import SHARED_COOKIE, with_shared
+from schedviz.access.rights import Right
+from schedviz.access.standing import Standing
+from schedviz.access.visitor import SHARED_COOKIE, Visitor, with_shared
 from schedviz.live.hub import FORBIDDEN
 from schedviz.store import Commit, Meta, Sandbox, Store
 from simulator.api import Change
@@ -120,3 +123,18 @@ async def test_a_watch_ends_with_an_error_and_others_go_on(owners_server: str, o
             await anext(events)
         owned.commit(Commit([Change("pods", "default/web-2", pod("web-2"), 0)]))
         assert (await anext(other_events))["object"]["metadata"]["name"] == "web-2"
+
+
+def test_a_right_stands_as_long_as_the_record_gives_it(owned: Sandbox) -> None:
+    link, token = make_link(owned, "view", "")
+    before = owned.access() or ""
+    withdraw_link(owned, link.id)
+    after = owned.access() or ""
+    guest = Visitor(tokens={owned.name: token})
+    standing = Standing(owned.name, asker_by(owned.name, guest, read_record(before)))
+    assert standing.holds(before)
+    assert not standing.holds(after)
+    # Of a sandbox that was created after the websocket was let in.
+    assert not Standing(owned.name, Asker(Right.NONE, "", Visitor())).holds(before)
+    # By the rules of a room, or where everybody may do everything.
+    assert Standing(owned.name, Asker(Right.VIEW, "schedviz:learner:X-1")).holds(after)
