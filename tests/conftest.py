@@ -52,13 +52,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need no worker come before the session has one: it would act in their sandboxes too. Browser
     tests come last: Playwright's sync API keeps an event loop running in this thread.
 
-    Of several processes each takes a file at a time, in this order: no file's fixtures are made twice.
+    Of several processes each takes a file at a time, in this order: no file's fixtures are made twice. It
+    takes browser tests one by one, as they share what is started for the session: all processes end at about
+    the same time.
     """
     for item in items:
         browser = item.get_closest_marker("browser") is not None
         phase = 2 if browser else int("worker" in getattr(item, "fixturenames", ()))
         item.stash[PHASE] = phase
-        item.add_marker(pytest.mark.xdist_group(f"{phase} {item.nodeid.partition('::')[0]}"))
+        group = item.nodeid if browser else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(f"{phase} {group}"))
     items.sort(key=lambda item: item.stash[PHASE])
 
 
