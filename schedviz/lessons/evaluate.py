@@ -101,6 +101,21 @@ def go_to_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Pro
     return _finish(lesson, moved, now)
 
 
+def restart_from_step(lesson: Lesson, progress: Progress, step: int, now: float) -> Progress:
+    """The progress at a step whose state is put into a new sandbox: what was passed and guessed at this step
+    and at later ones is forgotten, because none of it was done there. The best result stays. Raises
+    ValueError if there is no such step."""
+    again = {each.id for each in lesson.steps[max(step, 0) :]}
+    before = replace(
+        progress,
+        passed=frozenset(each for each in progress.passed if each.partition("/")[0] not in again),
+        guesses={each: guess for each, guess in progress.guesses.items() if each not in again},
+        solved=progress.solved - again,
+        finished=0.0,
+    )
+    return go_to_step(lesson, before, step, now)
+
+
 def show_solution(lesson: Lesson, progress: Progress) -> Progress:
     """The progress after the solution of the present step was shown."""
     return replace(progress, solved=progress.solved | {lesson.steps[progress.step].id})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from schedviz.lessons.catalogue import lesson_in
-from schedviz.lessons.evaluate import begin, go_to_step
+from schedviz.lessons.evaluate import begin, restart_from_step
 from schedviz.lessons.learners import Learners, NoProgress
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.progress import Progress
@@ -75,16 +75,24 @@ def _put(
     begin_work(store, room.code, "state", members, put)
     if place:
         Rooms(store).change(room.code, lesson=place[0].name, step=place[1])
+        _hide_answer(store, room, *place)
+
+
+def _hide_answer(store: Store, room: Room, lesson: Lesson, step: int) -> None:
+    """The projector does not show the answer to a question that all guess at again."""
+    name, _, revealed = room.revealed.partition("/")
+    if name == lesson.name and any(each.id == revealed for each in lesson.steps[step:]):
+        Rooms(store).change(room.code, revealed="")
 
 
 def _move(store: Store, room: Room, member: int, lesson: Lesson, step: int, *, created: float) -> None:
     """Note that a learner is at a step, in a sandbox that is about to be created: a page that is loaded when
-    it exists finds the progress of it."""
+    it exists finds the progress of it. What the learner did at this step and at later ones is forgotten."""
     learner, sandbox = learner_id(room.code, member), sandbox_name(room.code, number_for(room, member))
     learners, now = Learners(store.redis), store.wall()
 
     def change(progress: Progress) -> Progress:
-        return go_to_step(lesson, replace(progress, sandbox=sandbox, created=created), step, now)
+        return restart_from_step(lesson, replace(progress, sandbox=sandbox, created=created), step, now)
 
     try:
         learners.update(learner, lesson, change)

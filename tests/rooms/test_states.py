@@ -1,13 +1,17 @@
 """States that a teacher puts into the learners' sandboxes: that of a step, and that of one sandbox."""
 
+import csv
+import io
 from collections.abc import Iterator
 
 import pytest
 from django.test import Client
+from msgspec.structs import replace
 
 from schedviz.lessons.learners import Learners
-from schedviz.lessons.lesson import Lesson
+from schedviz.lessons.lesson import Lesson, Par
 from schedviz.lessons.play import play_actions
+from schedviz.lessons.progress import Guess, Progress
 from schedviz.lessons.situation import Situation
 from schedviz.rooms.learners import room_lessons, start_in_room
 from schedviz.rooms.notice import room_notice
@@ -99,6 +103,57 @@ def test_a_step_alone_leaves_the_sandboxes(code: str, teacher: Client, store: St
     put(teacher, store, code, "step", place=f"preemption/{STEP}", sandboxes="")
     assert store.sandbox(sandbox_name(code, 1)).meta() == before
     assert progress(store, code, 1) == STEP
+
+
+@pytest.mark.parametrize("act", ["step", "state", "stay"])
+def test_what_was_passed_and_guessed_stays_only_with_the_sandbox_or_of_the_steps_before(
+    code: str, teacher: Client, store: Store, lesson: Lesson, act: str
+) -> None:
+    join(code, "Ada")
+    opened = teacher.post(f"/rooms/{code}/teach/own/").headers["Location"]
+    first = lesson.steps[0]
+    teacher.post(f"{opened}lesson/", {"do": "next", "step": first.id})
+    learners, learner = Learners(store.redis), learner_id(code, 1)
+    names = {step.id: {f"{step.id}/{check.id}" for check in step.checks} for step in lesson.steps}
+    best = Par(victims=1, nodes=2, edits=3)
+
+    def finish(progress: Progress) -> Progress:
+        return replace(
+            progress,
+            step=len(lesson.steps) - 1,
+            passed=frozenset().union(*names.values()),
+            guesses={step.id: Guess([], right=False) for step in lesson.steps if step.question},
+            solved=frozenset(names),
+            finished=1.0,
+            best=best,
+        )
+
+    whole = learners.update(learner, lesson, finish)
+    asked = f"{lesson.name}/{[step.id for step in lesson.steps if step.question][-1]}"
+    do(teacher, code, f"reveal {asked}")
+    assert Rooms(store).find(code).revealed == asked
+    if act == "state":
+        step = 1
+        put(teacher, store, code, "state", source=str(TEACHER))
+    else:
+        step = STEP
+        prepared = "prepared" if act == "step" else ""
+        put(teacher, store, code, "step", place=f"{lesson.name}/{step}", sandboxes=prepared)
+    after = learners.progress(learner, lesson.name)
+    assert after
+    assert after.best == best
+    if act == "stay":
+        assert (after.passed, after.guesses, after.solved) == (whole.passed, whole.guesses, whole.solved)
+        assert Rooms(store).find(code).revealed == asked
+        return
+    before = {each.id for each in lesson.steps[:step]}
+    assert after.passed == {check for each in before for check in names[each]}
+    assert {*after.guesses} == before & {*whole.guesses}
+    assert after.solved == before
+    assert not after.finished
+    assert Rooms(store).find(code).revealed == ""
+    line = next(csv.DictReader(io.StringIO(text(teacher.get(f"/rooms/{code}/teach/results.csv")))))
+    assert (line["finished"], line["best_victims"]) == ("no", "1")
 
 
 @pytest.mark.parametrize("code", ["shared"], indirect=True)
