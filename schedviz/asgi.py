@@ -17,6 +17,7 @@ from schedviz.body_limit import BodyLimit  # noqa: E402 (Django's apps must be s
 from schedviz.lessons.catalogue import check_lessons  # noqa: E402 (as above)
 from schedviz.live.access import SocketAccess  # noqa: E402 (as above)
 from schedviz.live.routing import websocket_urlpatterns  # noqa: E402 (as above)
+from schedviz.operate.expiry import delete_ended_regularly  # noqa: E402 (as above)
 from schedviz.operate.web_metrics import write_regularly  # noqa: E402 (as above)
 from schedviz.processes.schema_check import start_schema_check  # noqa: E402 (as above)
 from schedviz.request_handler import RequestHandler  # noqa: E402 (as above)
@@ -29,6 +30,7 @@ start_schema_check(prepare_default_store().redis)
 if mistake := check_lessons():
     raise SystemExit(f"schedviz: {mistake}")
 write_regularly()
+delete_ended_regularly()
 start_tracing("web", settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
 application = ProtocolTypeRouter(

@@ -54,6 +54,8 @@ ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhos
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
 LIMITS = limit_settings.LIMITS
+# Sandboxes that nobody has used for so long are deleted; 0 = none is.
+SANDBOX_LIFETIME_HOURS = environment.number("SANDBOX_LIFETIME_HOURS", 0, 0, 100_000)
 # The header to which proxies add the address of who asked them, and how many proxies of one's own there are.
 PROXY_ADDRESS_HEADER = environment.header("PROXY_ADDRESS_HEADER")
 PROXIES = environment.number("PROXIES", 1, 1, 10)
@@ -101,6 +103,7 @@ MIDDLEWARE = [
     "schedviz.web.middleware.RedisTrouble",
     "schedviz.web.access.Access",
     "schedviz.web.limits.ActionLimits",
+    "schedviz.web.lifetime.NoteUse",
     "schedviz.web.middleware.HeldByPresenter",
     "schedviz.web.middleware.SandboxUnreadable",
     "schedviz.web.middleware.TooOld",

@@ -144,6 +144,7 @@ TABLE: Final[Mapping[str, Rule]] = {
     "permit": EDITED,
     "change-node": EDITED,
     "start-over": EDITED,
+    "keep-sandbox": EDITED,
     "delete-sandbox": OWNED,
     "share": OWNED,
     "kubeconfig": OWNED,

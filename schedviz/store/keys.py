@@ -8,6 +8,9 @@ REGISTRY = f"{PREFIX}:sandboxes"
 FAILING = f"{PREFIX}:failing-sandboxes"
 """Set of the names of the sandboxes whose loop failed and has not run since."""
 
+USED = f"{PREFIX}:used"
+"""Sorted set: name of a sandbox -> wall seconds of its last use, where sandboxes have a lifetime."""
+
 SCHEMA = f"{PREFIX}:schema"
 """The version of the layout of everything here: see schema.py."""
 SCHEMA_TARGET = f"{PREFIX}:schema:target"

@@ -18,7 +18,7 @@ from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.changes import Changes, Position, Whole, read_changes, read_whole
 from schedviz.store.commit import Commit
 from schedviz.store.errors import LimitReached, NoSandbox, SandboxExists, Unreadable
-from schedviz.store.keys import FAILING, PROBE, REGISTRY, SCHEMA, Keys, objects_key
+from schedviz.store.keys import FAILING, PROBE, REGISTRY, SCHEMA, USED, Keys, objects_key
 from schedviz.store.model import Clock, Meta, Summary
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.schema import VERSION
@@ -230,6 +230,7 @@ class Store:
             deleted, *access = cast("tuple[int, bytes]", self._scripts.delete(keys, [TOMBSTONE_SECONDS]))
         self._unregister(name)
         self.redis.srem(FAILING, name)
+        self.redis.zrem(USED, name)
         if not deleted:
             raise NoSandbox(name)
         return access[0].decode()

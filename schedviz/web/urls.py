@@ -72,6 +72,7 @@ urlpatterns = [
     path("s/<slug:name>/at/<int:seq>/nodes/", table.nodes_table, name="moment-nodes"),
     path("s/<slug:name>/at/<int:seq>/nodes/<str:node>/", objects.node_panel, name="moment-node"),
     path("s/<slug:name>/delete/", home.remove_sandbox, name="delete-sandbox"),
+    path("s/<slug:name>/keep/", home.keep_sandbox, name="keep-sandbox"),
     path("s/<slug:name>/share/", share.share, name="share"),
     path("s/<slug:name>/share/kubeconfig/", share.download_kubeconfig, name="kubeconfig"),
     path("share/<slug:name>/<str:token>/", share.open_link, name="open-link"),

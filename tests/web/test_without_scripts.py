@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import resolve
 from msgspec.structs import replace
 
@@ -30,11 +30,12 @@ from schedviz.rooms.learners import room_lessons, set_step, start_in_room
 from schedviz.rooms.room import What, sandbox_name
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
-from schedviz.store.keys import Keys
+from schedviz.store.keys import USED, Keys
 from schedviz.web import guides, scenarios
 from schedviz.web.act import begin_act
 from schedviz.web.examples import start_example
 from schedviz.web.lesson_visit import begin_lesson
+from schedviz.web.lifetime import lifetimes
 from schedviz.web.template_loader import without_indentation
 from simulator import trace
 from simulator.scheduler.permit_annotation import ANNOTATION, APPROVE, REJECT
@@ -242,7 +243,19 @@ def in_templates() -> dict[str, re.Pattern[str]]:
     return found
 
 
-def test_every_form_can_be_posted_without_scripts(client: Client, store: Store, full: Sandbox) -> None:
+@pytest.fixture
+def ending(store: Store, full: Sandbox) -> Iterator[None]:
+    """The sandbox will be deleted within the hour."""
+    lifetimes.cache_clear()
+    with override_settings(SANDBOX_LIFETIME_HOURS=100):
+        store.redis.zadd(USED, {full.name: store.wall() - 99.5 * 3600})
+        yield
+    lifetimes.cache_clear()
+
+
+def test_every_form_can_be_posted_without_scripts(
+    client: Client, store: Store, full: Sandbox, ending: None
+) -> None:
     base, broken, anew = f"/s/{full.name}/", *(f"/s/{full.name[:50]}-{each}/" for each in ("broken", "anew"))
     questions = JobStore(store, QUESTIONS)
     asked = []

@@ -96,6 +96,13 @@ def remove_sandbox(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("home")
 
 
+@require_POST
+def keep_sandbox(request: HttpRequest, name: str) -> HttpResponse:
+    """The middleware has noted that the sandbox is used (:mod:`schedviz.web.lifetime`)."""
+    find_present(name)
+    return redirect("sandbox", name)
+
+
 def render_home(
     request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK
 ) -> HttpResponse:

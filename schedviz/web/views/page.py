@@ -25,6 +25,7 @@ from schedviz.web.endings import EndingView, can_end, present_ending
 from schedviz.web.examples import can_start_over, is_example
 from schedviz.web.ideas import chosen_parts
 from schedviz.web.lesson_visit import find_visit, look_at_lesson
+from schedviz.web.lifetime import hours_left
 from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
 from schedviz.web.presenters.guide_box import GuideBox, present_box
@@ -148,6 +149,7 @@ def live_page(
         "lesson": look_at_lesson(visit, present) if visit else None,
         "can_end": can_end(meta),
         "notice": None if embed else find_room_notice(request, source.sandbox.name if past else meta.name),
+        "hours_left": None if embed or past else hours_left(meta.name),
         "embed": embed,
         "base": address(source.sandbox),
         "here": address(source),
