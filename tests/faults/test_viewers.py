@@ -1,0 +1,278 @@
+"""Viewers of a web server that is killed, viewers that do not read, and viewers that were away for long."""
+
+import base64
+import json
+import re
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+import psutil
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from schedviz.live.consumers import BEAT
+from schedviz.store import Commit, Sandbox
+from schedviz.store.bounds import LOG_LENGTH
+from schedviz.up.embedded_redis import free_port
+from schedviz.up.programs import SERVER
+from simulator.api import Change
+from tests.faults.conftest import Ground, note
+from tests.faults.truths import CHECKED, assert_all_holds
+from tests.loop.conftest import node, pod
+from tests.processes import Process, answers
+from tests.waiting import PATIENCE, eventually
+
+NUMBERS = re.compile(r'<div id="frame"[^>]*data-after="(\d+)" data-seq="(\d+)"[^>]*></div>')
+DEAF = 60
+"""Viewers that do not read."""
+BURSTS = 40
+
+
+class Web:
+    """A web server, on the Redis of a ground with one worker."""
+
+    def __init__(self, ground: Ground, directory: Path) -> None:
+        self.ground = ground
+        self._directory = directory
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.starts = count()
+        self.start()
+
+    def start(self) -> None:
+        log = self._directory / f"web-{next(self.starts)}"
+        command = ["-m", *SERVER, f"--port={self._port}"]
+        self.process = Process(command, log, {"REDIS_URL": self.ground.redis.url})
+        eventually(lambda: self.process.alive() and answers(f"{self.url}/healthz"), "the server answers")
+
+    def create(self, sandbox: Sandbox, name: str) -> None:
+        """By the API. The client remembers what it was told to be stored."""
+        request = urllib.request.Request(
+            f"{self.url}/s/{sandbox.name}/api/v1/namespaces/default/pods",
+            data=json.dumps(pod(name, cpu="1m")).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            self.ground.promised[sandbox.name].append(json.load(response))
+
+    @contextmanager
+    def viewer(self, sandbox: Sandbox, language: str = "en") -> "Iterator[Viewer]":
+        address = f"{self.url.replace('http:', 'ws:')}/s/{sandbox.name}/live/?lang={language}"
+        with connect(address, origin=self.url, max_size=2**24, ping_interval=None) as connection:
+            yield Viewer(connection)
+
+    def whole(self, sandbox: Sandbox, language: str = "en") -> str:
+        """The page as a viewer gets it that comes now."""
+        with self.viewer(sandbox, language) as viewer:
+            return viewer.next()
+
+
+class Viewer:
+    """A page that is open. It takes frames, which follow each other without a gap."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._last = 0
+        self.bytes = 0
+
+    def next(self) -> str:
+        """The next frame, without its numbers."""
+        while (frame := str(self._connection.recv(timeout=PATIENCE))) == BEAT:
+            pass
+        self.bytes += len(frame)
+        head = NUMBERS.match(frame)
+        assert head
+        after, seq = map(int, head.groups())
+        assert after in (0, self._last), "there is no gap"
+        self._last = seq
+        return frame[head.end() :]
+
+    def until(self, text: str) -> str:
+        while text not in (frame := self.next()):
+            pass
+        return frame
+
+    def is_cut(self) -> bool:
+        with suppress(ConnectionClosed):
+            while True:
+                self._connection.recv(timeout=PATIENCE)
+        return True
+
+
+@pytest.fixture(scope="module")
+def web(ground: Ground, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    ground.start_worker()
+    web = Web(ground, tmp_path_factory.mktemp("web"))
+    yield web
+    web.process.kill()
+
+
+@pytest.fixture
+def sandbox(web: Web, sandbox_name: str) -> Sandbox:
+    sandbox = web.ground.make(sandbox_name, [node("n", cpu="64", pods="1000")])
+    eventually(sandbox.lease, "somebody leads")
+    return sandbox
+
+
+@contextmanager
+def client_at_work(web: Web, sandbox: Sandbox) -> Iterator[None]:
+    """Within, a client creates pods, also while the server is away."""
+    stop = threading.Event()
+
+    def create() -> None:
+        number = 0
+        while not stop.wait(0.05):
+            with suppress(OSError):
+                web.create(sandbox, f"p{number}")
+            number += 1
+
+    client = threading.Thread(target=create, daemon=True)
+    client.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        client.join()
+
+
+def test_the_web_server_is_killed_and_all_viewers_see_the_same_as_before(web: Web, sandbox: Sandbox) -> None:
+    ground = web.ground
+    languages = ["en", "en", "zh-hans"]
+    with ExitStack() as ends:
+        viewers = [ends.enter_context(web.viewer(sandbox, language)) for language in languages]
+        ends.enter_context(client_at_work(web, sandbox))
+        for viewer in viewers:
+            viewer.until(">p5<")
+        began = time.monotonic()
+        web.process.kill()
+        assert all(viewer.is_cut() for viewer in viewers)
+        web.start()
+        told = len(ground.promised[sandbox.name])
+        viewers = [ends.enter_context(web.viewer(sandbox, language)) for language in languages]
+        for viewer in viewers:
+            viewer.next()
+        seconds = time.monotonic() - began
+        eventually(lambda: len(ground.promised[sandbox.name]) > told + 5, "pods are created again")
+        last = ground.promised[sandbox.name][-1]["metadata"]["name"]
+        for viewer in viewers:
+            viewer.until(f">{last}<")
+    ground.bind(sandbox, "last")
+    ground.rest(sandbox)
+    pages = [web.whole(sandbox, language) for language in languages]
+    assert pages[0] == pages[1]
+    assert all(
+        f">{manifest['metadata']['name']}<" in page
+        for page in pages
+        for manifest in ground.promised[sandbox.name][1:]
+    )
+    assert_all_holds(ground.store, sandbox, ground.promised[sandbox.name])
+    note("web server killed, with three viewers", seconds, ", ".join([*CHECKED, "same page"]))
+
+
+def deaf(web: Web, sandbox: Sandbox) -> socket.socket:
+    """A viewer that connects and never reads."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    host, _, port = web.url.removeprefix("http://").partition(":")
+    connection.connect((host, int(port)))
+    key = base64.b64encode(b"0123456789abcdef").decode()
+    connection.sendall(
+        f"GET /s/{sandbox.name}/live/?lang=en HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {web.url}\r\n"
+        f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
+        "Sec-WebSocket-Version: 13\r\n\r\n".encode()
+    )
+    assert connection.recv(12) == b"HTTP/1.1 101"
+    return connection
+
+
+def test_viewers_that_never_read_take_no_memory_and_hold_up_no_other(web: Web, sandbox: Sandbox) -> None:
+    ground, server = web.ground, psutil.Process(web.process.popen.pid)
+    with ExitStack() as ends, web.viewer(sandbox) as viewer:
+        for _ in range(DEAF):
+            ends.enter_context(deaf(web, sandbox))
+        viewer.next()
+        before = server.memory_info().rss
+        began = time.monotonic()
+        for number in range(BURSTS):
+            ground.create(sandbox, *(pod(f"p{number}-{i}", cpu="1m") for i in range(10)))
+            viewer.until(f">p{number}-9<")
+        seconds = time.monotonic() - began
+        grown = server.memory_info().rss - before
+        assert grown < DEAF * viewer.bytes / 3, "one frame waits for each, not all of them"
+        note(
+            f"{DEAF} viewers never read, another one gets {BURSTS} bursts",
+            seconds,
+            f"{viewer.bytes / 1e6:.1f} MB sent to it, the server grew by {grown / 1e6:.1f} MB",
+        )
+        ground.rest(sandbox)
+        assert_all_holds(ground.store, sandbox, ground.promised[sandbox.name])
+
+
+def test_a_viewer_that_slept_while_more_happened_than_the_log_holds_gets_the_whole(
+    web: Web, sandbox: Sandbox
+) -> None:
+    ground = web.ground
+    with web.viewer(sandbox) as viewer:
+        viewer.next()
+        version = sandbox.version()
+        for start in range(0, LOG_LENGTH + 1000, 1000):
+            sandbox.commit(Commit([config_map(str(number)) for number in range(start, start + 1000)]))
+        ground.bind(sandbox, "meanwhile")
+        ground.rest(sandbox)
+    began = time.monotonic()
+    with web.viewer(sandbox) as awake:
+        page = awake.next()
+        seconds = time.monotonic() - began
+        assert ">meanwhile<" in page
+        assert page == web.whole(sandbox)
+    watch = f"{web.url}/s/{sandbox.name}/api/v1/configmaps?watch=true&resourceVersion={version}"
+    with urllib.request.urlopen(watch, timeout=PATIENCE) as response:
+        assert json.loads(response.readline())["object"]["code"] == 410
+    note("viewer slept through 5,000 writes", seconds, "it gets the whole page, a watch gets 410")
+
+
+def config_map(name: str) -> Change:
+    metadata = {"name": name, "namespace": "default"}
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    return Change("configmaps", f"default/{name}", manifest, 0)
+
+
+def test_viewers_are_shown_no_write_that_redis_lost(web: Web, sandbox: Sandbox) -> None:
+    ground = web.ground
+    file = Path(ground.store.redis.config_get("dir")["dir"]) / "appendonly.aof"
+    with web.viewer(sandbox) as viewer:
+        viewer.next()
+        ground.bind(sandbox, "kept")
+        ground.rest(sandbox)
+        size = file.stat().st_size
+        kept = [*ground.promised[sandbox.name]]
+        ground.create(sandbox, pod("lost"))
+        viewer.until(">lost<")
+        began = time.monotonic()
+        ground.redis.process.kill()
+        ground.redis.process.wait()
+        with file.open("rb+") as written:
+            written.truncate(size)
+        ground.start_redis()
+        ground.promised[sandbox.name] = kept
+        ground.set_clock(sandbox, paused=False)
+        ground.bind(sandbox, "next")
+        while ">lost<" in (page := viewer.until('id="log"')) or ">next<" not in page:
+            pass
+        seconds = time.monotonic() - began
+    ground.rest(sandbox)
+    assert ">lost<" not in web.whole(sandbox)
+    assert_all_holds(ground.store, sandbox, kept)
+    note(
+        "Redis lost its last writes, with a viewer",
+        seconds,
+        ", ".join([*CHECKED, "the lost pod is not shown"]),
+    )
