@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from typing import Any, Final
 
+from prometheus_client import Histogram
+
 from schedviz.log_context import note
 from schedviz.metrics.registry import OTHER
 from schedviz.metrics.scheduler import ATTEMPT_SECONDS, PLUGIN_SECONDS, POINT_SECONDS, profile_label
@@ -43,11 +45,24 @@ class WorkObserver:
         note(cycle=str(cycle))
 
     def point_ran(self, profile: str, point: str, status: str, seconds: float) -> None:
-        POINT_SECONDS.labels(point, status, profile_label(profile)).observe(seconds)
+        _of_point(point, status, profile_label(profile)).observe(seconds)
 
     def cycle_ended(self, profile: str, result: AttemptResult, seconds: float) -> None:
         note(cycle="")
-        ATTEMPT_SECONDS.labels(result, profile_label(profile)).observe(seconds)
+        _of_result(result, profile_label(profile)).observe(seconds)
+
+
+# The client looks a child up under a lock, several times in each cycle.
+
+
+@cache
+def _of_point(point: str, status: str, profile: str) -> Histogram:
+    return POINT_SECONDS.labels(point, status, profile)
+
+
+@cache
+def _of_result(result: AttemptResult, profile: str) -> Histogram:
+    return ATTEMPT_SECONDS.labels(result, profile)
 
 
 @cache

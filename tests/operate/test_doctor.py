@@ -214,6 +214,13 @@ def test_settings_that_contradict_each_other(settings: Any, values: dict[str, An
     assert problem in one(check_settings())
 
 
+def test_traces_without_the_packages_for_them(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.OTEL_EXPORTER_OTLP_ENDPOINT = "http://127.0.0.1:4318"
+    assert check_settings() == []
+    monkeypatch.setattr(settings_checks, "find_spec", lambda name: None)
+    assert "the packages that send traces are not installed" in one(check_settings())
+
+
 def test_a_lesson_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings_checks, "check_lessons", lambda: "lesson.yaml:3: no such step")
     assert one(check_settings()) == "a lesson cannot be read: lesson.yaml:3: no such step"

@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ def check_settings() -> list[Finding]:
         *_check_access(),
         *_check_secrets(),
         *_check_redis_url(),
+        *_check_tracing(),
         *_check_lesson_files(),
     ]
 
@@ -95,6 +97,14 @@ def _check_redis_url() -> Iterator[Finding]:
         yield Finding(
             f"all data go to {parts.hostname} without encryption",
             "use rediss:// unless the network between is your own",
+        )
+
+
+def _check_tracing() -> Iterator[Finding]:
+    if settings.OTEL_EXPORTER_OTLP_ENDPOINT and find_spec("opentelemetry") is None:
+        yield Finding(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages that send traces are not installed",
+            "install requirements/tracing.txt",
         )
 
 
