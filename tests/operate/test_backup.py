@@ -166,6 +166,7 @@ def test_an_incomplete_backup_writes_nothing(own_store: Store, tmp_path: Path) -
     own_store.redis.flushall()
     for name, data in {
         "cut": whole[: len(whole) // 2],
+        "damaged": whole[:10] + b"\xff" * 50 + whole[60:],
         "no end": gzip.compress(plain[:-20]),
         "cut in a length": gzip.compress(plain[:4]),
         "empty": b"",

@@ -6,6 +6,7 @@ Redis older than the one of the backup may refuse them.
 
 import gzip
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -82,11 +83,11 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Raises BadBackup, also where the file ends before its End, and OSError."""
+    """Raises BadBackup, also for a file that is damaged or ends before its End, and OSError."""
     try:
         with gzip.open(path) as packed:
             yield from _read(cast("BinaryIO", packed))
-    except (EOFError, gzip.BadGzipFile, msgspec.MsgspecError, OverflowError) as error:
+    except (EOFError, gzip.BadGzipFile, msgspec.MsgspecError, OverflowError, zlib.error) as error:
         raise BadBackup(f"{path} is no complete backup ({error})") from None
 
 

@@ -1,12 +1,13 @@
 """``manage.py backup FILE``: everything that is stored, while the server runs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from redis.exceptions import RedisError
 
-from schedviz.operate.backup.backup_file import Group, write_records
+from schedviz.operate.backup.backup_file import Group, Record, write_records
 from schedviz.operate.backup.write_backup import backup_records
 from schedviz.store import schema
 from schedviz.up.operator_store import operator_store
@@ -23,7 +24,7 @@ class Command(BaseCommand):
         store = operator_store()
         sandboxes = 0
 
-        def counted() -> Any:
+        def counted() -> Iterator[Record]:
             nonlocal sandboxes
             for record in backup_records(store):
                 sandboxes += isinstance(record, Group) and bool(record.sandbox)
