@@ -15,6 +15,8 @@ SHARED_AT_MOST: Final = 30
 """Sandboxes in that cookie: 3 kB. Browsers keep cookies up to 4 kB."""
 _PAIR: Final = re.compile(r"([a-z0-9-]{1,63}):([-\w]{10,60})", re.ASCII)
 _AUTHORIZATION: Final = re.compile(r"(Bearer|Basic) +([^\s]{1,300}) *", re.ASCII | re.IGNORECASE)
+BASIC_USER: Final = "token"
+"""The user of Basic authorization whose password is a token."""
 
 ANYBODY: Final = "system:anonymous"
 """The user of a request that says nothing about who sent it."""
@@ -51,17 +53,19 @@ def find_visitor(cookies: Mapping[str, str], authorization: str) -> Visitor:
 
 
 def _read_token(authorization: str) -> str:
-    """The token of the header; "" = there is none. It is also taken as a password: over plain HTTP, kubectl
-    sends no token, but what the server's address contains (:mod:`schedviz.web.kubeconfig`)."""
+    """The token of the header; "" = there is none. It may be the password of the user BASIC_USER: over plain
+    HTTP, kubectl sends no token, but what the server's address contains (:mod:`schedviz.web.kubeconfig`).
+    Other users are those of a proxy that asks for a password."""
     match = _AUTHORIZATION.fullmatch(authorization)
     if match is None:
         return ""
     if match[1].lower() == "bearer":
         return match[2]
     try:
-        return b64decode(match[2], validate=True).decode().partition(":")[2] or "-"
+        user, _, password = b64decode(match[2], validate=True).decode().partition(":")
     except ValueError:
-        return "-"
+        return ""
+    return (password or "-") if user == BASIC_USER else ""
 
 
 def read_shared(cookies: Mapping[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from schedviz.access.visitor import BASIC_USER
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 
@@ -13,7 +14,7 @@ def kubeconfig(sandbox: str, server: str, token: str) -> str:
     if token and parts.scheme == "http":
         # Over plain HTTP, kubectl leaves out all that is in ``users`` (ClientConfig in
         # client-go/tools/clientcmd/client_config.go). Go's net/http sends what the address contains.
-        server = parts._replace(netloc=f"token:{token}@{parts.netloc}").geturl()
+        server = parts._replace(netloc=f"{BASIC_USER}:{token}@{parts.netloc}").geturl()
     config: Manifest = {
         "apiVersion": "v1",
         "kind": "Config",

@@ -136,6 +136,18 @@ def test_with_a_token_the_cookies_do_not_count(scene: Scene) -> None:
     assert find_visitor(identity_cookie("the owner"), "Bearer wrong").owner == ""
 
 
+def test_the_password_of_a_proxy_is_no_token(scene: Scene) -> None:
+    """A browser sends it with each request to a server that a proxy protects by Basic authorization."""
+    owner, pods = scene.clients["owner"], f"/s/{scene.own}/api/v1/pods"
+
+    def basic(user: str, password: str) -> dict[str, str]:
+        return {"Authorization": "Basic " + b64encode(f"{user}:{password}".encode()).decode()}
+
+    assert owner.get(pods, headers=basic("alice", "of the proxy")).status_code == 200
+    assert Client(headers={"host": "localhost"}).get(pods, headers=basic("alice", "x")).status_code == 401
+    assert owner.get(pods, headers=basic("token", "wrong")).status_code == 401
+
+
 def test_a_page_of_another_site_writes_nothing_with_the_owners_cookie(scene: Scene) -> None:
     pods = f"/s/{scene.own}/api/v1/namespaces/default/pods"
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
