@@ -204,7 +204,13 @@ def test_a_learners_state_is_put_into_the_others(code: str, teacher: Client, sto
     assert progress(store, code, 2) == 0
 
 
-@pytest.mark.parametrize("source", ["", "x", "7", str(TEACHER)])
+@pytest.mark.parametrize("step", ["", "x", "99", "0009", "1" * 5000])
+def test_a_step_that_is_not_there_cannot_be_set(code: str, teacher: Client, step: str) -> None:
+    join(code, "Ada")
+    assert do(teacher, code, "step", place=f"preemption/{step}") == "Choose a step."
+
+
+@pytest.mark.parametrize("source", ["", "x", "7", "0017", "1" * 5000, str(TEACHER)])
 def test_a_sandbox_that_is_not_there_cannot_be_put_into_all(code: str, teacher: Client, source: str) -> None:
     join(code, "Ada")
     assert do(teacher, code, "state", source=source) == "Choose a sandbox."

@@ -28,6 +28,8 @@ from schedviz.web.views.rooms import find_room
 from simulator.apiserver.status import StatusError
 
 EXTENSION_SECONDS: Final = 30 * 60
+DIGITS_AT_MOST: Final = 3
+"""Digits of the number of a step or of a sandbox."""
 
 
 @require_POST
@@ -61,6 +63,11 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
 
 class Wrong(Exception):
     """A field of the form is wrong; the message is for the page."""
+
+
+def _number(text: str) -> int | None:
+    """The number of a step or of a sandbox; None if the text is none."""
+    return int(text) if text.isdecimal() and len(text) <= DIGITS_AT_MOST else None
 
 
 def _pause(request: HttpRequest, seen: Seen, argument: str) -> str:
@@ -103,10 +110,9 @@ def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
     created anew, with the state of the step."""
     store, room = default_store(), seen.room
     name, _, place = request.POST.get("place", "").rpartition("/")
-    lesson = room_lessons().get(name)
-    if lesson is None or not place.isdecimal() or int(place[:3]) >= len(lesson.steps):
+    lesson, step = room_lessons().get(name), _number(place)
+    if lesson is None or step is None or step >= len(lesson.steps):
         raise Wrong(gettext("Choose a step."))
-    step = int(place)
     if request.POST.get("sandboxes") == "prepared":
         put_step(store, seen, lesson, step)
     else:
@@ -131,10 +137,10 @@ def _step_text(lesson: Lesson, step: int) -> str:
 
 def _put_state(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Field ``source``: the number of the sandbox whose state all get."""
-    source = request.POST.get("source", "")
-    if not source.isdecimal() or int(source[:3]) not in sources_of(default_store(), seen):
+    source = _number(request.POST.get("source", ""))
+    if source is None or source not in sources_of(default_store(), seen):
         raise Wrong(gettext("Choose a sandbox."))
-    place = put_sandbox(default_store(), seen, int(source))
+    place = put_sandbox(default_store(), seen, source)
     return _step_text(*place) if place else gettext("All learners get a copy of the sandbox.")
 
 
@@ -174,9 +180,10 @@ def _question(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 def _show(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Show a sandbox on the projector; its number is the argument."""
-    if not argument.isdecimal() or int(argument[:3]) not in sandboxes.numbers_of(seen):
+    number = _number(argument)
+    if number is None or number not in sandboxes.numbers_of(seen):
         raise Wrong(gettext("There is no such learner."))
-    Rooms(default_store()).change(seen.room.code, shown=int(argument))
+    Rooms(default_store()).change(seen.room.code, shown=number)
     return gettext("The projector shows the sandbox.")
 
 
