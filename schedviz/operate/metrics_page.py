@@ -15,6 +15,7 @@ from redis.exceptions import RedisError
 
 import schedviz.metrics.scheduler  # noqa: F401 (only workers count these)
 from schedviz.metrics.registry import REGISTRY, Series
+from schedviz.operate.local_names import is_local
 from schedviz.operate.server_state import server_state
 from schedviz.operate.web_metrics import web_metrics
 from schedviz.store.default import default_store
@@ -59,11 +60,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Whether the request has the token; where none is set, whether it comes from this machine."""
+    """Whether the request has the token; where none is set, whether it comes from this machine, and asks for
+    a name of it. A proxy may add no header, but hand on the name that its client asked for."""
     if settings.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
-    if any(header in request.headers for header in FORWARDED):
+    if any(header in request.headers for header in FORWARDED) or not is_local(request.get_host()):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback

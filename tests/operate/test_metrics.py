@@ -82,6 +82,16 @@ def test_without_a_token_a_proxy_may_not_read(client: Client) -> None:
     assert client.get("/metrics", REMOTE_ADDR="::1").status_code == 200
 
 
+def test_without_a_token_only_a_local_name_may_be_asked_for(
+    client: Client, settings: pytest.FixtureRequest
+) -> None:
+    """A proxy on the same machine may add no header, and ask for the name that its client asked for."""
+    settings.ALLOWED_HOSTS = ["schedviz.example.com", "localhost", "[::1]"]
+    assert client.get("/metrics", headers={"Host": "schedviz.example.com"}).status_code == 401
+    for name in ("localhost", "localhost:8000", "[::1]:8000"):
+        assert client.get("/metrics", headers={"Host": name}).status_code == 200
+
+
 def test_with_a_token_only_the_token_counts(client: Client, settings: pytest.FixtureRequest) -> None:
     settings.METRICS_TOKEN = "s3cret"
     assert client.get("/metrics").status_code == 401

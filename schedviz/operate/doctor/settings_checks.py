@@ -12,10 +12,10 @@ from django.http.request import validate_host
 
 from schedviz.lessons.catalogue import check_lessons
 from schedviz.operate.doctor.finding import Finding
+from schedviz.operate.local_names import is_local
 
 KEY_CHARACTERS: Final = 32
 TOKEN_CHARACTERS: Final = 16
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1", "[::1]")
 
 
 def check_settings() -> list[Finding]:
@@ -29,10 +29,6 @@ def check_settings() -> list[Finding]:
     ]
 
 
-def _is_local(host: str) -> bool:
-    return host in LOOPBACK or host.endswith(".localhost")
-
-
 def _check_hosts() -> Iterator[Finding]:
     hosts = settings.ALLOWED_HOSTS
     if "*" in hosts:
@@ -40,7 +36,7 @@ def _check_hosts() -> Iterator[Finding]:
             "ALLOWED_HOSTS allows every name, so pages of other sites reach the server by a name of theirs",
             "list the names under which the pages are asked for",
         )
-    if not _is_local(settings.HOST) and all(_is_local(host) for host in hosts):
+    if not is_local(settings.HOST) and all(is_local(host) for host in hosts):
         yield Finding(
             f"HOST={settings.HOST} lets others in, and ALLOWED_HOSTS refuses all their requests",
             "set ALLOWED_HOSTS to the name of this machine as others write it",
@@ -57,7 +53,7 @@ def _check_hosts() -> Iterator[Finding]:
 
 
 def _check_access() -> Iterator[Finding]:
-    hosts = [host for host in settings.ALLOWED_HOSTS if not _is_local(host)]
+    hosts = [host for host in settings.ALLOWED_HOSTS if not is_local(host)]
     if settings.ACCESS == "open" and hosts:
         yield Finding(
             f"ACCESS=open lets everybody who reaches {hosts[0]} change and delete every sandbox",
@@ -86,7 +82,7 @@ def _check_secrets() -> Iterator[Finding]:
 
 def _check_redis_url() -> Iterator[Finding]:
     parts = urlsplit(settings.REDIS_URL)
-    if parts.scheme == "unix" or _is_local(parts.hostname or ""):
+    if parts.scheme == "unix" or is_local(parts.hostname or ""):
         return
     if not parts.password:
         yield Finding(
