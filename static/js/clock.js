@@ -54,18 +54,23 @@ function timeOfDay(micros) {
   return new Date(micros / 1000).toISOString().slice(11, 21);
 }
 
+// A browser draws the page anew for a text that is set, also if it is the same.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 export function tick() {
   const clock = document.querySelector("[data-clock]");
   if (!clock) return;
   const t = now(clock);
-  clock.textContent = timeOfDay(t);
+  write(clock, timeOfDay(t));
   for (const element of document.querySelectorAll("[data-until]")) {
     const left = Math.max(0, Number(element.dataset.until) - t);
     if (element.dataset.from) {
       const whole = Number(element.dataset.until) - Number(element.dataset.from);
       element.style.setProperty("--v", `${whole > 0 ? Math.min(100, (left / whole) * 100) : 0}%`);
     } else {
-      element.textContent = words.seconds.replace("#", (left / SECOND).toFixed(left < 10 * SECOND ? 1 : 0));
+      write(element, words.seconds.replace("#", (left / SECOND).toFixed(left < 10 * SECOND ? 1 : 0)));
     }
   }
 }
