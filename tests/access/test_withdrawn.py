@@ -23,7 +23,8 @@ from simulator.api import Change
 from tests.waiting import PATIENCE
 from tests.web.samples import pod
 
-from .conftest import identity_cookie
+from .conftest import Scene, identity_cookie
+from .test_policy import VISITORS
 
 
 @pytest.fixture
@@ -138,3 +139,27 @@ def test_a_right_stands_as_long_as_the_record_gives_it(owned: Sandbox) -> None:
     assert not Standing(owned.name, Asker(Right.NONE, "", Visitor())).holds(before)
     # By the rules of a room, or where everybody may do everything.
     assert Standing(owned.name, Asker(Right.VIEW, "schedviz:learner:X-1")).holds(after)
+
+
+async def test_each_visitor_is_let_in_as_the_table_says(scene: Scene, owners_server: str) -> None:
+    url = owners_server.replace("http:", "ws:")
+    for who, (with_owner, of_room) in VISITORS.items():
+        cookies = "; ".join(f"{name}={each.value}" for name, each in scene.clients[who].cookies.items())
+        for path, is_allowed in (
+            (f"/s/{scene.own}/live/", "V" in with_owner),
+            (f"/s/{scene.room}/live/", "V" in of_room),
+            (f"/rooms/{scene.code}/live/", "T" in of_room),
+            ("/live/", False),
+        ):
+            status = 0
+            try:
+                async with connect(
+                    url + path,
+                    origin=owners_server,  # type: ignore[arg-type]
+                    additional_headers={"Cookie": cookies} if cookies else {},
+                    max_size=2**22,
+                ) as connection:
+                    assert await connection.recv()
+            except InvalidStatus as refused:
+                status = refused.response.status_code
+            assert status == (0 if is_allowed else 403), (who, path)
