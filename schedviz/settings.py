@@ -207,6 +207,9 @@ LOGGING = {
         "uvicorn": {"handlers": [], "propagate": True, "level": LOG_LEVEL},
         # The addresses of links contain their tokens.
         "uvicorn.access": {"handlers": [], "propagate": False},
+        # Two lines for each slice.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
         "celery.worker.consumer.consumer": {"filters": ["repeated"]},
     },
 }

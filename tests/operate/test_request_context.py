@@ -106,8 +106,9 @@ def test_all_processes_log_json(own_redis: EmbeddedRedis, tmp_path: Path) -> Non
         assert (refused["level"], refused["logger"]) == ("WARNING", "schedviz.api.health")
         assert "uvicorn.error" in {line["logger"] for line in lines}
         assert "uvicorn.access" not in {line["logger"] for line in lines}, "paths have the tokens of links"
-        for line in worker.output.splitlines():
-            assert {"time", "level", "logger", "message"} <= json.loads(line).keys()
+        lines = [json.loads(line) for line in worker.output.splitlines()]
+        assert all({"time", "level", "logger", "message"} <= line.keys() for line in lines)
+        assert "celery.worker.strategy" not in {line["logger"] for line in lines}, "two lines for each slice"
     finally:
         for process in (server, worker):
             process.kill()
