@@ -11,7 +11,8 @@ from django.test import Client
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.log_context import AddContext, known, log_context, note
 from schedviz.log_formats import JsonFormatter, TextFormatter
-from schedviz.store import Store
+from schedviz.loop.due import Due
+from schedviz.store import Meta, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port
 from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
@@ -91,12 +92,15 @@ def test_a_line_for_programs() -> None:
 def test_all_processes_log_json(own_redis: EmbeddedRedis, tmp_path: Path) -> None:
     """A web server and a worker, whose Redis ends."""
     environment = {"REDIS_URL": own_redis.url, "LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
-    port = free_port()
+    port, store = free_port(), Store(own_redis.url)
     server = Process(["-m", *SERVER, f"--port={port}"], tmp_path / "server.log", environment)
     worker = Process([*CELERY, *WORKER_ARGUMENTS], tmp_path / "worker.log", environment)
     try:
         eventually(lambda: server.alive() and answers(f"http://127.0.0.1:{port}/healthz"))
-        eventually(lambda: worker.alive() and Store(own_redis.url).redis.hlen("schedviz:heartbeats:worker"))
+        eventually(lambda: worker.alive() and store.redis.hlen("schedviz:heartbeats:worker"))
+        sandbox = store.create(Meta(name="demo"))
+        Due(store.redis).mark("demo")
+        eventually(sandbox.lease, "a slice has run")
         own_redis.stop()
         assert not answers(f"http://127.0.0.1:{port}/readyz")
         eventually(lambda: "a periodic call failed" in worker.output)
