@@ -27,9 +27,14 @@ document.body.addEventListener("frame", () => {
 });
 
 let shown = ""; // the text that showError has shown
+let notice = ""; // the server's own notice, in whose place it is
 
 export function showError(text) {
-  document.getElementById("trouble").textContent = shown = text;
+  if (!text && !shown) return;
+  const trouble = document.getElementById("trouble");
+  if (!shown || trouble.textContent !== shown) notice = trouble.textContent;
+  trouble.textContent = text || notice;
+  shown = text;
 }
 
 // It is above the page, so it goes at the next click.
@@ -41,10 +46,11 @@ export function noAnswerText() {
   return document.getElementById("words").dataset.failed;
 }
 
-// The server may have sent its own words.
+// The server may have sent its own words. If not, the notice of what is away says more.
 function showFailure({ detail: { xhr } }) {
   const message = xhr.getResponseHeader?.("X-Trouble");
-  showError(message ? decodeURIComponent(message) : noAnswerText());
+  if (message) showError(decodeURIComponent(message));
+  else if (!document.getElementById("trouble").dataset.away) showError(noAnswerText());
 }
 
 document.body.addEventListener("htmx:responseError", showFailure);

@@ -18,6 +18,7 @@ from .conftest import Open, eventually_in, node, pod
 pytestmark = pytest.mark.browser
 
 NOT_LIVE = "disconnected"
+ASK_GUIDE = "htmx.trigger('#guide', 'ask')"
 
 
 def serve(port: int, log: Path) -> Process:
@@ -129,6 +130,16 @@ def test_pages_say_whether_redis_or_the_workers_are_away_and_recover_by_themselv
         redis.stop()
         expect(trouble).to_contain_text("Redis does not answer")
         assert places(live) == before
+        # A request that fails meanwhile does not take the notice away.
+        live.route("**/guide/*", lambda route: route.abort())
+        with live.expect_event("requestfailed"):
+            live.evaluate(ASK_GUIDE)
+        expect(trouble).to_contain_text("Redis does not answer")
+        live.unroute("**/guide/*")
+        live.evaluate(ASK_GUIDE)
+        expect(trouble).to_contain_text("All sandboxes are stored in Redis.")
+        live.locator("h1").click()
+        expect(trouble).to_contain_text("This page continues automatically")
         answer = front.goto("/")
         assert answer is not None
         assert answer.status == 503
