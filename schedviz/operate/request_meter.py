@@ -15,7 +15,7 @@ METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 
 
 class RequestMeter:
-    """The first of all middleware, so that it measures the others, too."""
+    """Comes before all middleware that does work, so that it measures them, too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

@@ -17,7 +17,6 @@ def web_metrics() -> SharedMetrics:
 def write_regularly() -> None:
     """Add the metrics of this process every few seconds, and a last time at its end."""
     metrics = web_metrics()
-    metrics.drop_old()
     thread = PeriodicThread([PeriodicCall(WRITE_SECONDS, metrics.write)], lambda: None)
     thread.start()
     atexit.register(metrics.stop)

@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from resource import getpagesize
 from threading import Lock
 from typing import Any, Final, NamedTuple, cast
 
@@ -104,16 +105,6 @@ class SharedMetrics:
                     sums[series] = sums.get(series, 0.0) + amount
         return {_decode(field.decode()): float(value) for field, value in counted.items()}, sums
 
-    def drop_old(self) -> None:
-        """Remove the gauges of the processes that have ended. Does not raise."""
-        try:
-            now = seconds_of(cast("Any", self._redis.time()))
-            for process, value in cast("dict[bytes, bytes]", self._redis.hgetall(GAUGES)).items():
-                if abs(now - float(value.split(b" ", 1)[0])) >= TTL_SECONDS:
-                    self._redis.hdel(GAUGES, process)
-        except RedisError as error:
-            log.debug("metrics: %s", error)
-
     def stop(self) -> None:
         """Write what was counted, and remove the gauges of this process."""
         self.write()
@@ -129,10 +120,19 @@ class SharedMetrics:
         self._measure_process()
         if self._pending:
             self._send(self._pending)
+        if self._number == 0:
+            self._drop_old()
         self._number += 1
         now = counters()
         self._pending = Write(self._number, _increments(self._written, now), now)
         self._send(self._pending)
+
+    def _drop_old(self) -> None:
+        """Remove the gauges of the processes that have ended, which take places of PROCESSES_AT_MOST."""
+        now = seconds_of(cast("Any", self._redis.time()))
+        for process, value in cast("dict[bytes, bytes]", self._redis.hgetall(GAUGES)).items():
+            if abs(now - float(value.split(b" ", 1)[0])) >= TTL_SECONDS:
+                self._redis.hdel(GAUGES, process)
 
     def _send(self, write: Write) -> None:
         measured = {_encode(series): value for series, value in gauges().items()}
@@ -177,4 +177,4 @@ def _resident_bytes() -> int:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
         return 0
-    return pages * 4096
+    return pages * getpagesize()

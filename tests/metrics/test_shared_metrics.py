@@ -1,5 +1,6 @@
 """The metrics of several processes in one Redis."""
 
+from collections.abc import Iterator
 from unittest.mock import patch
 
 import pytest
@@ -21,7 +22,8 @@ class Process:
         self.registry = CollectorRegistry()
         self.commits = Counter("commits_total", "", ["kind"], registry=self.registry)
         self.pages = Gauge("pages", "", registry=self.registry)
-        self.shared = SharedMetrics(Store(redis_url).redis, "web", name)
+        self.store = Store(redis_url)
+        self.shared = SharedMetrics(self.store.redis, "web", name)
 
     def write(self) -> None:
         with patch.object(registry, "REGISTRY", self.registry):
@@ -29,8 +31,11 @@ class Process:
 
 
 @pytest.fixture
-def two(own_redis: EmbeddedRedis) -> tuple[Process, Process]:
-    return Process(own_redis.url, "one"), Process(own_redis.url, "two")
+def two(own_redis: EmbeddedRedis) -> Iterator[tuple[Process, Process]]:
+    processes = Process(own_redis.url, "one"), Process(own_redis.url, "two")
+    yield processes
+    for process in processes:
+        process.store.close()
 
 
 def commits(process: Process) -> float:
@@ -60,13 +65,25 @@ def test_a_process_that_ended_leaves_its_counts_and_no_gauges(
     one.write()
     monkeypatch.setattr(shared_metrics, "TTL_SECONDS", 0.0)
     assert other.shared.read()[1] == {}
-    other.shared.drop_old()
     assert commits(other) == 4.0
-    assert other.shared._redis.hlen(GAUGES) == 0
+    other.write()
+    assert other.shared._redis.hkeys(GAUGES) == [b"two"]
     # It was only slow: what it had counted before is not counted again.
     one.commits.labels("pods").inc()
     one.write()
     assert commits(other) == 5.0
+
+
+def test_processes_that_ended_take_no_places(
+    two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_metrics, "PROCESSES_AT_MOST", 1)
+    one, other = two
+    one.write()
+    monkeypatch.setattr(shared_metrics, "TTL_SECONDS", 0.0)
+    other.commits.labels("pods").inc()
+    other.write()
+    assert commits(other) == 1.0
 
 
 def test_what_redis_did_not_take_is_added_later(two: tuple[Process, Process]) -> None:
