@@ -49,8 +49,11 @@ def lessons() -> Lessons:
     own = _read_folders(directory) if directory else []
     taken = {lesson.name for lesson in course}
     for lesson in own:
-        if directory and (lesson.name in taken or is_upload(lesson.name)):
+        if directory and lesson.name in taken:
             message = "the bundled course has a lesson of this name"
+            raise LessonError([Mistake(directory / lesson.name, 1, message)])
+        if directory and is_upload(lesson.name):
+            message = "uploaded lessons have such names; choose another one"
             raise LessonError([Mistake(directory / lesson.name, 1, message)])
     return Lessons({lesson.name: lesson for lesson in (*course, *own)})
 

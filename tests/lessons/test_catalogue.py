@@ -43,6 +43,13 @@ def test_an_own_lesson_may_not_have_the_name_of_a_bundled_one(tmp_path: Path) ->
         lessons()
 
 
+def test_an_own_lesson_may_not_have_the_name_of_an_uploaded_one(tmp_path: Path) -> None:
+    copy_lesson(tmp_path)
+    (tmp_path / "pending").rename(tmp_path / f"upload-{'a' * 24}")
+    with override_settings(LESSONS_DIR=tmp_path), pytest.raises(LessonError, match="uploaded lessons have"):
+        lessons()
+
+
 def test_the_lesson_of_a_sandbox_is_found_by_its_scenario() -> None:
     name = next(iter(lessons()))
     meta = Meta(name="x", scenario=f"lessons/{name}")
