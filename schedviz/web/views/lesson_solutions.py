@@ -85,5 +85,5 @@ def solution_picture(request: HttpRequest, token: str) -> HttpResponse:
 def _find(token: str) -> Solution:
     solution = Solutions(default_store().redis).find(token[:100])
     if solution is None:
-        raise Http404(gettext("There is no such solution, or no longer."))
+        raise Http404(gettext("This solution does not exist, or was deleted."))
     return solution
