@@ -36,15 +36,15 @@ class Identity(NamedTuple):
         return digest_of(self.number)
 
 
-def is_needed() -> bool:
-    """Whether sandboxes have owners."""
+def sandboxes_have_owners() -> bool:
+    """Whether each new sandbox belongs to the visitor who creates it."""
     return bool(settings.ACCESS == "owners")
 
 
 def read_identity(cookies: Mapping[str, str]) -> Identity | None:
     """None if the browser has none, or its signature is wrong or too old."""
     given = cookies.get(COOKIE, "")
-    if not given or not is_needed():
+    if not given or not sandboxes_have_owners():
         return None
     signer = signing.TimestampSigner(salt=SALT)
     try:
@@ -61,7 +61,7 @@ def read_identity(cookies: Mapping[str, str]) -> Identity | None:
 def owner_of(request: HttpRequest) -> str:
     """Who will own what this request creates; "" where sandboxes have no owners. A browser without an
     identity gets one with the response."""
-    if not is_needed():
+    if not sandboxes_have_owners():
         return ""
     identity = _known(request) or Identity(secrets.token_urlsafe(18), is_fresh=False)
     setattr(request, ATTRIBUTE, identity)
@@ -70,7 +70,7 @@ def owner_of(request: HttpRequest) -> str:
 
 def write_identity(request: HttpRequest, response: HttpResponseBase) -> None:
     """Write the cookie, if it is new or its signature is old."""
-    identity = _known(request) if is_needed() else None
+    identity = _known(request) if sandboxes_have_owners() else None
     if identity is None or identity.is_fresh:
         return
     response.set_cookie(

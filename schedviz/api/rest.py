@@ -13,7 +13,7 @@ from schedviz.api.representation import Representation
 from schedviz.api.target import Target, resource_at
 from schedviz.api.watch import watch
 from schedviz.cache import read_current
-from schedviz.limits.asking import asking_of
+from schedviz.limits.requester import requester_of
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
@@ -59,9 +59,16 @@ def list_objects(
     options = ListOptions.of(body.query(request))
     selected = selection.selection_predicate(resource, options.label_selector, options.field_selector)
     if options.watch or target.watch:
-        standing, asking = Standing(sandbox.name, asker_of(request)), asking_of(request)
+        standing, requester = Standing(sandbox.name, asker_of(request)), requester_of(request)
         return watch(
-            sandbox, resource, target, options, selected=selected, form=form, standing=standing, asking=asking
+            sandbox,
+            resource,
+            target,
+            options,
+            selected=selected,
+            form=form,
+            standing=standing,
+            requester=requester,
         )
     found = page(sandbox, resource, options, namespace=target.namespace, selected=selected)
     return body.answer(form.list(resource, found.items, found.metadata, sandbox.now))

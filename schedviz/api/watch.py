@@ -18,8 +18,8 @@ from schedviz.api.watch_lines import WatchLines, event_line
 from schedviz.api.watch_reader import Reader, Withdrawn
 from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
-from schedviz.limits.asking import Asking
 from schedviz.limits.open_counts import WATCHES
+from schedviz.limits.requester import Requester
 from schedviz.metrics import server as metrics
 from schedviz.store import Gone, NoSandbox, Sandbox
 from schedviz.store.codec import watch_event
@@ -38,7 +38,7 @@ AHEAD_SECONDS = 3
 """How long a watch waits for a version that is not reached yet: blockTimeout of upstream's watch cache."""
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
 
-NOBODY: Final = Asking()
+NOBODY: Final = Requester()
 """Whose watches count only for all."""
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -54,19 +54,19 @@ def watch(
     selected: Predicate | None,
     form: Representation,
     standing: Standing,
-    asking: Asking = NOBODY,
+    requester: Requester = NOBODY,
 ) -> StreamingHttpResponse:
     """The streamed response. It ends when the right to view is withdrawn. Errors of a version that could be
     parsed are events of the stream, as upstream (Watch in apiserver/pkg/storage/cacher/cacher.go). Raises
     BadRequest, TooManyRequests."""
-    WATCHES.check(asking, sandbox.name)
+    WATCHES.check(requester, sandbox.name)
     wanted, present = parse_resource_version(options.resource_version), default_caches().read(sandbox.name)
     current = present.version()
     scope = WatchScope(resource, target, selected)
     watch_lines = WatchLines(resource, form, present)
     seconds = max(0, options.timeout_seconds or 0) if options.timeout_seconds else TIMEOUT_SECONDS
     if wanted > current:
-        return _answer(_ahead(sandbox, wanted, seconds, standing, asking))
+        return _answer(_ahead(sandbox, wanted, seconds, standing, requester))
     version, first = wanted or current, []
     if options.send_initial_events:
         listing = present.list(resource.id)
@@ -91,7 +91,7 @@ def watch(
             seconds=seconds,
             bookmarks=bookmarks,
             standing=standing,
-            asking=asking,
+            requester=requester,
         )
     )
 
@@ -117,10 +117,10 @@ def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
 
 
 async def _ahead(
-    sandbox: Sandbox, version: int, seconds: float, standing: Standing, asking: Asking
+    sandbox: Sandbox, version: int, seconds: float, standing: Standing, requester: Requester
 ) -> AsyncGenerator[bytes, None]:
     """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
-    with _counted(asking, sandbox.name):
+    with _counted(requester, sandbox.name):
         end = asyncio.get_running_loop().time() + min(seconds, AHEAD_SECONDS)
         try:
             async with Reader.of(sandbox, "", version, standing) as reader:
@@ -144,9 +144,9 @@ async def _stream(
     seconds: float,
     bookmarks: bool,
     standing: Standing,
-    asking: Asking,
+    requester: Requester,
 ) -> AsyncGenerator[bytes, None]:
-    with _counted(asking, sandbox.name):
+    with _counted(requester, sandbox.name):
         try:
             end = asyncio.get_running_loop().time() + seconds
             for line in first:
@@ -168,10 +168,10 @@ async def _stream(
 
 
 @contextmanager
-def _counted(asking: Asking, sandbox: str) -> Iterator[None]:
+def _counted(requester: Requester, sandbox: str) -> Iterator[None]:
     """Count an open watch. Raises LimitExceeded: other watches may have begun since the check of
     :func:`watch`."""
-    leave = WATCHES.enter(asking, sandbox)
+    leave = WATCHES.enter(requester, sandbox)
     try:
         yield
     finally:

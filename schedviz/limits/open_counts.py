@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from django.conf import settings
 
 from schedviz.limit_settings import LimitName
-from schedviz.limits.asking import Asking
 from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.requester import Requester
 
 
 class Names(NamedTuple):
@@ -29,16 +29,16 @@ class OpenCounts:
         self._open: Counter[tuple[LimitName, str]] = Counter()
         self._lock = Lock()
 
-    def check(self, asking: Asking, sandbox: str) -> None:
+    def check(self, requester: Requester, sandbox: str) -> None:
         """Raises LimitExceeded if one more may not be opened."""
         with self._lock:
-            self._check(asking, sandbox)
+            self._check(requester, sandbox)
 
-    def enter(self, asking: Asking, sandbox: str) -> Callable[[], None]:
+    def enter(self, requester: Requester, sandbox: str) -> Callable[[], None]:
         """Count one that was opened, until the returned function is called, once. Raises LimitExceeded."""
-        keys = self._keys(asking, sandbox)
+        keys = self._keys(requester, sandbox)
         with self._lock:
-            self._check(asking, sandbox)
+            self._check(requester, sandbox)
             self._open.update(keys)
         return lambda: self._leave(keys)
 
@@ -52,19 +52,19 @@ class OpenCounts:
     def total(self) -> int:
         return self._open[self._names.in_all, ""]
 
-    def _check(self, asking: Asking, sandbox: str) -> None:
-        for limit, key in self._keys(asking, sandbox):
+    def _check(self, requester: Requester, sandbox: str) -> None:
+        for limit, key in self._keys(requester, sandbox):
             at_most = settings.LIMITS[limit]
             if at_most and self._open[limit, key] >= at_most:
                 raise LimitExceeded(limit, at_most)
 
-    def _keys(self, asking: Asking, sandbox: str) -> list[tuple[LimitName, str]]:
+    def _keys(self, requester: Requester, sandbox: str) -> list[tuple[LimitName, str]]:
         keys = [(self._names.in_all, "")]
-        if asking.owner:
-            keys.append((self._names.of_owner, asking.owner))
-        if asking.address:
-            keys.append((self._names.of_address, asking.address))
-        if sandbox and asking.counts:
+        if requester.owner:
+            keys.append((self._names.of_owner, requester.owner))
+        if requester.address:
+            keys.append((self._names.of_address, requester.address))
+        if sandbox and requester.counts:
             keys.append((self._names.of_sandbox, sandbox))
         return keys
 

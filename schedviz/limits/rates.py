@@ -6,9 +6,9 @@ from django.conf import settings
 
 from schedviz.access.record import read_record
 from schedviz.limit_settings import LimitName
-from schedviz.limits.asking import Asking
 from schedviz.limits.buckets import BURST_SECONDS, Buckets
 from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.requester import Requester
 from schedviz.store import Store
 
 BUCKETS: Final[dict[LimitName, Buckets]] = {
@@ -30,31 +30,31 @@ MINUTE: Final = 60.0
 ALL: Final = "all"
 
 
-def count_request(asking: Asking, sandbox: str) -> None:
+def count_request(requester: Requester, sandbox: str) -> None:
     """sandbox: the one that the request is for, "" = none."""
-    _take("MAX_REQUESTS_PER_SECOND_PER_OWNER", asking.owner)
-    _take("MAX_REQUESTS_PER_SECOND_PER_ADDRESS", asking.address)
-    if asking.counts:
+    _take("MAX_REQUESTS_PER_SECOND_PER_OWNER", requester.owner)
+    _take("MAX_REQUESTS_PER_SECOND_PER_ADDRESS", requester.address)
+    if requester.counts:
         _take("MAX_REQUESTS_PER_SECOND_PER_SANDBOX", sandbox)
         _take("MAX_REQUESTS_PER_SECOND", ALL)
 
 
-def count_question(asking: Asking, sandbox: str) -> None:
+def count_question(requester: Requester, sandbox: str) -> None:
     """sandbox: the one that the question is about, "" = none."""
-    _take("MAX_QUESTIONS_PER_MINUTE_PER_OWNER", asking.owner, MINUTE)
-    _take("MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS", asking.address, MINUTE)
-    if asking.counts:
+    _take("MAX_QUESTIONS_PER_MINUTE_PER_OWNER", requester.owner, MINUTE)
+    _take("MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
+    if requester.counts:
         _take("MAX_QUESTIONS_PER_MINUTE_PER_SANDBOX", sandbox, MINUTE)
         _take("MAX_QUESTIONS_PER_MINUTE", ALL, MINUTE)
 
 
-def count_creation(asking: Asking, store: Store) -> None:
+def count_creation(requester: Requester, store: Store) -> None:
     """A sandbox is about to be created. One round trip for those who may own sandboxes."""
-    _take("MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS", asking.address, MINUTE)
+    _take("MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
     at_most = settings.LIMITS["MAX_SANDBOXES_PER_OWNER"]
-    if not at_most or not asking.owner:
+    if not at_most or not requester.owner:
         return
-    owned = sum(read_record(access).owner == asking.owner for access in store.access_records())
+    owned = sum(read_record(access).owner == requester.owner for access in store.access_records())
     if owned >= at_most:
         raise LimitExceeded("MAX_SANDBOXES_PER_OWNER", at_most)
 

@@ -11,9 +11,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from schedviz.access.standing import Standing
-from schedviz.limits.asking import asking_of_socket
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS
+from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import GONE, TRY_AGAIN_LATER, Hub, Hubs, Viewer
 from schedviz.live.room_member import RoomMember
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS
@@ -62,7 +62,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         await self.accept()
         try:
             self.leave_count = SOCKETS.enter(
-                asking_of_socket(self.scope), self.scope["url_route"]["kwargs"]["name"]
+                requester_of_socket(self.scope), self.scope["url_route"]["kwargs"]["name"]
             )
         except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)

@@ -11,9 +11,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.utils.translation import override
 
-from schedviz.limits.asking import asking_of_socket
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS
+from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import AWAY, GONE, TRY_AGAIN_LATER
 from schedviz.metrics.server import refused
 from schedviz.rooms.bell import teacher_group
@@ -46,7 +46,7 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             await self.close(code=TRY_AGAIN_LATER)
             return
         try:
-            self.leave_count = SOCKETS.enter(asking_of_socket(self.scope), "")
+            self.leave_count = SOCKETS.enter(requester_of_socket(self.scope), "")
         except LimitExceeded:
             await self.close(code=TRY_AGAIN_LATER)
             return

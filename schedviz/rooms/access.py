@@ -13,7 +13,7 @@ from schedviz.access.policy import find_asker as find_other_asker
 from schedviz.access.record import read_record
 from schedviz.access.rights import Right
 from schedviz.access.visitor import Visitor
-from schedviz.limits.asking import CONFIRMED
+from schedviz.limits.requester import CONFIRMED
 from schedviz.rooms.room import SHARED, Member, Room, is_reserved, is_token, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.store import Store

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from schedviz.access.identity import is_needed
+from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.policy import asker_by
 from schedviz.access.record import read_record
 from schedviz.access.rights import Right
@@ -63,7 +63,7 @@ def cards(store: Store, visitor: Visitor) -> Cards:
 
 
 def _right(visitor: Visitor, name: str, access: str) -> Right:
-    return asker_by(name, visitor, read_record(access)).right if is_needed() else Right.OWN
+    return asker_by(name, visitor, read_record(access)).right if sandboxes_have_owners() else Right.OWN
 
 
 def visible_names(store: Store, visitor: Visitor, also: str) -> list[str]:

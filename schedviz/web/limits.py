@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from schedviz.api.body import refusal
 from schedviz.body_limit import API
 from schedviz.limit_settings import LimitName
-from schedviz.limits.asking import asking_of
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.rates import count_creation, count_question, count_request
+from schedviz.limits.requester import requester_of
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.web.trouble import trouble_response
@@ -39,7 +39,7 @@ class Limits(MiddlewareMixin):
             return None
         found = SANDBOX.fullmatch(request.path_info)
         try:
-            count_request(asking_of(request), found[1] if found else "")
+            count_request(requester_of(request), found[1] if found else "")
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
         return None
@@ -57,9 +57,9 @@ class ActionLimits(MiddlewareMixin):
         do = request.POST.get("do", "") if name in ASKS else ""
         try:
             if name in CREATES or do == "branch":
-                count_creation(asking_of(request), default_store())
+                count_creation(requester_of(request), default_store())
             elif name == "compare" or do == "ask":
-                count_question(asking_of(request), named.get("name", ""))
+                count_question(requester_of(request), named.get("name", ""))
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
         except Exception as error:

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 
 from schedviz.limit_settings import LimitName
-from schedviz.limits import asking, rates
+from schedviz.limits import rates, requester
 from schedviz.limits.buckets import Buckets
 from tests.access.conftest import owners, scene
 
@@ -18,5 +18,5 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> dict[LimitName, int]:
     monkeypatch.setattr(settings, "LIMITS", at_most)
     for name in rates.BUCKETS:
         monkeypatch.setitem(rates.BUCKETS, name, Buckets(clock=lambda: 0.0))
-    monkeypatch.setattr(asking.CONFIRMED, "_until", type(asking.CONFIRMED._until)())
+    monkeypatch.setattr(requester.CONFIRMED, "_until", type(requester.CONFIRMED._until)())
     return at_most

@@ -10,9 +10,9 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.limit_settings import DEFAULTS, LimitName
-from schedviz.limits.asking import Asking
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS, WATCHES
+from schedviz.limits.requester import Requester
 from schedviz.live.hub import TRY_AGAIN_LATER
 from schedviz.metrics.server import REFUSED
 from schedviz.rooms.room import What
@@ -171,12 +171,12 @@ def test_a_sandbox_holds_so_many_nodes_pods_and_bytes(
 
 
 def test_watches_and_websockets_are_counted_by_who_and_for_what(limits: Limits) -> None:
-    ada, bo = Asking("ada", OUTSIDE), Asking("bo", OUTSIDE)
+    ada, bo = Requester("ada", OUTSIDE), Requester("bo", OUTSIDE)
     for counts, kind in ((WATCHES, "WATCHES"), (SOCKETS, "SOCKETS")):
         for part, at_most, others in (
             ("_PER_OWNER", 1, (bo, "one")),
             ("_PER_SANDBOX", 1, (ada, "two")),
-            ("_PER_ADDRESS", 1, (Asking("ada", "203.0.113.8"), "one")),
+            ("_PER_ADDRESS", 1, (Requester("ada", "203.0.113.8"), "one")),
             ("", 1, None),
         ):
             name: LimitName = f"MAX_{kind}{part}"  # type: ignore[assignment] # one of them

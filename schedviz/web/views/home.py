@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from schedviz.access.identity import is_needed, owner_of
+from schedviz.access.identity import owner_of, sandboxes_have_owners
 from schedviz.access.record import owned_by
 from schedviz.access.visitor import find_visitor
 from schedviz.store import NoSandbox
@@ -111,7 +111,7 @@ def render_home(
         "sandboxes": lists.own,
         "shared": lists.shared,
         "public": lists.public,
-        "has_owners": is_needed(),
+        "has_owners": sandboxes_have_owners(),
         "unreadable": lists.unreadable,
         "scenarios": scenarios.offered(),
         "queues": QUEUES,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from schedviz.access.identity import KEPT_SECONDS, is_needed
+from schedviz.access.identity import KEPT_SECONDS, sandboxes_have_owners
 from schedviz.access.links import TooManyLinks, make_link, withdraw_link
 from schedviz.access.record import LABEL_AT_MOST, LINKS_AT_MOST, RIGHTS, AccessRecord, LinkRight, read_record
 from schedviz.access.visitor import SHARED_COOKIE, read_shared, with_shared
@@ -106,7 +106,7 @@ def _page(request: HttpRequest, name: str, made: str, error: str) -> HttpRespons
 
 def _has_rights(name: str) -> bool:
     """Whether not everybody may do everything in the sandbox."""
-    return is_needed() or is_reserved(name)
+    return sandboxes_have_owners() or is_reserved(name)
 
 
 def _has_better(request: HttpRequest, sandbox: Sandbox, record: AccessRecord, right: int) -> bool:

@@ -5,13 +5,13 @@ from django.conf import settings
 from django.test import RequestFactory, override_settings
 
 from schedviz.access.record import digest_of
-from schedviz.limits import asking
-from schedviz.limits.asking import CONFIRMED, Asking, Confirmed, asking_of_socket, find_asking
+from schedviz.limits import requester
+from schedviz.limits.requester import CONFIRMED, Confirmed, Requester, find_requester, requester_of_socket
 from tests.access.conftest import identity_cookie
 
 
 def address(peer: str, forwarded: str = "") -> str:
-    return find_asking({}, "", peer, forwarded).address
+    return find_requester({}, "", peer, forwarded).address
 
 
 @pytest.mark.parametrize(
@@ -43,19 +43,19 @@ def test_proxies_of_one_s_own_are_counted_from_the_end() -> None:
 def test_the_header_counts_only_where_it_is_set() -> None:
     request = RequestFactory().get("/", headers={"X-Forwarded-For": "203.0.113.7"}, REMOTE_ADDR="10.0.0.3")
     scope = {"client": ("10.0.0.3", 1), "headers": [(b"x-forwarded-for", b"203.0.113.7")]}
-    assert asking.asking_of(request).address == asking_of_socket(scope).address == "10.0.0.3"
+    assert requester.requester_of(request).address == requester_of_socket(scope).address == "10.0.0.3"
     with override_settings(PROXY_ADDRESS_HEADER="HTTP_X_FORWARDED_FOR"):
-        assert asking.asking_of(request).address == asking_of_socket(scope).address == "203.0.113.7"
+        assert requester.requester_of(request).address == requester_of_socket(scope).address == "203.0.113.7"
     assert not settings.PROXY_ADDRESS_HEADER
 
 
 @override_settings(ACCESS="owners")
 def test_an_owner_and_a_token_count_beside_the_address() -> None:
-    owner = find_asking(identity_cookie("somebody"), "", "203.0.113.7", "")
-    assert owner == Asking(digest_of("somebody"), "203.0.113.7")
+    owner = find_requester(identity_cookie("somebody"), "", "203.0.113.7", "")
+    assert owner == Requester(digest_of("somebody"), "203.0.113.7")
     forged = {name: value[:-1] for name, value in identity_cookie("somebody").items()}
-    assert find_asking(forged, "", "203.0.113.7", "") == Asking("", "203.0.113.7")
-    program = find_asking({}, "Bearer secret", "203.0.113.7", "")
+    assert find_requester(forged, "", "203.0.113.7", "") == Requester("", "203.0.113.7")
+    program = find_requester({}, "Bearer secret", "203.0.113.7", "")
     assert program.owner.startswith("token ")
     assert "secret" not in program.owner
     assert program.address == "203.0.113.7"
@@ -63,20 +63,20 @@ def test_an_owner_and_a_token_count_beside_the_address() -> None:
 
 def test_who_is_in_a_room_counts_alone_once_that_is_known(limits: object) -> None:
     cookies = {"room-abcdef": "3-aaaaaaaaaaaa", "other": "x"}
-    assert find_asking(cookies, "", "203.0.113.7", "") == Asking("", "203.0.113.7")
+    assert find_requester(cookies, "", "203.0.113.7", "") == Requester("", "203.0.113.7")
     CONFIRMED.add("3-aaaaaaaaaaaa")
-    known = find_asking(cookies, "", "203.0.113.7", "")
+    known = find_requester(cookies, "", "203.0.113.7", "")
     assert known.owner.startswith("room ")
     assert known.address == ""
-    assert find_asking({"other": "3-aaaaaaaaaaaa"}, "", "203.0.113.7", "").owner == ""
+    assert find_requester({"other": "3-aaaaaaaaaaaa"}, "", "203.0.113.7", "").owner == ""
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "CONFIRMED_AT_MOST", 2)
+    monkeypatch.setattr(requester, "CONFIRMED_AT_MOST", 2)
     known = Confirmed()
     for token in ("a", "b", "c"):
         known.add(token)
     assert [known.has(token) for token in ("a", "b", "c")] == [False, True, True]
-    monkeypatch.setattr(asking, "CONFIRMED_SECONDS", -1.0)
+    monkeypatch.setattr(requester, "CONFIRMED_SECONDS", -1.0)
     known.add("c")
     assert not known.has("c")

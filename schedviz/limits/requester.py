@@ -1,4 +1,4 @@
-"""Who asks, as limits count: an owner, a program with a token, a member or teacher of a room, or else only an
+"""For whom a request counts: an owner, a program with a token, a member or teacher of a room, or else only an
 address."""
 
 import time
@@ -21,7 +21,9 @@ CONFIRMED_AT_MOST: Final = 20_000
 CONFIRMED_SECONDS: Final = 900.0
 
 
-class Asking(NamedTuple):
+class Requester(NamedTuple):
+    """For whom a request counts. The right to a sandbox is another matter: :mod:`schedviz.access.policy`."""
+
     owner: str = ""
     """"" = nobody who is known."""
     address: str = ""
@@ -29,8 +31,8 @@ class Asking(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether this counts for what it asks for. What this machine itself asks for has no limits but those
-        of watches and websockets in all."""
+        """Whether the limits count its requests. Those of this machine itself count only for all watches and
+        all websockets."""
         return bool(self.owner or self.address)
 
 
@@ -57,8 +59,8 @@ class Confirmed:
 CONFIRMED: Final = Confirmed()
 
 
-def asking_of(request: HttpRequest) -> Asking:
-    return find_asking(
+def requester_of(request: HttpRequest) -> Requester:
+    return find_requester(
         request.COOKIES,
         request.headers.get("Authorization", ""),
         str(request.META.get("REMOTE_ADDR", "")),
@@ -66,24 +68,24 @@ def asking_of(request: HttpRequest) -> Asking:
     )
 
 
-def asking_of_socket(scope: Mapping[str, Any]) -> Asking:
+def requester_of_socket(scope: Mapping[str, Any]) -> Requester:
     """Of a websocket, whose cookies are in the scope (:mod:`schedviz.live.access`)."""
     header = settings.PROXY_ADDRESS_HEADER.removeprefix("HTTP_").replace("_", "-").lower().encode()
     headers = dict(scope["headers"])
     peer = (scope.get("client") or ("",))[0]
-    return find_asking(scope.get("cookies", {}), "", peer, headers.get(header, b"").decode("latin-1"))
+    return find_requester(scope.get("cookies", {}), "", peer, headers.get(header, b"").decode("latin-1"))
 
 
-def find_asking(cookies: Mapping[str, str], authorization: str, peer: str, forwarded: str) -> Asking:
+def find_requester(cookies: Mapping[str, str], authorization: str, peer: str, forwarded: str) -> Requester:
     """peer: the address of the connection. forwarded: what the header of the proxies says."""
     for name, token in cookies.items():
         if name.startswith(IN_ROOM) and CONFIRMED.has(token):
-            return Asking(f"room {_digest(token).hex()}")
+            return Requester(f"room {_digest(token).hex()}")
     address = _counted(_address(peer, forwarded))
     visitor = find_visitor(cookies, authorization)
     if visitor.bearer:
-        return Asking(f"token {_digest(visitor.bearer).hex()}", address)
-    return Asking(visitor.owner, address)
+        return Requester(f"token {_digest(visitor.bearer).hex()}", address)
+    return Requester(visitor.owner, address)
 
 
 def _address(peer: str, forwarded: str) -> str:
