@@ -12,8 +12,6 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        # Style attributes set custom properties (widths, shares); they contain no text of users.
-        "style-src-attr 'unsafe-inline'",
         "img-src 'self'",
         "connect-src 'self'",
         "frame-src 'self'",
