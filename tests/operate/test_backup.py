@@ -24,9 +24,10 @@ from schedviz.processes.heartbeats import Heartbeats
 from schedviz.rooms.room import What
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.store.keys import Keys
+from schedviz.store.keys import USED, Keys
 from schedviz.store.schema import VERSION
 from schedviz.up.embedded_redis import EmbeddedRedis
+from schedviz.web.lifetime import SWEEP_LOCK
 from simulator.simulation import Simulation
 from tests.loop.conftest import bound, node, pod
 from tests.processes import ROOT
@@ -112,6 +113,8 @@ def test_rooms_and_learners_are_in_it_and_messages_are_not(own_store: Store, tmp
     for transient in ("schedviz:celery:slices", "schedviz:jobs:questions:finished"):
         own_store.redis.rpush(transient, b"x")
     Heartbeats(own_store.redis, "worker").beat("one")
+    own_store.redis.zadd(USED, {"demo": 1.0})
+    own_store.redis.set(SWEEP_LOCK, b"")
     ttl = own_store.redis.pttl(f"schedviz:room:{{{room.code}}}")
     write_records(tmp_path / "backup", backup_records(own_store))
     own_store.redis.flushall()
@@ -124,6 +127,8 @@ def test_rooms_and_learners_are_in_it_and_messages_are_not(own_store: Store, tmp
     assert 0 < ttl - own_store.redis.pttl(f"schedviz:room:{{{room.code}}}") < PATIENCE * 1000
     keys = [key.decode() for key in own_store.redis.scan_iter()]
     assert not [key for key in keys if "celery" in key or "jobs" in key or "heartbeats" in key]
+    assert USED not in keys, "the lifetime of a restored sandbox begins anew"
+    assert SWEEP_LOCK not in keys
 
 
 def test_a_restore_overwrites_only_when_told(own_store: Store, tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from schedviz.operate.backup.backup_file import FORMAT, End, Group, Header, Inde
 from schedviz.processes.message_queues import KEY_PREFIX
 from schedviz.rooms.room_store import PLACES
 from schedviz.store import Store
-from schedviz.store.keys import FAILING, PREFIX, PROBE, REGISTRY, SCHEMA, Keys, objects_key
+from schedviz.store.keys import FAILING, PREFIX, PROBE, REGISTRY, SCHEMA, USED, Keys, objects_key
 from schedviz.store.schema import VERSION
 from schedviz.store.wall import seconds_of
+from schedviz.web.lifetime import SWEEP_LOCK as LIFETIME_LOCK
 
 TRANSIENT: Final = (
     KEY_PREFIX,
@@ -30,12 +31,15 @@ TRANSIENT: Final = (
     ALIVE,
     REBASE_LOCK,
     SWEEP_LOCK,
+    LIFETIME_LOCK,
     PROBE,
     FAILING,
     SCHEMA,
+    USED,
 )
-"""Beginnings of the keys that are left out: messages, locks, what processes say of themselves, and answers
-that can be asked for again. All else is in the backup, also what is added later."""
+"""Beginnings of the keys that are left out: messages, locks, what processes say of themselves, answers that
+can be asked for again, and when sandboxes were used, as a restore begins their lifetime anew. All else is in
+the backup, also what is added later."""
 
 INDEXES: Final = (REGISTRY, PLACES)
 """What names all sandboxes and rooms."""
