@@ -190,10 +190,12 @@ def test_the_clock_of_redis_is_set_back(workers: Ground, sandbox: Sandbox, secon
     """Simulated time goes on where it was. A clock that is set forward cannot be simulated from outside, as
     the workers know when they sent their last heartbeat: tests/loop/test_presence.py. Workers whose own
     clocks differ: tests/loop/test_wall.py."""
+    redis = workers.store.redis
+    eventually(lambda: redis.zscore(KEY, sandbox.name) is None, "no slice runs that began before")
+    sim, began = sandbox.now(), time.monotonic()
+    eventually(lambda: set_back(workers, sandbox, seconds))
+    eventually(lambda: float(redis.get(ALIVE) or 0) < workers.store.wall() + 1, "a worker has noticed it")
     with clients_at_work(workers, sandbox):
-        until_told(workers, sandbox, 10)
-        sim, began = sandbox.now(), time.monotonic()
-        eventually(lambda: set_back(workers, sandbox, seconds))
         until_told(workers, sandbox, 10)
         workers.bind(sandbox, "set-back")
         passed = sandbox.now() - sim

@@ -95,8 +95,9 @@ class Arena:
         self.wake(sandbox.name)
 
     def tend(self) -> None:
-        """Replace a worker that ended by itself, as a supervisor does."""
-        for worker in [w for w in self.workers if w.popen.poll() == 1]:
+        """Replace a worker that ended by itself, as a supervisor does: with 0 or 1 where it took no messages
+        any more."""
+        for worker in [w for w in self.workers if w.popen.poll() in (0, 1)]:
             self.workers.remove(worker)
             self.start_worker()
 

@@ -470,6 +470,29 @@ def test_a_redis_that_came_back_without_its_last_second_is_answered_by_listing_a
     assert len(made) == 2
 
 
+def test_after_a_restart_of_redis_all_is_listed_anew_though_as_much_was_written_as_was_lost(
+    driver: Driver, store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(driver, store, sandbox)
+    before = {key: store.redis.dump(key) for key in keys_of(store, sandbox)}
+    sandbox.commit(Commit([create("lost")]))
+    run(driver, store, sandbox)
+    for key in keys_of(store, sandbox):
+        store.redis.delete(key)
+    for key, data in before.items():
+        store.redis.restore(key, 0, data or b"")
+    monkeypatch.setattr(store, "servers", store.servers + 1)
+    sandbox.commit(Commit([create("next")]))
+    run(driver, store, sandbox)
+    run(driver, store, sandbox)
+    assert [event.key for event in made[-1].seen] == ["default/next"]
+    assert sandbox.name not in store.unseen()
+
+
+def keys_of(store: Store, sandbox: Sandbox) -> list[bytes]:
+    return store.redis.keys(f"schedviz:{{{sandbox.name}}}:*")
+
+
 def test_of_too_many_led_sandboxes_the_least_lately_used_is_let_go(
     driver: Driver, store: Store, sandbox: Sandbox, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
