@@ -17,6 +17,7 @@ from schedviz.store import NoSandbox, Store
 from schedviz.store.default import default_store
 from schedviz.store.keys import PREFIX
 from schedviz.store.lifetime import Lifetimes
+from schedviz.store.store import NAME
 
 DEMO: Final = "demo"
 """The sandbox that a first visitor sees, which is made only when the server starts."""
@@ -30,8 +31,8 @@ def lifetimes() -> Lifetimes:
 
 
 def ends(name: str) -> bool:
-    """Whether the sandbox has a lifetime. Those of rooms end with their room."""
-    return name != DEMO and not is_reserved(name)
+    """Whether a sandbox of this name has a lifetime. Those of rooms end with their room."""
+    return bool(NAME.fullmatch(name)) and name != DEMO and not is_reserved(name)
 
 
 class NoteUse(MiddlewareMixin):

@@ -19,11 +19,13 @@ from schedviz.limits.rates import count_creation, count_question, count_request
 from schedviz.limits.requester import requester_of
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
+from schedviz.store.store import NAME
 from schedviz.web.trouble import trouble_response
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
 """Those who watch over the server are never refused."""
-SANDBOX: Final = re.compile(r"/s/([^/]+)/.*", re.DOTALL)
+SANDBOX: Final = re.compile(rf"/s/({NAME.pattern})/.*", re.DOTALL)
+"""Paths of sandboxes. What cannot be a name is not counted by name: it could be as long as a path."""
 
 CREATES: Final = {
     "create-sandbox", "bring", "branch", "start-idea", "start-guide", "start-lesson", "new-room",

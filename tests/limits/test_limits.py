@@ -10,6 +10,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.limit_settings import DEFAULTS, LimitName
+from schedviz.limits import rates
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS, WATCHES
 from schedviz.limits.requester import Requester
@@ -80,6 +81,13 @@ def test_requests_for_one_sandbox_leave_others_alone(
     path = f"/s/{sandbox.name}/api/v1/pods"
     assert [outside.get(path).status_code for _ in range(11)] == [200] * 10 + [429]
     assert outside.get("/ideas/").status_code == 200
+
+
+def test_what_is_no_name_of_a_sandbox_takes_no_memory(limits: Limits, outside: Client) -> None:
+    limits["MAX_REQUESTS_PER_SECOND_PER_SANDBOX"] = 1
+    for name in ("x" * 64, "X", "a%20b", "-"):
+        assert outside.get(f"/s/{name}/api/v1/pods").status_code == 404
+    assert not rates.BUCKETS["MAX_REQUESTS_PER_SECOND_PER_SANDBOX"]._buckets
 
 
 def test_owners_count_for_themselves(limits: Limits, scene: Scene) -> None:

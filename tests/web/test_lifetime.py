@@ -93,6 +93,7 @@ def test_the_demo_and_rooms_do_not_end_and_nothing_does_without_the_setting(
 ) -> None:
     assert not ends(DEMO)
     assert ends(sandbox.name)
+    assert not ends("x" * 64), "no sandbox has such a name"
     client.get(f"/s/{sandbox.name}/")
     assert store.redis.zscore(USED, sandbox.name) is None
     assert Lifetimes(store, 0).ended({sandbox.name}) == []
