@@ -14,8 +14,10 @@ from schedviz.access.standing import Standing
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS
 from schedviz.limits.requester import requester_of_socket
-from schedviz.live.hub import GONE, TRY_AGAIN_LATER, Hub, Hubs, Viewer
+from schedviz.live.hub import Hub
+from schedviz.live.hubs import Hubs
 from schedviz.live.room_member import RoomMember
+from schedviz.live.viewer import GONE, TRY_AGAIN_LATER, Viewer
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS
 from schedviz.rooms.bell import learners_group
 from schedviz.store.default import default_store

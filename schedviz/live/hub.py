@@ -6,20 +6,18 @@ A frame is drawn from the sandbox's cache as of one revision, without a command 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from schedviz.access.standing import Standing
 from schedviz.cache.caches import caches_of
 from schedviz.live.lifecycle import Lifecycle
 from schedviz.live.probe import Probe
-from schedviz.live.slot import Slot
+from schedviz.live.viewer import FORBIDDEN, GONE, TRY_AGAIN_LATER, Viewer
 from schedviz.log_context import note
 from schedviz.metrics.server import DRAW_SECONDS
 from schedviz.store import NoSandbox, Store, Trouble
@@ -50,33 +48,7 @@ LOOKS_AT_MOST: Final = 24
 """Looks that are drawn for one sandbox at the same time. A filter examines every object: 50 ms for 50,000. A
 viewer with a further look gets a message, and the default look."""
 
-TRY_AGAIN_LATER: Final = 1013
-"""The close code after which the page connects again, a little later."""
-FORBIDDEN: Final = 4403
-"""The close code for a viewer whose right to see the sandbox was withdrawn. htmx does not connect again after
-it; the page is loaded again."""
-GONE: Final = 4404
-"""The close code for a deleted sandbox. htmx does not connect again after it."""
-
 AWAY = (RedisConnectionError, RedisTimeoutError, ConnectionError)
-
-
-class Viewer:
-    """A connected page: its language, its look, its slot, and the function that closes it."""
-
-    def __init__(
-        self,
-        language: str,
-        close: Callable[[int], Coroutine[Any, Any, None]],
-        look: Look = DEFAULT,
-        standing: Standing | None = None,
-    ) -> None:
-        """standing: None = the viewer may see the sandbox in any case."""
-        self.language = language
-        self.standing = standing
-        self.look = look
-        self.slot = Slot()
-        self.close = close
 
 
 class Hub:
@@ -318,21 +290,3 @@ class Hub:
 @cache
 def _drawing_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(DRAWING_THREADS, thread_name_prefix="draw")
-
-
-class Hubs:
-    """The hubs of this process."""
-
-    def __init__(self) -> None:
-        self._hubs: dict[str, Hub] = {}
-        self._probe: Probe | None = None
-
-    def join(self, store: Store, name: str, viewer: Viewer) -> Hub:
-        """Add the viewer to the hub of the sandbox, which is created if there is none."""
-        for other in [other for other, hub in self._hubs.items() if hub.ended]:
-            del self._hubs[other]
-        self._probe = self._probe or Probe(store)
-        hub = self._hubs.get(name) or Hub(store, name, self._probe)
-        self._hubs[name] = hub
-        hub.join(viewer)
-        return hub

@@ -14,7 +14,8 @@ from django.utils.translation import override
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS
 from schedviz.limits.requester import requester_of_socket
-from schedviz.live.hub import AWAY, GONE, TRY_AGAIN_LATER
+from schedviz.live.hub import AWAY
+from schedviz.live.viewer import GONE, TRY_AGAIN_LATER
 from schedviz.metrics.server import refused
 from schedviz.rooms.bell import teacher_group
 from schedviz.rooms.room import read_code

@@ -17,7 +17,7 @@ from schedviz.access.record import digest_of, owned_by, read_record
 from schedviz.access.rights import Right
 from schedviz.access.standing import Standing
 from schedviz.access.visitor import SHARED_COOKIE, Visitor, with_shared
-from schedviz.live.hub import FORBIDDEN
+from schedviz.live.viewer import FORBIDDEN
 from schedviz.store import Commit, Meta, Sandbox, Store
 from simulator.api import Change
 from tests.waiting import PATIENCE

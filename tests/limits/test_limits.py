@@ -14,7 +14,7 @@ from schedviz.limits import rates
 from schedviz.limits.exceeded import LimitExceeded
 from schedviz.limits.open_counts import SOCKETS, WATCHES
 from schedviz.limits.requester import Requester
-from schedviz.live.hub import TRY_AGAIN_LATER
+from schedviz.live.viewer import TRY_AGAIN_LATER
 from schedviz.metrics.server import REFUSED
 from schedviz.rooms.room import What
 from schedviz.rooms.room_store import Rooms

@@ -11,8 +11,10 @@ import pytest
 from schedviz.cache import follower
 from schedviz.live import hub as module
 from schedviz.live import lifecycle
-from schedviz.live.hub import Hub, Hubs, Viewer
+from schedviz.live.hub import Hub
+from schedviz.live.hubs import Hubs
 from schedviz.live.slot import Frame
+from schedviz.live.viewer import Viewer
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock

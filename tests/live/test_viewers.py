@@ -10,8 +10,9 @@ from channels.routing import URLRouter
 from django.conf import settings
 
 from schedviz.live import consumers
-from schedviz.live.hub import TRY_AGAIN_LATER, Hubs
+from schedviz.live.hubs import Hubs
 from schedviz.live.routing import websocket_urlpatterns
+from schedviz.live.viewer import TRY_AGAIN_LATER
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.web.screens import screens_of
 from simulator.api import Change

@@ -1,0 +1,34 @@
+"""A connected page, as hubs know it, and the codes with which they close its connection."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from schedviz.access.standing import Standing
+from schedviz.live.slot import Slot
+from schedviz.web.presenters.screen import DEFAULT, Look
+
+TRY_AGAIN_LATER: Final = 1013
+"""The close code after which the page connects again, a little later."""
+FORBIDDEN: Final = 4403
+"""The close code for a viewer whose right to see the sandbox was withdrawn. htmx does not connect again after
+it; the page is loaded again."""
+GONE: Final = 4404
+"""The close code for a deleted sandbox. htmx does not connect again after it."""
+
+
+class Viewer:
+    """A connected page: its language, its look, its slot, and the function that closes it."""
+
+    def __init__(
+        self,
+        language: str,
+        close: Callable[[int], Coroutine[Any, Any, None]],
+        look: Look = DEFAULT,
+        standing: Standing | None = None,
+    ) -> None:
+        """standing: None = the viewer may see the sandbox in any case."""
+        self.language = language
+        self.standing = standing
+        self.look = look
+        self.slot = Slot()
+        self.close = close
