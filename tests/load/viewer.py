@@ -48,7 +48,11 @@ class Viewer:
     ``frames``, ``bytes``: what it was sent, not compressed, since :meth:`open` or :meth:`count_anew`."""
 
     def __init__(
-        self, site: Site, sandbox: str, on_frame: Callable[[bytes, float], None] | None = None
+        self,
+        site: Site,
+        sandbox: str,
+        on_frame: Callable[[bytes, float], None] | None = None,
+        on_notice: Callable[[bytes, float], None] | None = None,
     ) -> None:
         self.site = site
         self.sandbox = sandbox
@@ -60,6 +64,7 @@ class Viewer:
         """All that were awaited."""
         self._awaited: dict[str, Awaited] = {}
         self.on_frame = on_frame
+        self.on_notice = on_notice
         self._last = 0
         self._whole = asyncio.Event()
         self._changed = asyncio.Event()
@@ -129,9 +134,13 @@ class Viewer:
     def take(self, frame: bytes) -> bool:
         """A frame has come, a beat, or the notice of a room. False where a frame is missing before this
         one."""
-        if frame == BEAT.encode() or frame.lstrip().startswith(NOTICE):
-            return True
         now = time.monotonic()
+        if frame == BEAT.encode():
+            return True
+        if frame.lstrip().startswith(NOTICE):
+            if self.on_notice:
+                self.on_notice(frame, now)
+            return True
         self.frames += 1
         self.bytes += len(frame)
         number = frames.numbers(frame)

@@ -13,6 +13,7 @@ from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from tests.load.site import PATIENCE
 from tests.load.viewer import Viewer
+from tests.workshop.editing import edit_path, edited, replaced
 from tests.workshop.options import Options
 from tests.workshop.panel import Panel
 from tests.workshop.teacher import Expected, Row, Teacher
@@ -20,18 +21,6 @@ from tests.workshop.visitor import Fields, Visitor
 
 RUNNING: Final = b'<div id="transport" class="buttons running"'
 STOPPED: Final = b'<div id="transport" class="buttons stopped"'
-
-
-class Unplayable(Exception):
-    """The lesson has an act that learners do not do here."""
-
-
-def check_playable(lesson: Lesson) -> None:
-    """Raises Unplayable."""
-    for step in lesson.steps:
-        for action in step.solution:
-            if action.apply is not None or action.scheduler is not None:
-                raise Unplayable(f"{lesson.name}, {step.id}: changes of objects and of the scheduler")
 
 
 class Learner:
@@ -50,7 +39,7 @@ class Learner:
         self.finished = False
         self._site = site
         self._teacher = teacher
-        self._lesson = lesson
+        self.lesson = lesson
         self._options = options
         self._random = random.Random(f"{options.seed} {number}")
         self._passed = 0
@@ -62,9 +51,9 @@ class Learner:
         await self._join()
         if self._options.speed != 1.0:
             await self._site.post_part(f"{self._base}clock/", {"speed": f"{self._options.speed:g}"})
-        for place, step in enumerate(self._lesson.steps):
+        for place, step in enumerate(self.lesson.steps):
             await self._do_step(step)
-            if place + 1 < len(self._lesson.steps):
+            if place + 1 < len(self.lesson.steps):
                 await self._go_on(place + 1)
         self.finished = await self._panel.shows("finished", PATIENCE)
 
@@ -72,6 +61,17 @@ class Learner:
         if self.viewer:
             await self.viewer.close()
             await self._panel.close()
+
+    def next_message(self, shows: Callable[[bytes], bool]) -> asyncio.Future[float]:
+        """The time of the next frame or notice of which this holds."""
+        future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._awaited.append((shows, future))
+        return future
+
+    async def shows_step(self, step: str) -> float:
+        """When the panel shows this step."""
+        await self._panel.shows_step(step)
+        return time.monotonic()
 
     async def _join(self) -> None:
         room = f"/rooms/{self._teacher.code}/"
@@ -81,7 +81,7 @@ class Learner:
         self._base = address
         sandbox = address.split("/")[2]
         self.number = int(sandbox.rpartition("-")[2])
-        self.viewer = Viewer(self._site, sandbox, self._take_frame)
+        self.viewer = Viewer(self._site, sandbox, self._take_frame, self._take_notice)
         self._panel_opened = False
         page = await self.viewer.open()
         self._site.take_token(page)
@@ -129,7 +129,7 @@ class Learner:
         if others and self._random.random() < self._options.wrong:
             picks = [self._random.choice(others)]
         self.guesses[step.id] = picks
-        texts = self._lesson.text("en").steps[step.id].choices
+        texts = self.lesson.text("en").steps[step.id].choices
         since = time.monotonic()
         await self._panel.post({"do": "guess", "pick": picks})
         if not self._panel.now.answered:
@@ -143,7 +143,7 @@ class Learner:
         await self._think()
         since = time.monotonic()
         await self._panel.post({"do": "next"})
-        if self._panel.now.step != self._lesson.steps[place].id:
+        if self._panel.now.step != self.lesson.steps[place].id:
             self.faults.append(f"{self.name}: Next leads to {self._panel.now.step}")
         self._note("Next to the next step", since)
         self._expect(since, lambda row: row.step > place, f"step {place + 1}")
@@ -159,10 +159,26 @@ class Learner:
             await self._create(action.create)
         elif action.delete:
             resource, key = split_target(action.delete)
-            path = f"{self._base}delete/{resource.partition('.')[0]}/{key}/"
+            path = f"{self._base}delete/{resource.id}/{key}/"
             await self._act("delete to frame", path, {}, lambda _: True)
+        elif action.apply is not None:
+            path = f"{self._base}{edit_path(action.apply)}"
+            form = await self._site.get_part(path)
+            await self._submit("edit to frame", path, edited(form, action.apply))
+        elif action.scheduler is not None:
+            path = f"{self._base}scheduler/"
+            form = await self._site.get_part(path)
+            await self._submit("new configuration to frame", path, replaced(form, action.scheduler))
         elif action.run is not None:
             await self._run(action.run)
+
+    async def _submit(self, kind: str, path: str, fields: Fields) -> None:
+        """Submit a form, which reads its fields again once while it is filled in."""
+        await self._think(0.3)
+        await self._site.post_part(path, {**fields, "do": "step"})
+        await self._think(0.3)
+        await self._act(kind, path, fields, lambda _: True)
+        self._panel.ask()
 
     async def _create(self, manifest: Manifest) -> None:
         """By the form, which reads its fields again once while it is filled in."""
@@ -183,7 +199,7 @@ class Learner:
         wall = run.seconds / self._options.speed
         if run.until.startswith("bound "):
             fields = {"do": "until", "until": "bound", "pod": run.until.removeprefix("bound ")}
-            stopped = self._frame(lambda frame: STOPPED in frame)
+            stopped = self.next_message(lambda frame: STOPPED in frame)
             await self._act("run to frame", path, fields, lambda frame: RUNNING in frame or STOPPED in frame)
             await self._wait(stopped, "the run ends", wall + PATIENCE)
             return
@@ -196,18 +212,12 @@ class Learner:
 
     async def _act(self, kind: str, path: str, fields: Fields, shows: Callable[[bytes], bool]) -> None:
         """Send a request, and wait for the frame that shows its effect."""
-        shown = self._frame(shows)
+        shown = self.next_message(shows)
         since = time.monotonic()
         self._panel.note_act()
         await self._site.post_part(path, fields)
         at = await self._wait(shown, kind, PATIENCE)
         self.waits.setdefault(kind, []).append(at - since)
-
-    def _frame(self, shows: Callable[[bytes], bool]) -> asyncio.Future[float]:
-        """The time of the next frame of which this holds."""
-        future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._awaited.append((shows, future))
-        return future
 
     async def _wait(self, shown: asyncio.Future[float], what: str, seconds: float) -> float:
         with suppress(TimeoutError):
@@ -217,14 +227,23 @@ class Learner:
         return time.monotonic()
 
     def _take_frame(self, frame: bytes, now: float) -> None:
+        self._take(frame, now)
+        if self._panel_opened:
+            self._panel.note_frame(now)
+
+    def _take_notice(self, notice: bytes, now: float) -> None:
+        """The room's: the panel may have another step now."""
+        self._take(notice, now)
+        if self._panel_opened:
+            self._panel.ask()
+
+    def _take(self, message: bytes, now: float) -> None:
         for each in [*self._awaited]:
             shows, future = each
-            if future.done() or shows(frame):
+            if future.done() or shows(message):
                 self._awaited.remove(each)
                 if not future.done():
                     future.set_result(now)
-        if self._panel_opened:
-            self._panel.note_frame(now)
 
     def _expect(
         self, since: float, shows: Callable[[Row], bool], what: str, *, is_goal: bool = False

@@ -37,7 +37,7 @@ def parsed(arguments: list[str]) -> Options:
         parser.add_argument(f"--{name}", type=kind, default=getattr(usual, name), help=help)
 
     add("learners", "how many; a room has at most 110")
-    add("lesson", "a lesson whose solutions create objects, delete them and let time run", str)
+    add("lesson", "the name of a lesson", str)
     add("think", "mean seconds between two acts of a learner", float)
     add("speed", "of simulated time", float)
     add("wrong", "the share of wrong guesses", float)

@@ -82,6 +82,12 @@ class Panel:
                     await self._changed.wait()
         return bool(getattr(self.now, wanted))
 
+    async def shows_step(self, step: str) -> None:
+        """Wait until the panel shows this step."""
+        while self.now.step != step:
+            self._changed.clear()
+            await self._changed.wait()
+
     async def close(self) -> None:
         if self._pause:
             self._pause.cancel()

@@ -1,11 +1,12 @@
 """The short form of the workshop, on the real server and worker: nothing is lost, and nothing goes wrong."""
 
 import pytest
+from msgspec import structs
 
 from schedviz.lessons.catalogue import lessons
 from schedviz.store import Store
 from tests.load.site import opened
-from tests.workshop.learner import Learner, Unplayable, check_playable
+from tests.workshop.learner import Learner
 from tests.workshop.options import Options
 from tests.workshop.panel import Panel
 from tests.workshop.teacher import Row, Teacher, rows_of
@@ -30,7 +31,24 @@ async def test_five_learners_finish_a_lesson_and_nothing_is_lost(stack: str, sto
     await workshop.run()
     assert workshop.faults == []
     assert [each.finished for each in workshop.learners] == [True] * SHORT.learners
-    assert {each.name: each.n for each in workshop.figures}["act to the teacher's view"] > 0
+    shown = {each.name: each.n for each in workshop.figures}
+    assert shown["act to the teacher's view"] > 0
+    for act in ("resume all", "pause all", "hint to all", "set step for all"):
+        assert shown[f"teacher: {act}"] == SHORT.learners, act
+    assert shown["teacher: reveal on the projector"] == 1
+
+
+@pytest.mark.parametrize(
+    ("lesson", "act"), [("node-affinity", "edit"), ("profiles-and-weights", "new configuration")]
+)
+async def test_learners_edit_objects_and_the_configuration(
+    stack: str, store: Store, lesson: str, act: str
+) -> None:
+    options = structs.replace(SHORT, learners=1, lesson=lesson, solutions=0.0)
+    workshop = Workshop(int(stack.rpartition(":")[2]), store, lessons()[lesson], options)
+    await workshop.run()
+    assert workshop.faults == []
+    assert f"  {act} to frame" in {each.name for each in workshop.figures}
 
 
 async def test_a_goal_is_timed_from_the_frame_after_the_last_look_without_it(store: Store) -> None:
@@ -46,12 +64,6 @@ async def test_a_goal_is_timed_from_the_frame_after_the_last_look_without_it(sto
 
 def test_a_line_of_the_teachers_view_is_read() -> None:
     assert rows_of(ROW.encode()) == {3: Row(2, 1, "<b>✓</b> <span>Nowhere</span>", True)}
-
-
-def test_a_lesson_with_other_acts_is_refused() -> None:
-    check_playable(lessons()["preemption"])
-    with pytest.raises(Unplayable, match="node-affinity"):
-        check_playable(lessons()["node-affinity"])
 
 
 async def test_progress_that_is_not_stored_is_a_fault(store: Store) -> None:

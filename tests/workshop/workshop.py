@@ -13,7 +13,8 @@ from schedviz.rooms.room import learner_id
 from schedviz.store import Store
 from tests.load.report import Figure, one, spread
 from tests.load.site import opened
-from tests.workshop.learner import Learner, check_playable
+from tests.workshop.acts import Acts
+from tests.workshop.learner import Learner
 from tests.workshop.options import Options
 from tests.workshop.teacher import Teacher
 from tests.workshop.visitor import Visitor
@@ -23,6 +24,8 @@ ACTS: Final = (
     "Next to the next step",
     "create to frame",
     "delete to frame",
+    "edit to frame",
+    "new configuration to frame",
     "run to frame",
     "pause to frame",
 )
@@ -33,7 +36,6 @@ class Workshop:
     """``figures``, ``faults``: of a workshop that has ended."""
 
     def __init__(self, port: int, store: Store, lesson: Lesson, options: Options) -> None:
-        check_playable(lesson)
         self.figures: list[Figure] = []
         self.faults: list[str] = []
         self.learners: list[Learner] = []
@@ -65,9 +67,21 @@ class Workshop:
             self.faults += await teacher.faults()
             self.faults += self.lost(teacher.code, await self._results(teacher))
             self.figures = self._figures(teacher)
+            acts = Acts(teacher, self.learners)
+            await acts.run(self._question())
+            self.faults += acts.faults
+            self.figures += [
+                spread(f"teacher: {act}", "ms", [1000 * each for each in waits])
+                for act, waits in acts.waits.items()
+            ]
             await asyncio.gather(*(each.leave() for each in self.learners))
             await teacher.end_room()
             self.faults += [fault for fault in teacher.site.errors if fault not in self.faults]
+
+    def _question(self) -> str:
+        """``LESSON/STEP`` of the lesson's first question; "" = it has none."""
+        asked = (f"{self.lesson.name}/{step.id}" for step in self.lesson.steps if step.question)
+        return next(asked, "")
 
     async def _results(self, teacher: Teacher) -> dict[str, dict[str, str]]:
         """The lines of the CSV, by the name of the learner."""
