@@ -19,7 +19,7 @@ from schedviz.live.hubs import Hubs
 from schedviz.live.room_member import RoomMember
 from schedviz.live.viewer import GONE, TRY_AGAIN_LATER, Viewer
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS
-from schedviz.rooms.bell import learners_group
+from schedviz.rooms.notify import learners_group
 from schedviz.store.default import default_store
 from schedviz.web.presenters.screen import look
 
@@ -93,7 +93,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             await self._leave_room()
 
     async def doorbell(self, message: dict[str, Any]) -> None:
-        """The room of the sandbox has changed (:mod:`schedviz.rooms.bell`)."""
+        """The room of the sandbox has changed (:mod:`schedviz.rooms.notify`)."""
         if self.room:
             await self.room.tell()
 

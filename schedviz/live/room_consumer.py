@@ -17,7 +17,7 @@ from schedviz.limits.requester import requester_of_socket
 from schedviz.live.hub import AWAY
 from schedviz.live.viewer import GONE, TRY_AGAIN_LATER
 from schedviz.metrics.server import refused
-from schedviz.rooms.bell import teacher_group
+from schedviz.rooms.notify import teacher_group
 from schedviz.rooms.room import read_code
 from schedviz.rooms.room_store import NoRoom
 from schedviz.rooms.sandboxes import end_if_over
@@ -58,7 +58,7 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         self.is_projector = parameters.get("page", [""])[0] == "projector"
         self.painter = Painter()
         self.sent: Drawn | None = None
-        self.rung = asyncio.Event()
+        self.changed = asyncio.Event()
         self.sender = asyncio.create_task(self._send_frames())
         with suppress(Exception):  # without messages the room is read regularly
             await self.channel_layer.group_add(teacher_group(self.code), self.channel_name)
@@ -76,8 +76,8 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
         """Browsers send nothing here."""
 
     async def doorbell(self, message: dict[str, Any]) -> None:
-        """A message of :mod:`schedviz.rooms.bell`."""
-        self.rung.set()
+        """A message of :mod:`schedviz.rooms.notify`."""
+        self.changed.set()
 
     async def _send_frames(self) -> None:
         while True:
@@ -96,8 +96,8 @@ class RoomConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels sh
             await asyncio.sleep(FRAME_SECONDS)
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS - FRAME_SECONDS):
-                    await self.rung.wait()
-            self.rung.clear()
+                    await self.changed.wait()
+            self.changed.clear()
 
     def _draw(self) -> Drawn:
         with override(self.language):

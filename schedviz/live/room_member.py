@@ -10,8 +10,8 @@ from django.template.loader import render_to_string
 from django.utils.translation import override
 
 from schedviz.rooms.access import RoomVisitor
-from schedviz.rooms.bell import ring_teacher
 from schedviz.rooms.notice import Notice, room_notice
+from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import Member, room_of
 from schedviz.rooms.room_store import ONLINE_SECONDS, Rooms
 from schedviz.rooms.sandboxes import end_if_over
@@ -74,7 +74,7 @@ class RoomMember:
                     )
                 await asyncio.to_thread(end_if_over, default_store(), self.code)
                 if first:
-                    ring_teacher(self.code)
+                    notify_teacher(self.code)
                     first = False
             await asyncio.sleep(NOTE_SECONDS)
             await self.tell(only_changed=True)

@@ -10,7 +10,7 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.lessons.start import restart_lesson
 from schedviz.lessons.state import create_with_state, state_at_step
-from schedviz.rooms.bell import ring_teacher
+from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.overview import ByLesson
 from schedviz.rooms.room import Room, learner_id, number_for, sandbox_name
 from schedviz.rooms.room_store import Seen
@@ -46,7 +46,7 @@ def start_in_room(store: Store, room: Room, member: int, lesson: Lesson, *, anew
     if step:
         progress = go_to_step(lesson, progress, step, now)
     Learners(store.redis).begin(learner_id(room.code, member), progress)
-    ring_teacher(room.code)
+    notify_teacher(room.code)
     return sandbox
 
 

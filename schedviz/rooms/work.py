@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 from redis.exceptions import RedisError
 
-from schedviz.rooms.bell import ring_learners, ring_teacher
+from schedviz.rooms.notify import notify_learners, notify_teacher
 from schedviz.store import Store
 from schedviz.store.keys import PREFIX
 
@@ -58,7 +58,7 @@ def begin_work(
     work = Work(kind, len(numbers))
     if not store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS, nx=True):
         raise Busy
-    ring_teacher(code)
+    notify_teacher(code)
     _threads().submit(_work, store, code, work, [*numbers], act)
 
 
@@ -69,13 +69,13 @@ def _work(store: Store, code: str, work: Work, numbers: list[int], act: Callable
             done = min(first + BATCH, len(numbers))
             work = replace(work, done=done, failed=work.failed + failed)
             store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS)
-            ring_teacher(code)
+            notify_teacher(code)
             time.sleep(PAUSE_SECONDS)
     finally:
         with suppress(RedisError):  # the key expires
             store.redis.delete(_key(code))
-        ring_teacher(code)
-        ring_learners(code)  # their pages show the new step, or load the new sandbox
+        notify_teacher(code)
+        notify_learners(code)  # their pages show the new step, or load the new sandbox
 
 
 def _succeeds(code: str, act: Callable[[int], object], number: int) -> bool:

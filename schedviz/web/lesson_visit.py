@@ -18,7 +18,7 @@ from schedviz.lessons.result import keep_best, result_of
 from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
 from schedviz.rooms.access import find_visitor
-from schedviz.rooms.bell import ring_teacher
+from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import SHARED, TEACHER, Member, learner_id, room_of
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
@@ -139,7 +139,7 @@ def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
     learners = Learners(default_store().redis)
     if learners.store(visit.learner, visit.lesson, visit.progress, after):
         if visit.room and after != visit.progress:
-            ring_teacher(visit.room[0])
+            notify_teacher(visit.room[0])
         visit = visit._replace(progress=after)
     else:  # another request of the learner has changed it
         now = learners.progress(visit.learner, visit.lesson.name)

@@ -1,6 +1,6 @@
 // Paints one node as a cell of the dense grid. A small cell has the requested share as its shade, and marks exceptions only; a
 // large one has the visual codes of the cards.
-const SHELF = 40; // minimum width at which pods are drawn as blocks; narrower cells have a shade
+const BLOCKS = 40; // minimum width at which pods are drawn as blocks; narrower cells have a shade
 const NAMED = 64; // minimum width at which the name is drawn
 const FRAMED = 10; // minimum width at which a feasible node has a frame; narrower ones have only the bar of the score
 const FIELDS = [
@@ -36,7 +36,7 @@ export function expandRuns(codes) {
 }
 
 // Whether a cell of this width shows pods, and every verdict.
-export const isDetailed = (width) => width >= SHELF;
+export const isDetailed = (width) => width >= BLOCKS;
 
 // The codes that small cells mark: of "fits" and "filtered out" the rarer, if few nodes have it.
 export function markedCodes(codes) {
@@ -108,7 +108,7 @@ export function paintCell(context, cell, { x, y, width, height }, colours, code,
   context.globalAlpha = bright ? 1 : 0.16;
   context.fillStyle = colours.sunk;
   context.fillRect(x, y, width, height);
-  if (width >= SHELF) detailed(context, cell, { x, y, width, height }, colours);
+  if (width >= BLOCKS) detailed(context, cell, { x, y, width, height }, colours);
   else shaded(context, cell, { x, y, width, height }, colours);
   faults(context, cell, { x, y, width, height }, colours);
   verdict(context, { x, y, width, height }, colours, code);
@@ -158,10 +158,10 @@ function detailed(context, cell, { x, y, width, height }, colours) {
     context.fillText(cell.short || cell.name, x + 7, y + 11);
     context.restore();
   }
-  const shelf = { x: x + 6, y: y + top, width: width - 9, height: height - top - foot };
+  const area = { x: x + 6, y: y + top, width: width - 9, height: height - top - foot };
   context.fillStyle = colours.sunk;
-  context.fillRect(shelf.x, shelf.y, shelf.width, shelf.height);
-  blocks(context, cell.blocks, shelf, colours);
+  context.fillRect(area.x, area.y, area.width, area.height);
+  blocks(context, cell.blocks, area, colours);
   if (foot > 2) {
     meter(context, cell.cpu, x + 6, y + height - 8, width - 9, colours);
     meter(context, cell.memory, x + 6, y + height - 4, width - 9, colours);
@@ -175,26 +175,26 @@ function meter(context, percent, x, y, width, colours) {
   context.fillRect(x, y, (width * Math.min(100, percent)) / 100, 3);
 }
 
-function blocks(context, codes, shelf, colours) {
-  let at = shelf.x;
+function blocks(context, codes, area, colours) {
+  let at = area.x;
   for (let place = 0; place < codes.length; place += 3) {
     const look = Number.parseInt(codes[place], 36);
     const rank = look % RANKS;
     const state = STATES[Math.floor(look / RANKS)];
     const share = Number.parseInt(codes.slice(place + 1, place + 3), 36) / 1000;
-    const width = Math.max(3, share * shelf.width);
+    const width = Math.max(3, share * area.width);
     if (state === "nominated") {
-      const x = Math.max(shelf.x, Math.min(at, shelf.x + shelf.width - width));
+      const x = Math.max(area.x, Math.min(at, area.x + area.width - width));
       dashed(
         context,
-        { x: x + 1, y: shelf.y + 1, width: width - 2, height: shelf.height - 2 },
+        { x: x + 1, y: area.y + 1, width: width - 2, height: area.height - 2 },
         colours.accent,
         2,
       );
       at += width;
       continue;
     }
-    const room = Math.min(width, shelf.x + shelf.width - at);
+    const room = Math.min(width, area.x + area.width - at);
     if (room <= 0) continue;
     context.fillStyle =
       state === "running"
@@ -202,14 +202,14 @@ function blocks(context, codes, shelf, colours) {
         : state === "starting"
           ? colours.starting[rank]
           : colours[state];
-    context.fillRect(at, shelf.y, room - 1, shelf.height);
+    context.fillRect(at, area.y, room - 1, area.height);
     if (room >= 8)
       ticks(
         context,
         rank,
         at + 1.5,
-        shelf.y + shelf.height - 1,
-        state === "running" || state === "starting" ? shelf.height : 0,
+        area.y + area.height - 1,
+        state === "running" || state === "starting" ? area.height : 0,
         colours,
       );
     at += width;
@@ -260,7 +260,7 @@ function verdict(context, { x, y, width, height }, colours, code) {
     context.fillRect(x, y, width, height);
     context.globalAlpha = alpha;
     const arm = Math.max(1.5, Math.min(5, width * 0.22));
-    const middle = width >= SHELF ? { x: x + width - 8, y: y + 8 } : { x: x + width / 2, y: y + height / 2 };
+    const middle = width >= BLOCKS ? { x: x + width - 8, y: y + 8 } : { x: x + width / 2, y: y + height / 2 };
     context.strokeStyle = colours.bad;
     context.lineWidth = width < 12 ? 1 : 1.6;
     context.beginPath();

@@ -15,15 +15,15 @@ function isOn() {
 // Parts of the page that a frame has replaced have their links anew.
 function explain() {
   if (!isOn()) return;
-  for (const link of document.querySelectorAll("a.idea:not(.told)")) {
-    const told = content.querySelector(`[data-idea="${CSS.escape(link.getAttribute("href"))}"]`);
-    if (!told) continue;
-    const copy = told.cloneNode(true);
+  for (const link of document.querySelectorAll("a.idea:not(.explained)")) {
+    const found = content.querySelector(`[data-idea="${CSS.escape(link.getAttribute("href"))}"]`);
+    if (!found) continue;
+    const copy = found.cloneNode(true);
     copy.append(Object.assign(document.createElement("u"), { textContent: dataset.more }));
     // The key below the nodes has no room for sentences: there the link is the title of the idea.
     link.replaceChildren(...(link.closest(".key") ? [copy.firstElementChild] : copy.childNodes));
     link.removeAttribute("aria-label");
-    link.classList.add("told");
+    link.classList.add("explained");
   }
 }
 

@@ -79,7 +79,7 @@ function restore() {
     document.getElementById("lesson-scroll").scrollTop = kept.scroll;
     const news = announceable().filter((each) => !kept.said.includes(each));
     if (news.length) document.getElementById("announce").textContent = news.join(" ");
-    panel().querySelector(".told:not(#lesson-offer)")?.scrollIntoView({ block: "nearest" });
+    panel().querySelector(".callout:not(#lesson-offer)")?.scrollIntoView({ block: "nearest" });
     if (!kept.finished) panel().querySelector("#lesson-end")?.scrollIntoView({ block: "nearest" });
   } else {
     document.getElementById("lesson-heading").focus({ preventScroll: true });

@@ -44,9 +44,9 @@ const CHOICES = { next: ".chip", victims: ".node .pod" };
 
 // Marks the answer on the page: what is right, and where the guess was not.
 function markAnswer() {
-  for (const each of document.querySelectorAll("[data-told]")) {
-    delete each.dataset.told;
-    delete each.dataset.toldAs;
+  for (const each of document.querySelectorAll("[data-grade]")) {
+    delete each.dataset.grade;
+    delete each.dataset.gradeAs;
   }
   const list = document.getElementById("predict-marks");
   if (!list) return;
@@ -55,8 +55,8 @@ function markAnswer() {
   for (const each of document.querySelectorAll(CHOICES[kind] ?? ".node[data-node]")) {
     const mark = marks.get(valueOf(each, kind));
     if (!mark) continue;
-    each.dataset.told = mark.textContent;
-    each.dataset.toldAs = mark.dataset.mark;
+    each.dataset.grade = mark.textContent;
+    each.dataset.gradeAs = mark.dataset.mark;
   }
 }
 

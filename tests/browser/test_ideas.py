@@ -17,19 +17,19 @@ def test_an_idea_opens_from_what_shows_it_and_its_example_lives_on_the_page(
 ) -> None:
     live(node("node-1"), node("node-2"), pod("web"))
     # The page is quiet until help is wanted; then each explanation stands where it belongs, and leads on.
-    told, help_button = screen.locator("a.idea.told:visible"), screen.locator("#help")
+    explained, help_button = screen.locator("a.idea.explained:visible"), screen.locator("#help")
     expect(screen.locator("a.idea:visible")).to_have_count(0)
     complaints = Complaints(screen)
     screen.keyboard.press("h")
     expect(help_button).to_have_attribute("aria-pressed", "true")
     for name in ("queue", "priority", "score", "filter"):
-        shown = screen.locator(f"a.idea.told[href='/ideas/{name}/']:visible")
+        shown = screen.locator(f"a.idea.explained[href='/ideas/{name}/']:visible")
         expect(shown).to_contain_text(ideas.ideas()[name].says)
     complaints.look("help", "#main")
     screen.reload()
     expect(help_button).to_have_attribute("aria-pressed", "true")
     screen.keyboard.press("Escape")
-    expect(told).to_have_count(0)
+    expect(explained).to_have_count(0)
     help_button.click()
     screen.keyboard.press("?")
     expect(screen.locator("#keys kbd").first).to_be_visible()

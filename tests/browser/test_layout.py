@@ -96,10 +96,10 @@ def test_pods_of_equal_size_have_their_names(screen: Page, live: Open) -> None:
     heights = names.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().height)")
     assert min(heights) > 0
     # On a large screen the blocks take the height that is left.
-    shelf = screen.locator(".shelf").first
-    before = shelf.evaluate("(each) => each.clientHeight")
+    area = screen.locator(".pod-area").first
+    before = area.evaluate("(each) => each.clientHeight")
     screen.set_viewport_size(LARGE)
-    assert shelf.evaluate("(each) => each.clientHeight") > before
+    assert area.evaluate("(each) => each.clientHeight") > before
 
 
 def test_a_verdict_leaves_the_name_of_its_node_whole(screen: Page, live: Open) -> None:

@@ -110,6 +110,6 @@ def test_a_question_stays_in_sight_beside_what_it_asks_for(screen: Page, live: O
     assert complaints.found == []
     submit.click()
     check_shown(screen, "Cycle")
-    expect(screen.locator("#predict .told")).to_be_visible()
+    expect(screen.locator("#predict .outcome")).to_be_visible()
     expect(question).to_contain_text("Which nodes pass the filters")
     expect(submit).to_be_enabled()

@@ -65,13 +65,13 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(panel.locator("#about-pick-1")).to_contain_text("activeQ")
     complaints.look("asks", "#detail")
     guess.click()
-    expect(panel.locator(".told.wrong .solution")).to_contain_text("Not quite. z-urgent")
+    expect(panel.locator(".outcome.wrong .solution")).to_contain_text("Not quite. z-urgent")
     expect(panel.locator(".mistake")).to_contain_text(
         "activeQ compares priority first; size does not count: a-small has 0"
     )
     # Guess and answer are on the board, with a sign and a word.
-    expect(screen.locator("#lane-activeQ .chip")).to_have_attribute("data-told", "✗ not this one")
-    expect(screen.locator("#lane-inFlight .chip")).to_have_attribute("data-told", "→ the answer")
+    expect(screen.locator("#lane-activeQ .chip")).to_have_attribute("data-grade", "✗ not this one")
+    expect(screen.locator("#lane-inFlight .chip")).to_have_attribute("data-grade", "→ the answer")
 
     # Which nodes pass? By the keyboard: none.
     expect(panel.locator("legend")).to_have_text("Which nodes pass the filters for z-urgent?")
@@ -87,12 +87,12 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     assert under_way.decision.pre_filter is None
     guess.focus()
     screen.keyboard.press("Enter")
-    expect(panel.locator(".told.right")).to_contain_text("z-urgent fits no node")
+    expect(panel.locator(".outcome.right")).to_contain_text("z-urgent fits no node")
     expect(panel.locator("#predict-title")).to_contain_text("1 / 2 right")
     complaints.look("tells", "#detail")
 
     # A presenter hides the answers. Two guess who is evicted; nothing is decided before the reveal.
-    panel.locator("#predict-room-word").click()
+    panel.locator("#predict-audience-word").click()
     panel.get_by_role("button", name="Hide the answers").click()
     expect(go).to_have_text("Reveal")
     other = browser.new_context(base_url=stack, locale="en").new_page()
@@ -114,12 +114,12 @@ def test_guesses_are_taken_before_each_decision_and_a_presenter_reveals(
     expect(panel).to_contain_text("2 guesses so far")
     expect(screen.locator(".node .pod.victim")).to_have_count(0)
     go.click()
-    expect(panel.locator(".told.right .solution")).to_contain_text("low-1")
-    expect(theirs.locator(".told.wrong .solution")).to_contain_text("Not quite. low-1")
+    expect(panel.locator(".outcome.right .solution")).to_contain_text("low-1")
+    expect(theirs.locator(".outcome.wrong .solution")).to_contain_text("Not quite. low-1")
     expect(theirs.locator(".mistake")).to_contain_text("The rules do not choose node-2.")
-    expect(other.locator(".node .pod", has_text="low-1")).to_have_attribute("data-told", "→ the answer")
-    expect(other.locator(".node .pod", has_text="low-2")).to_have_attribute("data-told", "✗ not this one")
-    expect(screen.locator(".node .pod", has_text="low-1")).to_have_attribute("data-told", "✓ right")
+    expect(other.locator(".node .pod", has_text="low-1")).to_have_attribute("data-grade", "→ the answer")
+    expect(other.locator(".node .pod", has_text="low-2")).to_have_attribute("data-grade", "✗ not this one")
+    expect(screen.locator(".node .pod", has_text="low-1")).to_have_attribute("data-grade", "✓ right")
     expect(theirs.locator(".histogram tr")).to_have_count(2)
     expect(theirs.locator("#predict-title")).to_contain_text("0 / 1 right")
     complaints.look("tally", "#detail")

@@ -185,7 +185,7 @@ async def test_a_frame_asks_redis_for_nothing_beside_what_the_cache_reads(
 
 
 async def keep_ringing(name: str) -> None:
-    """The hub joins the bell's group when it is ready to; who rings before is not heard."""
+    """The hub joins the doorbell's group when it is ready to; who rings before is not heard."""
     while True:
         ring(name)
         await asyncio.sleep(0.05)

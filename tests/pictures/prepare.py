@@ -32,7 +32,7 @@ def stop_demo_at_a_preemption(page: Page) -> tuple[str, int]:
     """Pause the demo while victims terminate. Returns the panel of the preemptor, and the number of the trace
     event with which it was nominated."""
     open_sandbox(page, "/s/demo/")
-    page.locator(".node .shelf .pod.victim").first.wait_for()
+    page.locator(".node .pod-area .pod.victim").first.wait_for()
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Resume").wait_for()
     lines = page.request.get("/s/demo/trace").text().splitlines()

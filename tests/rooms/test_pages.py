@@ -231,7 +231,7 @@ def test_the_teachers_view_gets_a_message_of_a_learners_progress(
 ) -> None:
     messages: list[str] = []
     for module in ("schedviz.web.views.lessons", "schedviz.web.lesson_visit", "schedviz.rooms.learners"):
-        monkeypatch.setattr(f"{module}.ring_teacher", messages.append)
+        monkeypatch.setattr(f"{module}.notify_teacher", messages.append)
     fields = {"what": "lesson:preemption", "mode": "own", "title": "", "minutes": "60"}
     code = teacher.post("/rooms/new/", fields).headers["Location"].split("/")[2]
     ada = join(code, "Ada")

@@ -22,7 +22,7 @@ from .nodes import (
     dominant_share,
     importance,
     percent,
-    place_on_shelf,
+    place_on_card,
     pod_state,
 )
 from .picture import Picture
@@ -81,7 +81,7 @@ def chunks(overview: Overview, prefix: str) -> dict[str, list[str]]:
 
 def cell(picture: Picture, ranks: Ranks, name: str) -> Cell:
     node, load = picture.nodes[name], picture.loads.get(name, NO_LOAD)
-    pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_shelf)
+    pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_card)
     nominated = sorted(picture.nominated.get(name, {}).values(), key=importance)
     shares = {
         res: percent(load.requests.get(res, 0), whole) for res, whole in node.allocatable.items() if whole

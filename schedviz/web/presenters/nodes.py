@@ -137,7 +137,7 @@ def requested_shares(requested: Mapping[str, int], room: Mapping[str, int]) -> l
 def card(picture: Picture, ranks: Ranks, name: str, blocks: Blocks | None = None) -> Card:
     """The card of a node. blocks: the cache from earlier drawings of it."""
     node = picture.nodes[name]
-    pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_shelf)
+    pods = sorted(picture.by_node.get(name, {}).values(), key=place_on_card)
     kept = blocks or Blocks()
     kept.turn()
     return Card(
@@ -167,7 +167,7 @@ def nominated_blocks(picture: Picture, ranks: Ranks, node: NodeRecord, pods: lis
     return found
 
 
-def place_on_shelf(pod: PodRecord) -> tuple[bool, int, Micros, str]:
+def place_on_card(pod: PodRecord) -> tuple[bool, int, Micros, str]:
     """Sort key of the pods of a card: terminating pods are last."""
     return pod.terminating, *importance(pod)
 

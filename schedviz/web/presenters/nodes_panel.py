@@ -112,17 +112,17 @@ class NodesPanel:
     def _draw_card(self, card: nodes.Card) -> None:
         """Render a card in several parts: a new pod changes only the list of blocks and the meters."""
         ident = card.id
-        name, shelf = f"{PANEL}/{ident}", f"{ident}-s"
+        name, area = f"{PANEL}/{ident}", f"{ident}-s"
         frame = replace(card, blocks=[], more=0, nominated=[], meters=[])
         self._drawing.draw(name, "parts/card.html", (frame, range(len(card.meters))))
-        self._drawing.draw(f"{name}/pods", "parts/shelf.html", None, shelf)
+        self._drawing.draw(f"{name}/pods", "parts/pod_area.html", None, area)
         pods: dict[str, nodes.Block | nodes.More] = {
             nodes.block_id(ident, each.key): each for each in card.blocks
         }
         if card.more:
             pods[f"{ident}-r"] = nodes.More(card.more)
         pods |= {nodes.block_id(ident, each.key): each for each in card.nominated}
-        self._drawing.draw_list(f"{name}/pods", shelf, "parts/block.html", pods or {f"{ident}-f": None})
+        self._drawing.draw_list(f"{name}/pods", area, "parts/block.html", pods or {f"{ident}-f": None})
         for place, meter in enumerate(card.meters):
             self._drawing.draw(f"{name}/m{place}", "parts/meter_row.html", meter, f"{ident}-m{place}")
 

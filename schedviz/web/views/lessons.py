@@ -19,7 +19,7 @@ from schedviz.lessons.progress import Progress
 from schedviz.lessons.situation import situation_of
 from schedviz.lessons.undo import undo
 from schedviz.lessons.uploads import is_upload
-from schedviz.rooms.bell import ring_teacher
+from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 from schedviz.store.default import default_store
@@ -139,7 +139,7 @@ def act(request: HttpRequest, visit: Visit, source: Current) -> bool:
 
     Learners(store.redis).update(visit.learner, lesson, change)
     if visit.room:
-        ring_teacher(visit.room[0])
+        notify_teacher(visit.room[0])
     return False
 
 

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
-from schedviz.rooms.bell import ring_learners, ring_teacher
 from schedviz.rooms.learners import room_lessons, set_step
+from schedviz.rooms.notify import notify_learners, notify_teacher
 from schedviz.rooms.room import HINT_AT_MOST, NOBODY
 from schedviz.rooms.room_store import LONGEST_SECONDS, Rooms, Seen
 from schedviz.rooms.states import put_sandbox, put_step, sources_of
@@ -55,7 +55,7 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
             said = refused.message
         except NoSandbox:
             said = gettext("This sandbox no longer exists.")
-    ring_teacher(room.code)
+    notify_teacher(room.code)
     if request.headers.get("HX-Request") == "true":
         return HttpResponse(escape(said))
     return redirect(f"{reverse('teach', args=[room.code])}?{urlencode({'said': said})}")
@@ -72,13 +72,13 @@ def _number(text: str) -> int | None:
 
 def _pause(request: HttpRequest, seen: Seen, argument: str) -> str:
     sandboxes.pause_all(default_store(), seen)
-    ring_learners(seen.room.code)
+    notify_learners(seen.room.code)
     return gettext("All sandboxes are being paused.")
 
 
 def _resume(request: HttpRequest, seen: Seen, argument: str) -> str:
     sandboxes.resume_all(default_store(), seen)
-    ring_learners(seen.room.code)
+    notify_learners(seen.room.code)
     return gettext("All sandboxes are being resumed.")
 
 
@@ -156,7 +156,7 @@ def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
     if to != "0" and not name:
         raise Wrong(gettext("There is no such learner."))
     Rooms(default_store()).send_hint(seen.room.code, int(to), text)
-    ring_learners(seen.room.code)
+    notify_learners(seen.room.code)
     if not name:
         return gettext("The hint was sent to all.")
     return gettext("The hint was sent to %(name)s.") % {"name": name}
@@ -209,7 +209,7 @@ def _extend(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 def _end(request: HttpRequest, seen: Seen, argument: str) -> str:
     sandboxes.end_room(default_store(), seen.room.code)
-    ring_learners(seen.room.code)
+    notify_learners(seen.room.code)
     return gettext("The room has ended.")
 
 

@@ -18,9 +18,9 @@ from schedviz.rooms.access import (
     personal_token,
     teacher_cookie,
 )
-from schedviz.rooms.bell import ring_teacher
 from schedviz.rooms.learners import progress_of, room_lessons
 from schedviz.rooms.notice import room_notice
+from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.overview import latest
 from schedviz.rooms.room import (
     TITLE_AT_MOST,
@@ -114,7 +114,7 @@ def join_room(request: HttpRequest, code: str) -> HttpResponse:
         except RoomFull:
             context["error"] = gettext("The room is full.")
         else:
-            ring_teacher(code)
+            notify_teacher(code)
             response = _begin(request, room, member)
             write_cookie(request, response, member_cookie(code), personal_token(member, token))
             return response

@@ -1,15 +1,15 @@
-"""Tells pages that a room has changed. A message may be lost: the teacher's view also reads the room
+"""Notifies pages that a room has changed. A message may be lost: the teacher's view also reads the room
 every few seconds, as a learner's page does."""
 
 from schedviz.loop.doorbell import group, ring
 
 
-def ring_teacher(code: str) -> None:
+def notify_teacher(code: str) -> None:
     """The teacher's view and the projector draw what changed: the room, or a learner's progress."""
     ring(_teacher(code))
 
 
-def ring_learners(code: str) -> None:
+def notify_learners(code: str) -> None:
     """The pages of the learners show the last hint and whether the room is paused."""
     ring(_learners(code))
 
