@@ -7,6 +7,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from schedviz import environment, limit_settings, redis_url
+from schedviz.local_names import is_local
 from schedviz.logs import is_fault, without_traceback
 from schedviz.static_version import static_directory, static_version
 
@@ -18,7 +19,6 @@ embedded Redis and sets it for the processes that it starts."""
 
 # Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = environment.number("PORT", 8000, 1, 65535)
 # Two: when one dies the other takes over, and a small machine has two cores.
 WORKERS = environment.number("WORKERS", 2, 1, 64)
@@ -33,11 +33,12 @@ LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
 # Who may read /metrics: without a token only programs on the same machine.
 METRICS_TOKEN = environment.secret("METRICS_TOKEN")
 
+ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 # Who may use a sandbox: everybody who reaches the server, or its owner and those with a link. Nobody else
-# reaches a server on loopback.
+# reaches a server on loopback, unless a proxy on this machine asks it for another name.
 ACCESS = environment.choice(
     "ACCESS",
-    "open" if HOST in LOOPBACK else "owners",
+    "open" if all(is_local(host) for host in (HOST, *ALLOWED_HOSTS)) else "owners",
     ("open", "owners"),
     shown="open on loopback, otherwise owners",
 )
@@ -50,7 +51,6 @@ HAS_SECRET_KEY = bool(SECRET_KEY)
 SECRET_KEY = SECRET_KEY or secrets.token_urlsafe(50)
 # Keys that signed before: their signatures are valid, and are replaced.
 SECRET_KEY_FALLBACKS = environment.comma_separated("SECRET_KEY_FALLBACKS", "")
-ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.comma_separated("CSRF_TRUSTED_ORIGINS", "")
 
 LIMITS = limit_settings.LIMITS

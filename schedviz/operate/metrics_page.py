@@ -14,8 +14,8 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 import schedviz.metrics.scheduler  # noqa: F401 (only workers count these)
+from schedviz.local_names import is_local
 from schedviz.metrics.registry import REGISTRY, Series
-from schedviz.operate.local_names import is_local
 from schedviz.operate.server_state import server_state
 from schedviz.operate.web_metrics import web_metrics
 from schedviz.store.default import default_store

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from schedviz import environment, settings
+from schedviz.local_names import is_local
 from tests.processes import ROOT
 from tests.waiting import PATIENCE
 
@@ -58,3 +59,54 @@ def test_an_empty_value_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORT", "")
     assert environment.number("PORT", 8000, 1, 65535) == 8000
     assert not environment.given("PORT")
+
+
+@pytest.mark.parametrize(
+    ("given", "access"),
+    [
+        ({}, "open"),
+        ({"HOST": "localhost", "ALLOWED_HOSTS": "sandbox.localhost,[::1]"}, "open"),
+        ({"HOST": "0.0.0.0"}, "owners"),
+        # A proxy on this machine lets others in.
+        ({"ALLOWED_HOSTS": "localhost,schedviz.example.com"}, "owners"),
+        ({"ALLOWED_HOSTS": "*"}, "owners"),
+        ({"ALLOWED_HOSTS": "*", "ACCESS": "open"}, "open"),
+    ],
+)
+def test_only_where_nobody_else_is_let_in_everybody_may_do_everything(
+    given: dict[str, str], access: str
+) -> None:
+    plain = {
+        name: text for name, text in os.environ.items() if name not in ("HOST", "ALLOWED_HOSTS", "ACCESS")
+    }
+    answer = subprocess.run(
+        [sys.executable, "-c", "from schedviz import settings; print(settings.ACCESS)"],
+        cwd=ROOT,
+        env={**plain, **given},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert answer.stdout.strip() == access
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("localhost", True),
+        ("localhost:8000", True),
+        ("127.0.0.1:8000", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("[::1]:8000", True),
+        ("demo.localhost:8000", True),
+        ("0.0.0.0", False),
+        ("fe80::1", False),
+        ("localhost.example.com", False),
+        ("*", False),
+        ("", False),
+    ],
+)
+def test_names_of_the_machine_itself(host: str, local: bool) -> None:
+    assert is_local(host) == local

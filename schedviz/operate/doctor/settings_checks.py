@@ -11,8 +11,8 @@ from django.conf import settings
 from django.http.request import validate_host
 
 from schedviz.lessons.catalogue import check_lessons
+from schedviz.local_names import is_local
 from schedviz.operate.doctor.finding import Finding
-from schedviz.operate.local_names import is_local
 
 KEY_CHARACTERS: Final = 32
 TOKEN_CHARACTERS: Final = 16

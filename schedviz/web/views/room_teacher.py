@@ -1,7 +1,6 @@
 """The pages of a room's teacher: the teacher's view, the projector and the results. The policy
 (:mod:`schedviz.access.policy`) lets only the teacher see them."""
 
-from typing import Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
+from schedviz.local_names import is_local
 from schedviz.rooms import sandboxes
 from schedviz.rooms.access import teacher_cookie
 from schedviz.rooms.learners import read_progress, room_lessons
@@ -22,8 +22,6 @@ from schedviz.web.room_sandboxes import open_own
 from schedviz.web.room_screens import Painter, members, read_room
 from schedviz.web.views.rooms import KEPT_DAYS, find_room, join_address, write_cookie
 from simulator.apiserver.status import StatusError
-
-LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
 @require_safe
@@ -50,7 +48,7 @@ def teach(request: HttpRequest, code: str) -> HttpResponse:
         "parts": drawn.parts | {"members": members(drawn.rows)},
         "address": join_address(request, room),
         "link": request.build_absolute_uri(reverse("teach-link", args=[room.code, token])),
-        "is_local": request.get_host().rpartition(":")[0] in LOCAL or request.get_host() in LOCAL,
+        "is_local": is_local(request.get_host()),
         "said": request.GET.get("said", "")[:200],
         "wall": now.seen.now,
         "socket": _socket(room, "teach"),
