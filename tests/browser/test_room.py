@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from schedviz.celery import WORKER_ARGUMENTS
 from schedviz.loop.leadership import living_workers
+from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
@@ -281,3 +282,33 @@ def test_a_room_survives_a_restart_of_redis(visit: NewPage, own_stack: OwnStack)
         expect(teacher.locator(f"#m-{number} .where b")).to_have_text("4/4")
     join(visit(url=own_stack.url), code, "Cy")
     expect(teacher.locator("#m-3")).to_contain_text("Cy")
+
+
+def test_a_hundred_learners_with_long_names_leave_room_for_the_controls_and_the_question(
+    visit: NewPage, store: Store
+) -> None:
+    teacher = visit()
+    code = open_room(teacher)
+    rooms = Rooms(store)
+    room = rooms.find(code)
+    for number in range(100):
+        rooms.join(room, f"Wolfeschlegelsteinhausenberger {number}")
+    projector = teacher.context.new_page()
+    projector.goto(f"/rooms/{code}/projector/")
+    teacher.locator("#names").click()
+    teacher.locator("#question [value^=reveal]").click()
+    expect(projector.locator("#joined .names")).to_contain_text("berger 99")
+    expect(projector.locator("#asked .answer")).to_be_visible()
+    asked = projector.locator("#asked").bounding_box()
+    assert asked
+    height = projector.evaluate("innerHeight")
+    assert asked["y"] + asked["height"] == height, "the question has the whole height"
+    aside, typed = (projector.locator(f".wall aside{each}").bounding_box() for each in ("", " .room-code"))
+    assert aside
+    assert typed
+    assert typed["x"] + typed["width"] < aside["x"] + aside["width"]
+    for width, screens in ((1280, 2), (390, 4)):
+        teacher.set_viewport_size({"width": width, "height": 844})
+        expect(teacher.locator("#members tbody tr")).to_have_count(100)
+        assert teacher.evaluate("document.documentElement.scrollWidth") == width
+        assert teacher.evaluate("document.documentElement.scrollHeight") < screens * 844, width
