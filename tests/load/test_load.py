@@ -33,7 +33,7 @@ def head(after: int, seq: int) -> bytes:
 
 
 def block(state: str) -> bytes:
-    pod = {"key": "default/web", "state": state, "stem": "web", "rank": 0, "uid": "u"}
+    pod = {"key": "default/web", "state": state, "stem": "web", "rank": 0, "uid": "u", "share": 250}
     return PartRenderer("/s/a/").render("parts/block.html", pod, "n1-web").encode()
 
 
