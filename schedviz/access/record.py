@@ -61,8 +61,8 @@ def owned_by(owner: str) -> str:
 
 def continued(kept: str, access: str) -> str:
     """The record of a sandbox that is created again: the one it had, with its links, if the same visitor owns
-    it; otherwise the new one."""
-    return kept if read_record(kept).owner == read_record(access).owner else access
+    it; otherwise the new one. kept: "" = there was no such sandbox."""
+    return kept if kept and read_record(kept).owner == read_record(access).owner else access
 
 
 def new_token() -> str:

@@ -41,9 +41,8 @@ def restart_lesson(
 ) -> Sandbox:
     """Create the sandbox of that name at the lesson's beginning; an existing one is deleted. Raises
     StatusError."""
-    with suppress(NoSandbox):
-        access = continued(store.delete(name), access)
-    return start_lesson(store, lesson, [name], seed, access)
+    with store.replacing(name) as kept:
+        return start_lesson(store, lesson, [name], seed, continued(kept, access))
 
 
 def start_own_lesson(store: Store, lesson: Lesson, learner: str, access: str = "") -> Sandbox:

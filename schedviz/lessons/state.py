@@ -1,7 +1,6 @@
 """The state of a sandbox that another one is created with: objects, queue, time, trace and decisions."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -13,7 +12,7 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import OfflineSandbox
 from schedviz.lessons.situation import Source
 from schedviz.loop import ring, wake
-from schedviz.store import Clock, LimitReached, Meta, NoSandbox, Sandbox, Store
+from schedviz.store import Clock, LimitReached, Meta, Sandbox, Store
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_CHANGES
 from schedviz.store.changes import TRACE_READ
@@ -81,22 +80,20 @@ def create_with_state(store: Store, name: str, state: State, speed: Clock) -> Sa
     changes = creations(state.objects)
     if len(changes) > MAX_CHANGES:
         raise Conflict("sandboxes", name, f"it has more than {MAX_CHANGES:,} objects")
-    access = ""
-    with suppress(NoSandbox):
-        access = store.delete(name)
     past = CopiedPast(state.trace, state.decisions, state.edits)
     after = Mark(version=0, seq=0, entry=0, cycle=state.cycle, now=state.now)
     clock = speed.stopped(state.now, store.wall())
     try:
-        sandbox = store.create(
-            replace(state.meta, name=name),
-            changes,
-            clock,
-            lanes=state.lanes,
-            after=after,
-            past=past,
-            access=access,
-        )
+        with store.replacing(name) as access:
+            sandbox = store.create(
+                replace(state.meta, name=name),
+                changes,
+                clock,
+                lanes=state.lanes,
+                after=after,
+                past=past,
+                access=access,
+            )
     except LimitReached as error:
         raise TooManyRequests(str(error)) from None
     wake(name)

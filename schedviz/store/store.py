@@ -1,8 +1,8 @@
 """The sandboxes in one Redis: creates, deletes and lists them."""
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import NamedTuple, cast
 
@@ -72,8 +72,7 @@ class Store:
         return wall_time(self.redis)
 
     def probe(self) -> tuple[float, Trouble | None]:
-        """Try a small write. Returns the wall time, and the reason if Redis refuses writes. Raises redis-py's
-        exceptions if Redis does not answer."""
+        """Try a small write. Returns the wall time, and the reason if Redis refuses writes."""
         with self.redis.pipeline(transaction=False) as pipe:
             pipe.time()
             pipe.set(PROBE, b"")
@@ -183,8 +182,7 @@ class Store:
         queue places until the first leader stores its own. after: the mark of the sandbox that this one
         continues; None = it begins anew. past: what is copied of that sandbox. access: its access record
         (:mod:`schedviz.access.record`).
-        Raises SandboxExists, LimitReached, ValueError for a name that is not a DNS label, ApiError for a
-        change.
+        Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.
         """
         if not NAME.fullmatch(meta.name):
             raise ValueError(
@@ -220,15 +218,29 @@ class Store:
         self.redis.sadd(REGISTRY, meta.name)
         return sandbox
 
-    def delete(self, name: str) -> str:
-        """Delete a sandbox with everything in it. Returns its access record, for a sandbox that is created
-        again in its place. Raises NoSandbox."""
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[str]:
+        """Delete a sandbox, if there is one; the block creates another of its name, in the place that it had
+        among MAX_SANDBOXES. Yields the access record of the deleted one, "" = there was none."""
+        access = ""
+        with suppress(NoSandbox):
+            access = self.delete(name, keep_name=True)
+        try:
+            yield access
+        except BaseException:
+            self._unregister(name)
+            raise
+
+    def delete(self, name: str, *, keep_name: bool = False) -> str:
+        """Delete a sandbox with everything in it. Returns its access record. keep_name: in the registry, for
+        another sandbox (:meth:`replacing`). Raises NoSandbox."""
         sandbox = Sandbox(self.redis, self._scripts, name)
         deleted, access = -1, [b""]
         while deleted == -1:
             keys = [*Keys.of(name), *(objects_key(name, resource) for resource in sandbox.resources())]
             deleted, *access = cast("tuple[int, bytes]", self._scripts.delete(keys, [TOMBSTONE_SECONDS]))
-        self._unregister(name)
+        if not (deleted and keep_name):
+            self._unregister(name)
         self.redis.srem(FAILING, name)
         self.redis.zrem(USED, name)
         if not deleted:
@@ -274,8 +286,7 @@ class Store:
                 return replace(whole, position=replace(whole.position, server=servers))
 
     def _connected(self, connection: Connection) -> None:
-        """Set up a new connection as redis-py does, and note whether Redis was restarted since the last
-        one."""
+        """Set up a new connection as redis-py does, and note whether Redis was restarted."""
         connection.on_connect()  # type: ignore[no-untyped-call] # redis-py's
         connection.send_command("INFO", "server")  # type: ignore[no-untyped-call] # as well
         (run,) = re.findall(rb"run_id:(\w+)", connection.read_response())

@@ -71,10 +71,10 @@ def start_example(store: Store, example: Example, visitor: str, access: str = ""
     """Create the visitor's example, paused at its beginning; an existing one is deleted. access: its
     access record. Raises StatusError if there are too many sandboxes."""
     name, now = example.sandbox(visitor), store.wall()
-    with suppress(NoSandbox):
-        access = continued(store.delete(name), access)
-    delete_old(store, now, room=1)
-    sandbox = create(store, example.scenario, example.path, [name], paused=True, access=access)
+    with store.replacing(name) as kept:
+        delete_old(store, now, room=1)
+        access = continued(kept, access)
+        sandbox = create(store, example.scenario, example.path, [name], paused=True, access=access)
     # Several requests at the same time may each have created one.
     delete_old(store, now, room=0)
     return sandbox
@@ -88,13 +88,11 @@ def can_start_over(meta: Meta) -> bool:
 def start_over(store: Store, meta: Meta, *, paused: bool) -> Sandbox:
     """Delete a sandbox and create it again from its scenario, with its name, its queue, its owner and
     its links; an example is paused in any case. Raises StatusError."""
-    access = ""
-    with suppress(NoSandbox):  # another user has deleted it
-        access = store.delete(meta.name)
-    if example := example_in(meta):
-        return create(store, example.scenario, example.path, [meta.name], paused=True, access=access)
-    made = scenarios()[meta.scenario]
-    return create(store, made, meta.scenario, [meta.name], queue=meta.queue, paused=paused, access=access)
+    with store.replacing(meta.name) as access:  # "" also where another user has deleted it
+        if example := example_in(meta):
+            return create(store, example.scenario, example.path, [meta.name], paused=True, access=access)
+        made = scenarios()[meta.scenario]
+        return create(store, made, meta.scenario, [meta.name], queue=meta.queue, paused=paused, access=access)
 
 
 def delete_old(store: Store, now: float, room: int) -> None:

@@ -42,11 +42,9 @@ def start_sandbox(
     what = room.settings.what
     if what.kind == "scenario":
         name = sandbox_name(room.code, number_for(room, member))
-        access = ""
-        with suppress(NoSandbox):
-            access = store.delete(name)
         made = scenarios()[what.name]
-        return create(store, made, what.name, [name], paused=room.paused, access=access).name
+        with store.replacing(name) as access:
+            return create(store, made, what.name, [name], paused=room.paused, access=access).name
     found = room_lessons().get(lesson or room.lesson)
     if found is None:
         return None

@@ -11,7 +11,8 @@ from schedviz.lessons.read_lesson import read_lesson
 from schedviz.lessons.situation import Situation
 from schedviz.lessons.start import start_own_lesson
 from schedviz.lessons.undo import undo
-from schedviz.store import Sandbox, Store
+from schedviz.store import LimitReached, Meta, Sandbox, Store
+from schedviz.store import store as store_module
 from tests.processes import Process
 from tests.waiting import eventually
 
@@ -111,4 +112,36 @@ def test_another_configuration_is_undone(store: Store, worker: Process, lesson: 
     assert undone.meta() == before
     assert sorted(undone.names("pods")) == ["default/batch", "default/web"]
     assert undone.edits() == 1
+    store.delete(sandbox.name)
+
+
+def test_nobody_takes_the_place_of_a_sandbox_that_is_replaced(
+    store: Store, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = start_own_lesson(store, lesson, new_learner())
+    spec = {"containers": [{"name": "c", "image": "x"}]}
+    write.create(sandbox, [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}])
+    monkeypatch.setattr(store_module, "MAX_SANDBOXES", len(store.names()))
+    delete = store._scripts.delete
+    refused: list[object] = []
+
+    def then_another_is_created(*args: object, **kwargs: object) -> object:
+        reply = delete(*args, **kwargs)  # type: ignore[arg-type] # passed on as they come
+        create = store.create
+
+        def create_after_another(*args: object, **kwargs: object) -> Sandbox:
+            with pytest.raises(LimitReached) as error:
+                create(Meta(f"{sandbox.name}-other"))
+            refused.append(error.value)
+            return create(*args, **kwargs)  # type: ignore[arg-type] # as well
+
+        monkeypatch.setattr(store, "create", create_after_another)
+        return reply
+
+    monkeypatch.setattr(store._scripts, "delete", then_another_is_created)
+    undone = undo(store, sandbox)
+    monkeypatch.undo()
+    assert undone is not None
+    assert refused
+    assert sorted(undone.names("pods")) == ["default/batch"]
     store.delete(sandbox.name)

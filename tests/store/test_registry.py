@@ -69,6 +69,22 @@ def test_a_sandbox_whose_creation_another_takes_for_cut_off_is_listed_in_the_end
     store.delete(sandbox_name)
 
 
+def test_a_sandbox_that_cannot_be_replaced_leaves_no_name(store: Store, sandbox_name: str) -> None:
+    store.create(Meta(sandbox_name), access="record")
+    with pytest.raises(ValueError, match="a sandbox's name"), store.replacing(sandbox_name):
+        store.create(Meta("-"))
+    assert sandbox_name not in store.names()
+    with store.replacing(sandbox_name) as access:  # there is none
+        assert access == ""
+        assert sandbox_name not in store.names()
+        store.create(Meta(sandbox_name), access="record")
+    with store.replacing(sandbox_name) as access:
+        assert access == "record"
+        assert sandbox_name in store.names()
+        store.create(Meta(sandbox_name))
+    store.delete(sandbox_name)
+
+
 @pytest.mark.parametrize("stored", [b"", b"{", b"[]", b'{"title": "no name"}', b"\xff"])
 @pytest.mark.parametrize("field", ["meta", "clock"])
 def test_a_sandbox_that_cannot_be_read_hides_no_other(
