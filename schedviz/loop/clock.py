@@ -1,18 +1,22 @@
 """Controls the clock of a sandbox: pause, resume, speed, steps, and runs up to a condition.
 
-Every function returns the new clock, and wakes the sandbox's loop."""
+Every function wakes the sandbox's loop; those for one sandbox return the new clock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from schedviz.loop.doorbell import ring
-from schedviz.loop.wakes import wake
-from schedviz.store import Clock, Sandbox, Steps
+from schedviz.loop.wakes import wake, wake_many
+from schedviz.store import Clock, Sandbox, Steps, Store
+from schedviz.store.clocks import read_clocks, set_clocks
 from simulator.api import Micros
 from simulator.scheduler.stepping import Unit, Until
+
+Change = Callable[[Clock, float], Clock]
+"""Of a clock, at a wall time."""
 
 MIN_SPEED = 0.1
 MAX_SPEED = 100.0
@@ -30,12 +34,22 @@ MAX_STEPS = 1000
 
 def pause(sandbox: Sandbox) -> Clock:
     """Stop simulated time. Pending steps are dropped."""
-    return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=True), steps=UNSET))
+    return _change(sandbox, _paused)
+
+
+def pause_many(store: Store, names: Sequence[str]) -> None:
+    """:func:`pause` for those of the sandboxes that exist, in a few round trips for all."""
+    _change_many(store, names, _paused)
 
 
 def resume(sandbox: Sandbox) -> Clock:
     """Let simulated time run on, without a condition."""
-    return _change(sandbox, lambda clock, wall: replace(clock.rebased(wall, paused=False), until=UNSET))
+    return _change(sandbox, _resumed)
+
+
+def resume_many(store: Store, names: Sequence[str]) -> None:
+    """:func:`resume` for those of the sandboxes that exist, in a few round trips for all."""
+    _change_many(store, names, _resumed)
 
 
 def set_speed(sandbox: Sandbox, speed: float | Literal["max"]) -> Clock:
@@ -77,7 +91,15 @@ def move_to(sandbox: Sandbox, time: Micros) -> Clock:
     )
 
 
-def _change(sandbox: Sandbox, change: Callable[[Clock, float], Clock]) -> Clock:
+def _paused(clock: Clock, wall: float) -> Clock:
+    return replace(clock.rebased(wall, paused=True), steps=UNSET)
+
+
+def _resumed(clock: Clock, wall: float) -> Clock:
+    return replace(clock.rebased(wall, paused=False), until=UNSET)
+
+
+def _change(sandbox: Sandbox, change: Change) -> Clock:
     while True:
         old, wall = sandbox.read_clock()
         clock = change(old, wall)
@@ -85,3 +107,15 @@ def _change(sandbox: Sandbox, change: Callable[[Clock, float], Clock]) -> Clock:
             wake(sandbox.name)
             ring(sandbox.name)
             return clock
+
+
+def _change_many(store: Store, names: Sequence[str], change: Change) -> None:
+    waiting, changed = [*names], list[str]()
+    while waiting:
+        clocks, wall = read_clocks(store.redis, waiting)
+        done = set_clocks(store.redis, [(name, old, change(old, wall)) for name, old in clocks.items()])
+        changed += done
+        waiting = [name for name in clocks if name not in done]  # another process has set it meanwhile
+    wake_many(changed)
+    for name in changed:
+        ring(name)

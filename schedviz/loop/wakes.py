@@ -61,6 +61,14 @@ def wake(name: str) -> None:
         log.warning("could not wake %s: %s", name, error)
 
 
+def wake_many(names: Sequence[str]) -> None:
+    """:func:`wake` for some sandboxes."""
+    try:
+        _wakes().wake_many(names)
+    except (RedisError, OperationalError) as error:
+        log.warning("could not wake %s: %s", ", ".join(names), error)
+
+
 class Wakes:
     """Marks sandboxes as due, and sends the messages of their slices."""
 
@@ -72,21 +80,27 @@ class Wakes:
     def wake(self, name: str) -> None:
         """Request a slice of the sandbox now. The store knows of it before the message is sent, so that a
         lost message is sent again."""
-        self._send([name], self.due.mark(name).order)
+        self._send({name: self.due.mark(name).order})
+
+    def wake_many(self, names: Sequence[str]) -> None:
+        """:meth:`wake` for some sandboxes, with a few round trips for all and one for each message."""
+        self._send(self.due.mark_many(names))
 
     def claim(self) -> None:
         """Send the messages of the sandboxes that are due."""
         order, names = self.due.claim()
-        if names:
-            self._send(names, order)
+        self._send(dict.fromkeys(names, order))
 
-    def _send(self, names: Sequence[str], order: int) -> None:
-        """Send one message per sandbox: to the queue of its living leader, or to the common queue.
+    def _send(self, orders: Mapping[str, int]) -> None:
+        """Send one message per sandbox: to the queue of its living leader, or to the common queue. orders: of
+        the requests, by the name of the sandbox.
 
         At most one message of a sandbox waits in the queue of its leader. It has no order, because it also
         covers later wakes, which send no message while it waits."""
-        holders = self._store.holders(names)
-        for name in names:
+        if not orders:
+            return
+        holders = self._store.holders([*orders])
+        for name in orders:
             if name not in holders:
                 self.due.forget(name)
         if not holders:
@@ -96,7 +110,7 @@ class Wakes:
         for name, queue in self._queues(holders).items():
             match queue:
                 case "common":
-                    app.send_task(TASK, (name, order), parent)
+                    app.send_task(TASK, (name, orders[name]), parent)
                 case "own":
                     # Any: the type stubs of Celery do not allow a Queue here, although send_task does.
                     own: Any = own_queue(SLICES_QUEUE, holders[name])

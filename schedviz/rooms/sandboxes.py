@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from schedviz.loop import clock
-from schedviz.rooms.room import NOBODY, SHARED, Room, room_of, sandbox_name
+from schedviz.rooms.room import NOBODY, SHARED, room_of, sandbox_name
 from schedviz.rooms.room_store import NoRoom, Rooms, Seen
-from schedviz.rooms.work import Busy, begin_work, find_work
+from schedviz.rooms.work import Busy, begin_work, find_work, short_work
 from schedviz.store import NoSandbox, Store
 
 
@@ -19,29 +19,23 @@ def numbers_of(seen: Seen) -> list[int]:
 
 
 def pause_all(store: Store, seen: Seen) -> None:
-    """Raises Busy."""
-    Rooms(store).change(seen.room.code, paused=True)
-    begin_work(
-        store, seen.room.code, "pause", numbers_of(seen), lambda number: pause(store, seen.room, number)
-    )
+    """Those that learners have not opened yet are created paused. Raises Busy."""
+    names = _names_of(seen)
+    with short_work(store, seen.room.code, "pause", len(names)):
+        Rooms(store).change(seen.room.code, paused=True)
+        clock.pause_many(store, names)
 
 
 def resume_all(store: Store, seen: Seen) -> None:
     """Raises Busy."""
-    Rooms(store).change(seen.room.code, paused=False)
-    begin_work(
-        store, seen.room.code, "resume", numbers_of(seen), lambda number: resume(store, seen.room, number)
-    )
+    names = _names_of(seen)
+    with short_work(store, seen.room.code, "resume", len(names)):
+        Rooms(store).change(seen.room.code, paused=False)
+        clock.resume_many(store, names)
 
 
-def pause(store: Store, room: Room, number: int) -> None:
-    with suppress(NoSandbox):  # the learner has not opened it yet
-        clock.pause(store.sandbox(sandbox_name(room.code, number)))
-
-
-def resume(store: Store, room: Room, number: int) -> None:
-    with suppress(NoSandbox):
-        clock.resume(store.sandbox(sandbox_name(room.code, number)))
+def _names_of(seen: Seen) -> list[str]:
+    return [sandbox_name(seen.room.code, number) for number in numbers_of(seen)]
 
 
 def end_room(store: Store, code: str) -> None:

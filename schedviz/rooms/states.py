@@ -72,10 +72,12 @@ def _put(
         if not is_shared or member == members[0]:  # a shared sandbox is created once
             create_with_state(store, sandbox_name(room.code, number), state, speed)
 
-    begin_work(store, room.code, "state", members, put)
-    if place:
-        Rooms(store).change(room.code, lesson=place[0].name, step=place[1])
-        _hide_answer(store, room, *place)
+    def change() -> None:
+        if place:
+            Rooms(store).change(room.code, lesson=place[0].name, step=place[1])
+            _hide_answer(store, room, *place)
+
+    begin_work(store, room.code, "state", members, put, change=change)
 
 
 def _hide_answer(store: Store, room: Room, lesson: Lesson, step: int) -> None:

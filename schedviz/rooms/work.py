@@ -5,9 +5,9 @@ begin it again."""
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Final, Literal, cast
 
@@ -52,14 +52,46 @@ def find_work(store: Store, code: str) -> Work | None:
 
 
 def begin_work(
-    store: Store, code: str, kind: WorkKind, numbers: Sequence[int], act: Callable[[int], object]
+    store: Store,
+    code: str,
+    kind: WorkKind,
+    numbers: Sequence[int],
+    act: Callable[[int], object],
+    *,
+    change: Callable[[], object] = lambda: None,
 ) -> None:
-    """Call ``act`` with each number, in a thread. Raises Busy."""
+    """Call ``act`` with each number, in a thread. change: changes the room, before; it is not called if there
+    is other work. Raises Busy."""
     work = Work(kind, len(numbers))
-    if not store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS, nx=True):
-        raise Busy
+    _take(store, code, work)
+    try:
+        change()
+    except BaseException:
+        _give_up(store, code)
+        raise
     notify_teacher(code)
     _threads().submit(_work, store, code, work, [*numbers], act)
+
+
+@contextmanager
+def short_work(store: Store, code: str, kind: WorkKind, total: int) -> Iterator[None]:
+    """No other work of the room begins while the block runs, which must be a matter of some round trips.
+    Raises Busy."""
+    _take(store, code, Work(kind, total))
+    try:
+        yield
+    finally:
+        _give_up(store, code)
+
+
+def _take(store: Store, code: str, work: Work) -> None:
+    if not store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS, nx=True):
+        raise Busy
+
+
+def _give_up(store: Store, code: str) -> None:
+    with suppress(RedisError):  # the key expires
+        store.redis.delete(_key(code))
 
 
 def _work(store: Store, code: str, work: Work, numbers: list[int], act: Callable[[int], object]) -> None:
@@ -72,8 +104,7 @@ def _work(store: Store, code: str, work: Work, numbers: list[int], act: Callable
             notify_teacher(code)
             time.sleep(PAUSE_SECONDS)
     finally:
-        with suppress(RedisError):  # the key expires
-            store.redis.delete(_key(code))
+        _give_up(store, code)
         notify_teacher(code)
         notify_learners(code)  # their pages show the new step, or load the new sandbox
 

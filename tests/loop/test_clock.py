@@ -2,12 +2,23 @@
 
 import pytest
 
-from schedviz.loop import driver
-from schedviz.loop.clock import MAX, MAX_SPEED, pause, resume, run_until, set_speed, step
-from schedviz.store import Clock, Sandbox, Store, codec
+from schedviz.loop import clock, driver
+from schedviz.loop.clock import (
+    MAX,
+    MAX_SPEED,
+    pause,
+    pause_many,
+    resume,
+    resume_many,
+    run_until,
+    set_speed,
+    step,
+)
+from schedviz.store import Clock, Meta, Sandbox, Store, codec
 from simulator.api import SECOND
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
+from tests.round_trips import round_trips
 
 
 def test_time_goes_on_from_where_it_is_at_every_change() -> None:
@@ -73,3 +84,31 @@ def test_a_clock_whose_loop_has_work_that_was_due_a_while_ago_is_late(store: Sto
     assert not sandbox.clock().late
     sandbox.set_clock(sandbox.clock().rebased(sandbox.wall(), paused=True))
     store.delete(sandbox.name)
+
+
+def test_many_are_paused_and_resumed_in_few_round_trips_those_set_meanwhile_too(
+    store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{sandbox_name[:50]}-{number}" for number in range(30)]
+    made = [store.create(Meta(name)) for name in names]
+    rung: list[str] = []
+    monkeypatch.setattr(clock, "ring", rung.append)
+    set_clocks = clock.set_clocks
+
+    def after_another(*arguments: object) -> list[str]:
+        monkeypatch.setattr(clock, "set_clocks", set_clocks)
+        set_speed(made[0], 5)
+        return set_clocks(*arguments)  # type: ignore[arg-type] # passed on as they come
+
+    monkeypatch.setattr(clock, "set_clocks", after_another)
+    pause_many(store, [*names, "not-there"])
+    assert all(each.clock().paused for each in made)
+    assert made[0].clock().speed == 5
+    assert {*rung} == {*names}
+    with round_trips() as sent:
+        resume_many(store, names)
+    assert not any(each.clock().paused for each in made)
+    assert sent() < 2 * len(names), "a message each, and some for all"
+    pause_many(store, [])
+    for name in names:
+        store.delete(name)

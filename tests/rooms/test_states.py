@@ -17,7 +17,7 @@ from schedviz.rooms.learners import room_lessons, start_in_room
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.room import TEACHER, What, learner_id, sandbox_name
 from schedviz.rooms.room_store import Rooms
-from schedviz.rooms.work import find_work
+from schedviz.rooms.work import find_work, short_work
 from schedviz.store import Sandbox, Store
 from tests.processes import Process
 from tests.waiting import eventually
@@ -243,3 +243,23 @@ def test_who_begins_at_a_step_gets_its_state(store: Store, lesson: Lesson) -> No
     sandbox = start_in_room(store, rooms.find(room.code), 1, lesson)
     assert Situation(sandbox, {}).edits == 1
     store.delete(sandbox.name)
+
+
+@pytest.mark.parametrize(
+    ("act", "fields"),
+    [
+        ("pause", {}),
+        ("start", {"lesson": "taints"}),
+        ("step", {"place": f"preemption/{STEP}", "sandboxes": ""}),
+        ("step", {"place": f"preemption/{STEP}", "sandboxes": "prepared"}),
+    ],
+)
+def test_an_act_that_must_wait_changes_nothing(
+    code: str, teacher: Client, store: Store, act: str, fields: dict[str, str]
+) -> None:
+    join(code, "Ada")
+    room, made = Rooms(store).find(code), store.sandbox(sandbox_name(code, 1)).read_clock()[0]
+    with short_work(store, code, "delete", 1):
+        assert do(teacher, code, act, **fields) == "Wait until the work on the sandboxes is finished."
+        assert Rooms(store).find(code) == room
+    assert store.sandbox(sandbox_name(code, 1)).read_clock()[0] == made

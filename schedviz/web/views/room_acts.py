@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST
+from msgspec.structs import replace
 
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import NotReached
@@ -86,11 +87,12 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Start the lesson or the scenario anew for all. Field ``lesson``."""
     store, room = default_store(), seen.room
     lesson = request.POST.get("lesson", "") or room.lesson
+    changes: dict[str, Any] = {}
     if room.settings.what.kind != "scenario":
         if lesson not in room_lessons():
             raise Wrong(gettext("Choose a lesson."))
-        Rooms(store).change(room.code, lesson=lesson, step=0, question="", revealed="")
-    room = Rooms(store).find(room.code)
+        changes = {"lesson": lesson, "step": 0, "question": "", "revealed": ""}
+        room = replace(room, **changes)
 
     numbers = [each.number for each in seen.members]
     is_shared = room.settings.mode == "shared"
@@ -101,7 +103,11 @@ def _start(request: HttpRequest, seen: Seen, argument: str) -> str:
         # One sandbox of all is created once; then all others begin in it.
         start_sandbox(store, room, number, lesson, anew=not is_shared or number == numbers[0])
 
-    begin_work(store, room.code, "start", numbers, start)
+    def change() -> None:
+        if changes:
+            Rooms(store).change(room.code, **changes)
+
+    begin_work(store, room.code, "start", numbers, start, change=change)
     return gettext("All sandboxes are being started anew.")
 
 
@@ -122,8 +128,8 @@ def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
             "step",
             [each.number for each in seen.members],
             lambda number: set_step(store, room, number, lesson, step),
+            change=lambda: Rooms(store).change(room.code, lesson=name, step=step),
         )
-        Rooms(store).change(room.code, lesson=name, step=step)
     return _step_text(lesson, step)
 
 
