@@ -2,6 +2,7 @@
 at the beginning and when that changes, and notes that the learner is online."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
@@ -15,10 +16,14 @@ from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import Member, room_of
 from schedviz.rooms.room_store import ONLINE_SECONDS, Rooms
 from schedviz.rooms.sandboxes import end_if_over
+from schedviz.rooms.shared_reads import SharedReads
 from schedviz.rooms.work import CREATING, find_work
 from schedviz.store.default import default_store
 
 NOTE_SECONDS: Final = ONLINE_SECONDS / 3
+SHARED_SECONDS: Final = 1.0
+"""What is sent without a message may have been read so long ago, for another page of the process."""
+_READS: Final = SharedReads()
 
 
 class RoomMember:
@@ -47,12 +52,11 @@ class RoomMember:
         if self._send is None:
             return
         with suppress(Exception):  # Redis is away, or the browser has disconnected
-            notice = await asyncio.to_thread(
-                room_notice, Rooms(default_store()), self._sandbox, self._visitor
-            )
-            if not only_changed or notice != self._sent:
-                self._sent = notice
-                await self._send(await asyncio.to_thread(self._draw, notice))
+            asked = time.monotonic() - (SHARED_SECONDS if only_changed else 0.0)
+            found = await asyncio.to_thread(self._draw, asked, only_changed)
+            if found:
+                self._sent, html = found
+                await self._send(html)
 
     async def is_created_anew(self) -> bool:
         """Whether the deleted sandbox exists again, or soon will."""
@@ -84,6 +88,13 @@ class RoomMember:
         work = find_work(store, self.code)
         return self._sandbox in store.names() or (work is not None and work.kind in CREATING)
 
-    def _draw(self, notice: Notice | None) -> str:
+    def _draw(self, asked: float, only_changed: bool) -> tuple[Notice | None, str] | None:
+        """The notice and its HTML; None if only a changed one is wanted."""
+        rooms = Rooms(default_store())
+        notice = room_notice(
+            rooms, self._sandbox, self._visitor, lambda code: _READS.read(rooms, code, asked)
+        )
+        if only_changed and notice == self._sent:
+            return None
         with override(self._language):
-            return render_to_string("rooms/notice.html", {"notice": notice})
+            return notice, render_to_string("rooms/notice.html", {"notice": notice})

@@ -14,7 +14,7 @@ from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.overview import ByLesson
 from schedviz.rooms.room import Room, learner_id, number_for, sandbox_name
 from schedviz.rooms.room_store import Seen
-from schedviz.store import Clock, NoSandbox, Sandbox, Store
+from schedviz.store import Clock, Meta, NoSandbox, Sandbox, Store
 
 
 def room_lessons() -> Mapping[str, Lesson]:
@@ -50,9 +50,8 @@ def start_in_room(store: Store, room: Room, member: int, lesson: Lesson, *, anew
     return sandbox
 
 
-def has_begun(store: Store, room: Room, member: int, sandbox: Sandbox) -> bool:
+def has_begun(store: Store, room: Room, member: int, meta: Meta) -> bool:
     """Whether the member is in the lesson of the sandbox."""
-    meta = sandbox.meta()
     lesson = lesson_in(meta)
     if lesson is None:
         return False
@@ -64,7 +63,7 @@ def set_step(store: Store, room: Room, member: int, lesson: Lesson, step: int) -
     """Move a member to a step, who begins the lesson if that is needed. Raises StatusError."""
     now = store.wall()
     sandbox = _find_sandbox(store, sandbox_name(room.code, number_for(room, member)), lesson)
-    if sandbox is not None and has_begun(store, room, member, sandbox):
+    if sandbox is not None and has_begun(store, room, member, sandbox.meta()):
         with suppress(NoProgress):
             Learners(store.redis).update(
                 learner_id(room.code, member), lesson, lambda each: go_to_step(lesson, each, step, now)

@@ -1,13 +1,15 @@
 """What the page of a room's sandbox says above the board: the teacher's last hint, and whether the room is
 paused."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from schedviz.lessons.catalogue import lesson_in
 from schedviz.rooms.access import RoomVisitor
 from schedviz.rooms.learners import has_begun
 from schedviz.rooms.room import SHARED, TEACHER, Member, Message, Room, room_of
-from schedviz.rooms.room_store import NoRoom, Rooms
+from schedviz.rooms.room_store import NoRoom, Rooms, Seen
 from schedviz.store import NoSandbox, Store
 
 
@@ -28,14 +30,16 @@ class Notice(msgspec.Struct, frozen=True):
     again when it changes."""
 
 
-def room_notice(rooms: Rooms, sandbox: str, visitor: RoomVisitor) -> Notice | None:
-    """None for a sandbox of no room, and for a stranger."""
+def room_notice(
+    rooms: Rooms, sandbox: str, visitor: RoomVisitor, read: Callable[[str], Seen] | None = None
+) -> Notice | None:
+    """None for a sandbox of no room, and for a stranger. read: None = :meth:`Rooms.read`."""
     place = room_of(sandbox)
     if place is None or visitor == "stranger":
         return None
     code, number = place
     try:
-        seen = rooms.read(code)
+        seen = (read or rooms.read)(code)
     except NoRoom:
         return None
     member = visitor if isinstance(visitor, Member) else None
@@ -63,9 +67,8 @@ def room_notice(rooms: Rooms, sandbox: str, visitor: RoomVisitor) -> Notice | No
 
 def _created(store: Store, room: Room, name: str, number: int) -> str:
     try:
-        sandbox = store.sandbox(name)
-        meta = sandbox.meta()
+        meta = store.handle(name).meta()
     except NoSandbox:
         return ""
-    has_progress = number == SHARED or lesson_in(meta) is None or has_begun(store, room, number, sandbox)
+    has_progress = number == SHARED or lesson_in(meta) is None or has_begun(store, room, number, meta)
     return repr(meta.created) if has_progress else ""

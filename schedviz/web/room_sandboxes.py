@@ -16,7 +16,7 @@ def open_sandbox(store: Store, room: Room, member: int) -> str | None:
     name = sandbox_name(room.code, number_for(room, member))
     with suppress(NoSandbox):
         sandbox = store.sandbox(name)
-        if room.settings.what.kind == "scenario" or has_begun(store, room, member, sandbox):
+        if room.settings.what.kind == "scenario" or has_begun(store, room, member, sandbox.meta()):
             return name
     return start_sandbox(store, room, member, anew=False)
 
