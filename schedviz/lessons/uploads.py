@@ -4,6 +4,7 @@ the name was given find them, and an upload replaces no other lesson."""
 import re
 import secrets
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -33,10 +34,12 @@ class Uploads:
     def __init__(self, redis: Redis) -> None:
         self._kept = Kept(redis, "lessons", LESSONS_AT_MOST, KEPT_SECONDS, SAFE_SECONDS)
 
-    def add(self, files: Files, now: float) -> Lesson:
-        """Read a lesson, and store it under a new name. Raises LessonError, Full."""
+    def add(self, files: Files, now: float, admit: Callable[[], object] = lambda: None) -> Lesson:
+        """Read a lesson, and store it under a new name. admit: is called before it is stored, and may raise
+        an error. Raises LessonError, Full."""
         name = "upload-" + "".join(secrets.choice(_ALPHABET) for _ in range(24))
         lesson = read_files(name, files)
+        admit()
         self._kept.add(name, msgspec.msgpack.encode(dict(files)), now)
         return lesson
 

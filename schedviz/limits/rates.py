@@ -23,10 +23,12 @@ BUCKETS: Final[dict[LimitName, Buckets]] = {
         "MAX_QUESTIONS_PER_MINUTE_PER_OWNER",
         "MAX_QUESTIONS_PER_MINUTE_PER_ADDRESS",
         "MAX_SANDBOXES_PER_MINUTE_PER_ADDRESS",
+        "MAX_UPLOADS_PER_DAY_PER_ADDRESS",
     )
 }
 
 MINUTE: Final = 60.0
+DAY: Final = 86_400.0
 ALL: Final = "all"
 
 
@@ -57,6 +59,11 @@ def count_creation(requester: Requester, store: Store) -> None:
     owned = sum(read_record(access).owner == requester.owner for access in store.access_records())
     if owned >= at_most:
         raise LimitExceeded("MAX_SANDBOXES_PER_OWNER", at_most)
+
+
+def count_upload(requester: Requester) -> None:
+    """A lesson is about to be stored."""
+    _take("MAX_UPLOADS_PER_DAY_PER_ADDRESS", requester.address or requester.owner, DAY)
 
 
 def _take(limit: LimitName, key: str, seconds: float = 1.0) -> None:

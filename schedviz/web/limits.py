@@ -90,6 +90,9 @@ def refuse(request: HttpRequest, exceeded: LimitExceeded) -> HttpResponse:
 def text_of(limit: LimitName, seconds: int) -> str:
     if limit == "MAX_SANDBOXES_PER_OWNER":
         return gettext("You have as many sandboxes as one person may have. Delete one first.")
+    if limit.startswith("MAX_UPLOADS"):
+        minutes = -(-seconds // 60)
+        return gettext("Too many lessons were uploaded today. Try again in %(n)s min.") % {"n": minutes}
     if limit.startswith("MAX_QUESTIONS"):
         text = gettext("Too many questions were asked within a minute. Try again in %(seconds)s s.")
     elif limit.startswith("MAX_SANDBOXES"):

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 
@@ -22,6 +24,7 @@ from schedviz.store import LimitReached, Sandbox, Store, commit_script
 from schedviz.store.keys import Keys
 from simulator.apiserver.status import Forbidden
 from tests.access.conftest import Scene, new_client
+from tests.lessons.uploaded import FILES
 from tests.live.test_viewers import Socket
 from tests.loop.conftest import node, pod
 from tests.processes import ROOT
@@ -146,6 +149,23 @@ def test_sandboxes_are_limited_by_owner_and_by_address(
     assert made[1].headers["Retry-After"] == "60"
     text = "Too many sandboxes were created within a minute. Try again in 60 s."
     assert text in made[1].content.decode()
+
+
+def test_uploads_are_limited_and_those_with_mistakes_are_not_counted(
+    limits: Limits, outside: Client, store: Store
+) -> None:
+    limits["MAX_UPLOADS_PER_DAY_PER_ADDRESS"] = 1
+    wrong = {**FILES, "lesson.yaml": FILES["lesson.yaml"].replace(b"minutes: 4", b"minutes: 0")}
+
+    def upload(files: Mapping[str, bytes]) -> HttpResponse:
+        posted = [SimpleUploadedFile(name, data) for name, data in files.items()]
+        answer: HttpResponse = outside.post("/lesson-upload/", {"files": posted})
+        return answer
+
+    made = [upload(files) for files in (wrong, FILES, FILES)]
+    assert [answer.status_code for answer in made] == [422, 302, 429]
+    assert made[2].headers["Retry-After"] == "86400"
+    assert "Too many lessons were uploaded today. Try again in 1440 min." in made[2].content.decode()
 
 
 def test_questions_are_limited(limits: Limits, outside: Client, sandbox: Sandbox) -> None:

@@ -16,7 +16,11 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.mistakes import LessonError, Mistake
 from schedviz.lessons.unpack import FILE_BYTES, UPLOAD_BYTES, refusal, unpack
 from schedviz.lessons.uploads import KEPT_SECONDS, Uploads
+from schedviz.limits.exceeded import LimitExceeded
+from schedviz.limits.rates import count_upload
+from schedviz.limits.requester import requester_of
 from schedviz.store.default import default_store
+from schedviz.web.limits import text_of
 
 KEPT_DAYS: Final = KEPT_SECONDS // 86_400
 AT_ONCE: Final = 1
@@ -40,12 +44,17 @@ def upload_lesson(request: HttpRequest) -> HttpResponse:
             raise refusal("", f"larger than {UPLOAD_BYTES >> 10} KiB")
         files = unpack([(each.name or "", each.read()) for each in given])
         store = default_store()
-        lesson = Uploads(store.redis).add(files, store.wall())
+        lesson = Uploads(store.redis).add(files, store.wall(), lambda: count_upload(requester_of(request)))
     except LessonError as wrong:
         return _form(request, wrong.mistakes, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except Full:
         error = gettext("Too many lessons were uploaded and used today. Try again tomorrow.")
         return _form(request, error=error, status=HTTPStatus.TOO_MANY_REQUESTS)
+    except LimitExceeded as exceeded:
+        error = text_of(exceeded.limit, exceeded.retry_after_seconds)
+        response = _form(request, error=error, status=HTTPStatus.TOO_MANY_REQUESTS)
+        response.headers["Retry-After"] = str(exceeded.retry_after_seconds)
+        return response
     finally:
         _turns.release()
     return redirect("start-lesson", lesson.name)
