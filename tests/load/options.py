@@ -16,6 +16,7 @@ class Options(msgspec.Struct, frozen=True):
     sandboxes: tuple[int, ...] = (1, 30, 100)
     seconds: float = 60.0
     every: float = 5.0
+    lives: float = 0.0
     speed: float = 1.0
     viewers: int = 100
     pods: int = 3_000
@@ -57,6 +58,7 @@ def parsed(arguments: list[str]) -> Options:
     )
     add("seconds", "watched, crowd, idle: how long", float)
     add("every", "watched: seconds between two pods of a sandbox", float)
+    add("lives", "watched, crowd: seconds that a pod runs before it is deleted; 0: without an end", float)
     add("speed", "watched, crowd: of simulated time", float)
     add("viewers", "crowd: pages that watch the sandbox")
     add("pods", "bulk: how many")

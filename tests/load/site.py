@@ -42,9 +42,9 @@ class Site:
         """The body of the answer."""
         return (await self.send("GET", path, headers=headers)).body
 
-    async def create_pod(self, sandbox: str, name: str) -> None:
-        """As ``kubectl create`` does."""
-        await self.send("POST", f"/s/{sandbox}/api/v1/namespaces/default/pods", json=pod(name))
+    async def create_pod(self, sandbox: str, name: str, lives: float = 0.0) -> None:
+        """As ``kubectl create`` does. lives: see :func:`pod`."""
+        await self.send("POST", f"/s/{sandbox}/api/v1/namespaces/default/pods", json=pod(name, lives))
 
     @property
     def cookie_header(self) -> dict[str, str]:
@@ -99,11 +99,13 @@ def node(name: str) -> dict[str, Any]:
     }
 
 
-def pod(name: str) -> dict[str, Any]:
+def pod(name: str, lives: float = 0.0) -> dict[str, Any]:
+    """lives: the simulated seconds that it runs before it is deleted; 0 = without an end."""
+    ends = {"schedviz/run-seconds": f"{lives:g}", "schedviz/ttl-seconds-after-finished": "1"}
     container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": POD_CPU}}}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default"},
+        "metadata": {"name": name, "namespace": "default", "annotations": ends if lives else {}},
         "spec": {"containers": [container]},
     }

@@ -1,6 +1,7 @@
 """Pods created in watched sandboxes: how soon each page shows them. The parts "watched" and "crowd"."""
 
 import asyncio
+import math
 import time
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -50,7 +51,8 @@ async def create_and_watch(stack: Stack, title: str, load: Load, options: Option
     async with opened(stack.port, stack.store) as site:
         pods = max(1, round(options.seconds / load.every))
         names = [f"watched-{number}" for number in range(load.sandboxes)]
-        nodes = max(FEWEST_NODES, -(-pods // PODS_A_NODE))
+        at_once = min(pods, math.ceil(options.lives / load.every) + 1) if options.lives else pods
+        nodes = max(FEWEST_NODES, -(-at_once // PODS_A_NODE))
         sandboxes = await asyncio.to_thread(create_sandboxes, stack.store, names, nodes)
         if options.speed != 1.0:
             for sandbox in sandboxes:
@@ -61,15 +63,30 @@ async def create_and_watch(stack: Stack, title: str, load: Load, options: Option
         for viewer in flat:
             viewer.count_anew()
         async with Meter(stack) as meter:
-            await create_pods(site, viewers, pods, load.every)
+            memory = asyncio.create_task(memory_at(stack, options.seconds / 3))
+            await create_pods(site, viewers, pods, load.every, options.lives)
         deadline = time.monotonic() + PATIENCE
         await asyncio.gather(*(viewer.settled(deadline) for viewer in flat))
         pace = sandboxes[0].meta().pace / 1e6
         inside = CLOCK.format(patience=PATIENCE, speed=options.speed, pace=pace)
         table = Table(title, inside, figures(flat), faults(site, flat))
         meter.add_to(table)
+        table.figures += [
+            figure
+            for log, earlier in zip(stack.logs, await memory, strict=True)
+            for figure in (
+                one(f"memory of {log.name} after a third of the time", "MB", earlier),
+                one(f"memory of {log.name} at the end", "MB", log.megabytes()),
+            )
+        ]
         await close_all(flat)
     return table
+
+
+async def memory_at(stack: Stack, seconds: float) -> list[float]:
+    """Megabytes of each process, so many seconds from now."""
+    await asyncio.sleep(seconds)
+    return [log.megabytes() for log in stack.logs]
 
 
 async def open_all(viewers: Iterable[Viewer]) -> None:
@@ -87,7 +104,9 @@ async def close_all(viewers: Iterable[Viewer]) -> None:
     await asyncio.gather(*(viewer.close() for viewer in viewers))
 
 
-async def create_pods(site: Site, viewers: dict[str, list[Viewer]], pods: int, every: float) -> None:
+async def create_pods(
+    site: Site, viewers: dict[str, list[Viewer]], pods: int, every: float, lives: float = 0.0
+) -> None:
     """In each sandbox one every so many seconds, the sandboxes by turns. Nobody waits until the pods
     before are shown."""
     start = time.monotonic()
@@ -99,7 +118,7 @@ async def create_pods(site: Site, viewers: dict[str, list[Viewer]], pods: int, e
             name = f"pod-{number}"
             for viewer in viewers[sandbox]:
                 viewer.expect(name)
-            await site.create_pod(sandbox, name)
+            await site.create_pod(sandbox, name, lives)
 
     await asyncio.gather(*(create_in(place, sandbox) for place, sandbox in enumerate(viewers)))
 
