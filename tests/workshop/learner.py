@@ -101,7 +101,7 @@ class Learner:
             else:
                 for action in step.solution:
                     await self._think()
-                    await self._do(action)
+                    await self._do(action, last=action is step.solution[-1])
             longest = max((each.run.seconds for each in step.solution if each.run), default=0.0)
             await self._panel.shows("complete", longest / self._options.speed + PATIENCE)
             self._expect_goals(step)
@@ -154,7 +154,7 @@ class Learner:
         await self._panel.post({"do": "solution"})
         self._note("solution, with its simulated time", since)
 
-    async def _do(self, action: Action) -> None:
+    async def _do(self, action: Action, *, last: bool) -> None:
         if action.create is not None:
             await self._create(action.create)
         elif action.delete:
@@ -170,7 +170,7 @@ class Learner:
             form = await self._site.get_part(path)
             await self._submit("new configuration to frame", path, replaced(form, action.scheduler))
         elif action.run is not None:
-            await self._run(action.run)
+            await self._run(action.run, PATIENCE if last else 0.0)
 
     async def _submit(self, kind: str, path: str, fields: Fields) -> None:
         """Submit a form, which reads its fields again once while it is filled in."""
@@ -194,7 +194,9 @@ class Learner:
         await self._act("create to frame", path, fields, lambda frame: name in frame)
         self._panel.ask()
 
-    async def _run(self, run: Run) -> None:
+    async def _run(self, run: Run, patience: float) -> None:
+        """patience: how long the learner waits for the goals of the step before the pause, beyond the time of
+        the run: a worker on a busy machine is behind the clock."""
         path = f"{self._base}clock/"
         wall = run.seconds / self._options.speed
         if run.until.startswith("bound "):
@@ -205,9 +207,10 @@ class Learner:
             return
         await self._act("run to frame", path, {"do": "resume"}, lambda frame: RUNNING in frame)
         if run.until == "idle":
-            await self._panel.shows("complete", wall)
+            await self._panel.shows("complete", wall + patience)
         else:
             await asyncio.sleep(wall)
+            await self._panel.shows("complete", patience)
         await self._act("pause to frame", path, {"do": "pause"}, lambda frame: STOPPED in frame)
 
     async def _act(self, kind: str, path: str, fields: Fields, shows: Callable[[bytes], bool]) -> None:
