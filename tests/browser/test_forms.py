@@ -93,8 +93,11 @@ def test_a_node_is_cordoned_tainted_and_deleted(screen: Page, live: Open) -> Non
     panel = screen.locator("#detail")
     panel.get_by_role("button", name="Cordon").click()
     expect(card).to_contain_text("SchedulingDisabled")
+    # The node lifecycle controller adds its taint a moment later, and removes it a moment after Uncordon.
+    expect(card.locator(".taint")).to_contain_text("node.kubernetes.io/unschedulable:NoSchedule")
     panel.get_by_role("button", name="Uncordon").click()
     expect(card).not_to_contain_text("SchedulingDisabled")
+    expect(card.locator(".taint")).to_have_count(0)
     panel.get_by_label("Taint", exact=True).fill("nonsense")
     panel.get_by_role("button", name="Taint").click()
     expect(panel.locator(".error")).to_contain_text("key=value:Effect")
