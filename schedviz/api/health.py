@@ -11,18 +11,14 @@ from redis.exceptions import RedisError
 from schedviz.celery import app
 from schedviz.loop.leadership import living_workers
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.processes.message_queues import KEY_PREFIX, QUEUES
+from schedviz.processes.message_queues import backlogs
 from schedviz.store import Store, Trouble, trouble_of
-from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.default import default_store
 
 log = logging.getLogger(__name__)
 
 FAILING_NAMED: Final = 20
 """Maximum number of failing sandboxes that /readyz names."""
-
-BACKLOG: Final = 2 * MAX_SANDBOXES
-"""More messages than this in a queue are reported: a few wait for each sandbox at most."""
 
 TROUBLE: Final = {
     Trouble.AWAY: "Redis does not answer, or is still reading its file",
@@ -89,10 +85,8 @@ def _broker(store: Store) -> str:
 
 
 def _queues(store: Store) -> str:
-    waiting = {queue: store.redis.llen(f"{KEY_PREFIX}{queue}") for queue in QUEUES.values()}
-    return ", ".join(
-        f"{count} messages wait in the queue {queue}" for queue, count in waiting.items() if count > BACKLOG
-    )
+    waiting = backlogs(store.redis)
+    return ", ".join(f"{count} messages wait in the queue {queue}" for queue, count in waiting.items())
 
 
 def _worker(store: Store) -> str:

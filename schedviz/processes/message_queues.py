@@ -3,8 +3,10 @@
 from typing import Final
 
 from kombu import Queue
+from redis import Redis
 
 from schedviz.processes.role import Role
+from schedviz.store.bounds import MAX_SANDBOXES
 
 KEY_PREFIX: Final = "schedviz:celery:"
 """Prefix of every key of the broker."""
@@ -18,6 +20,16 @@ SLICES_QUEUE: Final = QUEUES["worker"]
 
 JOBS_QUEUE: Final = QUEUES["job-runner"]
 """Queue for questions and comparisons, which take seconds each."""
+
+
+BACKLOG: Final = 2 * MAX_SANDBOXES
+"""More messages than this in a queue are reported: a few wait for each sandbox at most."""
+
+
+def backlogs(redis: Redis) -> dict[str, int]:
+    """The queues in which more than BACKLOG messages wait -> how many."""
+    waiting = {queue: redis.llen(f"{KEY_PREFIX}{queue}") for queue in QUEUES.values()}
+    return {queue: count for queue, count in waiting.items() if count > BACKLOG}
 
 
 def own_queue(common: str, process: str) -> Queue:

@@ -7,19 +7,12 @@ import msgspec
 import pytest
 from django.conf import settings
 from django.http import StreamingHttpResponse
-from django.test import RequestFactory
 
-from schedviz.access.standing import Standing
-from schedviz.api import body
-from schedviz.api import watch as module
-from schedviz.api.representation import Representation
-from schedviz.api.target import Target
 from schedviz.cache import follower
 from schedviz.loop.doorbell import ring
 from schedviz.store import Commit, Sandbox
 from simulator.api import Change
-from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.resources import NODES
+from tests.api.watching import watch_nodes
 from tests.round_trips import round_trips
 from tests.web.samples import node
 
@@ -29,19 +22,9 @@ async def test_of_many_that_begin_at_the_same_time_no_more_than_the_bound_are_se
 ) -> None:
     monkeypatch.setitem(settings.LIMITS, "MAX_WATCHES", 3)
     initial = {"sendInitialEvents": "1", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "1"}
-    request = RequestFactory().get("/", {"watch": "1", "timeoutSeconds": "30", **initial})
 
     def begin() -> StreamingHttpResponse:
-        form, options = Representation.of(request), ListOptions.of(body.query(request))
-        return module.watch(
-            sandbox,
-            NODES,
-            Target("", "v1", "nodes"),
-            options,
-            selected=None,
-            form=form,
-            standing=Standing(sandbox.name, None),
-        )
+        return watch_nodes(sandbox, timeoutSeconds="30", **initial)
 
     responses = await asyncio.gather(*(asyncio.to_thread(begin) for _ in range(8)))
     streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]
@@ -57,20 +40,10 @@ async def test_many_watches_read_once_what_is_new_and_each_line_is_encoded_once(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "LOOK_SECONDS", 1000.0)
-    request = RequestFactory().get("/", {"watch": "1", "resourceVersion": "1", "timeoutSeconds": "60"})
     sandbox.commit(Commit([Change("nodes", "first", node("first"), 0)]))
 
     def begin() -> StreamingHttpResponse:
-        form, options = Representation.of(request), ListOptions.of(body.query(request))
-        return module.watch(
-            sandbox,
-            NODES,
-            Target("", "v1", "nodes"),
-            options,
-            selected=None,
-            form=form,
-            standing=Standing(sandbox.name, None),
-        )
+        return watch_nodes(sandbox, resourceVersion="1", timeoutSeconds="60")
 
     responses = [await asyncio.to_thread(begin) for _ in range(50)]
     streams: list[AsyncIterator[bytes]] = [aiter(response) for response in responses]

@@ -7,36 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 from django.http import StreamingHttpResponse
-from django.test import RequestFactory
 
-from schedviz.access.standing import Standing
-from schedviz.api import body
-from schedviz.api import watch as module
-from schedviz.api.representation import Representation
-from schedviz.api.target import Target
 from schedviz.cache import held
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import Change
-from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.resources import NODES
+from tests.api.watching import watch_nodes
 from tests.waiting import PATIENCE
 from tests.web.samples import node, pod
 
 
 def begin(sandbox: Sandbox, version: int, seconds: int = 60) -> StreamingHttpResponse:
-    query = {"watch": "1", "resourceVersion": str(version), "timeoutSeconds": str(seconds)}
-    request = RequestFactory().get("/", query)
-    form, options = Representation.of(request), ListOptions.of(body.query(request))
-    return module.watch(
-        sandbox,
-        NODES,
-        Target("", "v1", "nodes"),
-        options,
-        selected=None,
-        form=form,
-        standing=Standing(sandbox.name, None),
-    )
+    return watch_nodes(sandbox, resourceVersion=str(version), timeoutSeconds=str(seconds))
 
 
 async def lines(response: StreamingHttpResponse, count: int) -> list[dict[str, Any]]:

@@ -16,11 +16,11 @@ from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.loop.due import KEY as DUE
 from schedviz.operate.doctor import settings_checks
 from schedviz.operate.doctor.examine import examine
-from schedviz.operate.doctor.process_checks import BACKLOG, check_processes
+from schedviz.operate.doctor.process_checks import check_processes
 from schedviz.operate.doctor.redis_checks import check_redis
 from schedviz.operate.doctor.settings_checks import check_data_directory, check_settings
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.processes.message_queues import KEY_PREFIX
+from schedviz.processes.message_queues import BACKLOG, KEY_PREFIX
 from schedviz.store import Failure, Meta, Store
 from schedviz.store.keys import SCHEMA, Keys
 from schedviz.store.schema import VERSION

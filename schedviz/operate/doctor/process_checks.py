@@ -7,13 +7,10 @@ from schedviz.loop.due import KEY as DUE
 from schedviz.operate.doctor.finding import Finding
 from schedviz.operate.server_state import OVERDUE_SECONDS
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.processes.message_queues import KEY_PREFIX, QUEUES
+from schedviz.processes.message_queues import backlogs
 from schedviz.store import Store
-from schedviz.store.bounds import MAX_SANDBOXES
 from schedviz.store.wall import MICROSECONDS
 
-BACKLOG: Final = 2 * MAX_SANDBOXES
-"""A few messages wait for each sandbox at most."""
 NAMED: Final = 5
 
 
@@ -41,13 +38,11 @@ def _check_workers(store: Store) -> Iterator[Finding]:
 
 
 def _check_queues(store: Store) -> Iterator[Finding]:
-    for queue in QUEUES.values():
-        waiting = store.redis.llen(f"{KEY_PREFIX}{queue}")
-        if waiting > BACKLOG:
-            yield Finding(
-                f"{waiting} messages wait in the queue {queue}",
-                "start more processes that take them, or look into the logs of those there are",
-            )
+    for queue, waiting in backlogs(store.redis).items():
+        yield Finding(
+            f"{waiting} messages wait in the queue {queue}",
+            "start more processes that take them, or look into the logs of those there are",
+        )
 
 
 def _check_overdue(store: Store) -> Iterator[Finding]:
