@@ -6,17 +6,18 @@ Processes are started once a session and shared; tests keep apart by sandbox nam
 import os
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from tests import chromium
-from tests.processes import CELERY, Process, answers
+from tests.processes import CELERY, RUNNING, Process, answers
 from tests.waiting import PATIENCE, eventually
 
 if TYPE_CHECKING:
@@ -63,6 +64,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group = item.nodeid if browser else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(f"{phase} {group}"))
     items.sort(key=lambda item: item.stash[PHASE])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Adds the state of the test's processes to the report of a failure: they are gone when it is read."""
+    report = yield
+    if report.failed:
+        report.sections += [(f"Process {process.command}", process.describe()) for process in RUNNING]
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _default_language() -> None:
+    """A request leaves its language active in its thread, here that of the tests."""
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from schedviz.up import parent_death
 from tests.waiting import PATIENCE
@@ -19,10 +21,21 @@ CELERY = ["-m", "celery", "--app=schedviz", "--quiet"]
 """The command of a worker and of a job runner, before their own arguments."""
 
 
+TRACEBACK_SECONDS: Final = 1.0
+"""Within it, a process that is not stuck has written its tracebacks."""
+
+OUTPUT_CHARACTERS: Final = 4_000
+"""Of the end of a process' output, in the report of a failure."""
+
+RUNNING: "Final[list[Process]]" = []
+"""The processes that were started and not waited for."""
+
+
 class Process:
     """A process in a group of its own, with its output in a file. It ends with this one."""
 
     def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str] = {}) -> None:
+        self.command = " ".join(command)
         self.log = log
         with log.open("w") as file:
             self.popen = subprocess.Popen(
@@ -35,6 +48,7 @@ class Process:
                 start_new_session=True,
             )
         parent_death.watch(self.popen.pid)
+        RUNNING.append(self)
 
     @property
     def output(self) -> str:
@@ -45,6 +59,15 @@ class Process:
         assert self.popen.poll() is None, f"ended with {self.popen.returncode}:\n{self.output}"
         return True
 
+    def describe(self) -> str:
+        """Whether it runs, where its threads are if it is a Celery process, and the end of its output."""
+        status = self.popen.poll()
+        if status is None and "celery" in self.command:
+            os.kill(self.popen.pid, signal.SIGUSR1)  # Celery writes the tracebacks of its threads
+            time.sleep(TRACEBACK_SECONDS)
+        state = "runs" if status is None else f"ended with {status}"
+        return f"{state}; the end of its output:\n{self.output[-OUTPUT_CHARACTERS:]}"
+
     def send(self, number: signal.Signals) -> None:
         """To its whole group; to nobody when it has ended, as its number may mean another by then."""
         if self.popen.poll() is None:
@@ -53,6 +76,8 @@ class Process:
     def wait(self, seconds: float = PATIENCE) -> int:
         status = self.popen.wait(seconds)
         parent_death.forget(self.popen.pid)
+        if self in RUNNING:
+            RUNNING.remove(self)
         return status
 
     @contextmanager
