@@ -107,6 +107,21 @@ def store(redis_url: str) -> Iterator[Store]:
     store.close()
 
 
+@pytest.fixture(autouse=True)
+def _delete_new_sandboxes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delete the sandboxes that the test made and left: the session's worker would run them beside those of
+    later tests. A room has a hundred of them."""
+    if "redis_url" not in request.fixturenames:
+        yield
+        return
+    store: Store = request.getfixturevalue("store")
+    before = {meta.name for meta in store.sandboxes()}
+    yield
+    for meta in store.sandboxes():
+        if meta.name not in before:
+            store.delete(meta.name)
+
+
 @pytest.fixture
 def sandbox_name(request: pytest.FixtureRequest) -> str:
     """A name that no other test uses, with a part of the test's own to recognise it by."""
