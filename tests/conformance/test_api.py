@@ -1,0 +1,65 @@
+"""Every request of the recorded stories is answered as kube-apiserver v1.34 answered it."""
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedviz.store import Clock, Meta, Store
+from simulator.api import SECOND
+from simulator.apiserver import admission
+from tests.stories.comparison import Comparison
+from tests.stories.player import Player
+
+FOLDER = Path(__file__).parent / "api"
+CATEGORIES = sorted(file.name.removesuffix(".jsonl.gz") for file in FOLDER.glob("*.jsonl.gz"))
+CREATED = 1_700_000_000
+ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+"""Of the ids of stories: no word of a body has only these characters."""
+
+
+@pytest.fixture(scope="module")
+def player(store: Store) -> Iterator[Player]:
+    """A client of a new sandbox whose time stands still."""
+    meta = Meta(name="stories", created=CREATED)
+    clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
+    store.create(meta, admission.new_cluster([], clock.sim), clock)
+    yield Player(meta.name)
+    store.delete(meta.name)
+
+
+def differences(player: Player, story: dict[str, Any]) -> Iterator[str]:
+    ident = f"q{''.join(random.Random(story['name']).choices(ALPHABET, k=5))}z"
+    comparison = Comparison(ident, managed_fields=story.get("managedFields", False))
+    for number, (step, got) in enumerate(zip(story["steps"], player.play(story, ident), strict=True)):
+        for difference in comparison.differences(step["response"], got):
+            yield f"{story['name']}, step {number}: {difference}"
+
+
+def names_of_differing(category: str) -> set[str]:
+    """The stories of a category that do not agree yet, in a file beside them, a name a line."""
+    file = FOLDER / f"{category}.differing.txt"
+    return set(file.read_text().split()) if file.exists() else set()
+
+
+def test_no_category_is_missing() -> None:
+    assert len(CATEGORIES) == 14
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_answers_are_those_of_the_real_api_server(player: Player, category: str) -> None:
+    """Those stories differ that are named as such, and no other: the list can only get shorter."""
+    with gzip.open(FOLDER / f"{category}.jsonl.gz") as lines:
+        stories = [json.loads(line) for line in lines]
+    # What others see, such as a global default, is changed when the others are done.
+    stories.sort(key=lambda story: story.get("alone", False))
+    found = {story["name"]: [*differences(player, story)] for story in stories}
+    differing = {name for name, differs in found.items() if differs}
+    known = names_of_differing(category)
+    new = [line for name in sorted(differing - known) for line in found[name]]
+    assert not new, "\n".join(new[:20])
+    assert not known - differing, f"agree now, or are gone: {sorted(known - differing)}"
