@@ -4,6 +4,7 @@ redis-py and channels_redis take it as it is. kombu, Celery's library for the br
 Unix sockets, and does not check the certificate of a TLS server unless the URL says so.
 """
 
+import re
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -12,6 +13,8 @@ from schedviz import environment
 FORMS: Final = (
     "a URL such as redis://127.0.0.1:6379/0, rediss://user:password@host:6379/0 or unix:///path/of/socket"
 )
+
+LABEL: Final = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 TLS_OPTIONS: Final = {"ssl_ca_certs", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname", "ssl_keyfile"}
 """The options of a rediss:// URL that all three libraries read alike."""
@@ -23,6 +26,26 @@ def read() -> str:
     if wanted := mistake(url):
         raise SystemExit(f"schedviz: REDIS_URL must be {wanted}")
     return with_password(url, environment.secret("REDIS_PASSWORD"))
+
+
+def read_labelled() -> dict[str, str]:
+    """The setting SANDBOX_REDIS_URLS: label -> URL of each server."""
+    return parse_labelled(environment.secret("SANDBOX_REDIS_URLS"), "SANDBOX_REDIS_URLS")
+
+
+def parse_labelled(text: str, name: str) -> dict[str, str]:
+    """``label=URL`` of servers, with commas between. ``name``: of the setting, for the message that ends the
+    process."""
+    servers: dict[str, str] = {}
+    for each in filter(None, (part.strip() for part in text.split(","))):
+        label, _, url = each.partition("=")
+        if not re.fullmatch(LABEL, label) or label in servers or mistake(url):
+            raise SystemExit(
+                f"schedviz: {name} must be label=URL of each server, with commas between; each label is "
+                f"another one, of a-z, 0-9 and -, and each URL is {FORMS}"
+            )
+        servers[label] = url
+    return servers
 
 
 def mistake(url: str) -> str | None:

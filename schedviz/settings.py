@@ -17,6 +17,9 @@ REDIS_URL = redis_url.read()
 """The Redis of the store, the broker and the channel layer. Without this setting, `manage.py up` starts an
 embedded Redis and sets it for the processes that it starts."""
 
+SANDBOX_REDIS_URLS = redis_url.read_labelled()
+"""Label -> URL of further servers over which the sandboxes are spread; none = they are on REDIS_URL."""
+
 # Settings of `manage.py up`.
 HOST = environment.text("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000, 1, 65535)

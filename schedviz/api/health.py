@@ -14,6 +14,7 @@ from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.message_queues import backlogs
 from schedviz.store import Store, Trouble, trouble_of
 from schedviz.store.default import default_store
+from schedviz.store.server import MAIN, Server
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,20 @@ def _redis_writes(store: Store) -> str:
     return TROUBLE[trouble] if trouble else ""
 
 
+def _sandbox_servers(store: Store) -> str:
+    """The servers of SANDBOX_REDIS_URLS that do not serve."""
+    found = [(server.label, _find_trouble(server)) for server in store.servers.all if server.label != MAIN]
+    return "; ".join(f"{label}: {TROUBLE[trouble]}" for label, trouble in found if trouble)
+
+
+def _find_trouble(server: Server) -> Trouble | None:
+    try:
+        return server.probe()[1]
+    except RedisError as error:
+        log.warning("readyz: %s: %s", server.label, error)
+        return trouble_of(error) or Trouble.AWAY
+
+
 def _broker(store: Store) -> str:
     """Celery's broker. It is the same Redis, but is reached by Kombu."""
     try:
@@ -108,6 +123,7 @@ def _sandboxes(store: Store) -> str:
 CHECKS: Final = (
     Check("redis", _redis),
     Check("redis-writes", _redis_writes),
+    Check("sandbox-servers", _sandbox_servers, required=False),
     Check("broker", _broker),
     Check("worker", _worker),
     Check("job-runner", _job_runner, required=False),

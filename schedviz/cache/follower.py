@@ -8,7 +8,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
@@ -20,6 +20,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from schedviz.cache.sandbox_cache import SandboxCache
 from schedviz.loop.doorbell import group
 from schedviz.store import NoSandbox, Store
+from schedviz.store.server import Server
 
 log = logging.getLogger(__name__)
 
@@ -123,16 +124,26 @@ class Run:
                 due = [sandbox for sandbox in followed if sandbox.name in written]
             else:
                 look_at = self._loop.time() + LOOK_SECONDS
-            try:
-                self._read(due)
-            except AWAY:
-                for sandbox in followed:
-                    sandbox.enter("down")
+            away = False
+            for server, caches in self._by_server(due).items():
+                try:
+                    self._read(caches)
+                except AWAY:
+                    away = True
+                    for sandbox in self._by_server(followed)[server]:
+                        sandbox.enter("down")
+                except Exception:
+                    log.exception("reading the changes of %d sandboxes", len(caches))
+                    await asyncio.sleep(RETRY_SECONDS)
+            if away:
                 await asyncio.sleep(RETRY_SECONDS)
                 look_at = self._loop.time()
-            except Exception:
-                log.exception("reading the changes of %d sandboxes", len(due))
-                await asyncio.sleep(RETRY_SECONDS)
+
+    def _by_server(self, caches: list[SandboxCache]) -> Mapping[Server, list[SandboxCache]]:
+        """A server that does not answer does not keep the others from being read."""
+        by_name = {cache.name: cache for cache in caches}
+        grouped = self._store.servers.group(by_name)
+        return {server: [by_name[name] for name in names] for server, names in grouped.items()}
 
     def _read(self, due: list[SandboxCache]) -> None:
         """Read the changes in one round trip, which blocks this thread's loop; messages wait meanwhile."""

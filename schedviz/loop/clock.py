@@ -110,12 +110,14 @@ def _change(sandbox: Sandbox, change: Change) -> Clock:
 
 
 def _change_many(store: Store, names: Sequence[str], change: Change) -> None:
-    waiting, changed = [*names], list[str]()
-    while waiting:
-        clocks, wall = read_clocks(store.redis, waiting)
-        done = set_clocks(store.redis, [(name, old, change(old, wall)) for name, old in clocks.items()])
-        changed += done
-        waiting = [name for name in clocks if name not in done]  # another process has set it meanwhile
+    changed: list[str] = []
+    for server, its_names in store.servers.group(names).items():
+        waiting = its_names
+        while waiting:
+            clocks, wall = read_clocks(server.redis, waiting)
+            done = set_clocks(server.redis, [(name, old, change(old, wall)) for name, old in clocks.items()])
+            changed += done
+            waiting = [name for name in clocks if name not in done]  # another process has set it meanwhile
     wake_many(changed)
     for name in changed:
         ring(name)

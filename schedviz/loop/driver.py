@@ -164,7 +164,7 @@ class Driver:
             elected = leader is None
             if leader is None:
                 leader = self._elected(sandbox, renewal)
-            elif leader.server != self._store.servers or renewal.version < leader.seen:
+            elif leader.server_start != self._store.starts(sandbox.name) or renewal.version < leader.seen:
                 # Redis restarted, and may have lost its last second of writes. Later ones have their numbers.
                 raise Gone(leader.seen)
             self._leaders.move_to_end(sandbox.name)
@@ -189,7 +189,7 @@ class Driver:
 
     def _elected(self, sandbox: Sandbox, renewal: Renewal) -> Leader:
         leader = self._leaders[sandbox.name] = Leader(sandbox, renewal, self._make)
-        leader.server = self._store.servers
+        leader.server_start = self._store.starts(sandbox.name)
         self._elected_at[sandbox.name] = self._busy.clock()
         while len(self._leaders) > MAX_LEADERS:
             _, least = self._leaders.popitem(last=False)

@@ -50,8 +50,8 @@ class Leader:
         """
         self.sandbox = sandbox
         self.lease = lease = renewal.lease
-        self.server = 0
-        """The start of Redis (:attr:`Store.servers`) from whose objects this Leader was built."""
+        self.server_start = 0
+        """The start of Redis (:meth:`Store.starts`) from whose objects this Leader was built."""
         self.clock: Clock = renewal.clock
         """The clock at the end of the last slice."""
         self._stored_seen: int | None = None

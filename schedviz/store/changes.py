@@ -48,7 +48,7 @@ class Position(msgspec.Struct, frozen=True):
     move: int = 0
     cycle: int = 0
     server: int = 0
-    """:attr:`schedviz.store.store.Store.servers` at the time of the read."""
+    """:meth:`schedviz.store.store.Store.starts` at the time of the read."""
 
 
 class Values(msgspec.Struct, frozen=True):

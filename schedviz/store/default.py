@@ -1,4 +1,4 @@
-"""The store at the Redis of the settings."""
+"""The store at the Redis servers of the settings."""
 
 import logging
 import sys
@@ -10,6 +10,7 @@ from typing import Final
 from django.conf import settings
 
 from schedviz.store import schema
+from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
 from schedviz.store.store import Store
 from schedviz.store.trouble import trouble_of
 
@@ -21,7 +22,7 @@ RETRY_SECONDS: Final = 0.25
 @cache
 def default_store() -> Store:
     """The process's one Store. It is safe to share between threads: its connections are pooled."""
-    return Store(settings.REDIS_URL)
+    return Store(settings.REDIS_URL, settings.SANDBOX_REDIS_URLS)
 
 
 def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -> Store:
@@ -34,8 +35,10 @@ def prepare_default_store(before_attempt: Callable[[], object] = lambda: None) -
     while True:
         before_attempt()
         try:
-            schema.prepare(store.redis)
-        except schema.WrongSchema as error:
+            for server in store.all_servers:
+                schema.prepare(server.redis)
+            prepare_sandbox_servers(store)
+        except (schema.WrongSchema, OtherServers) as error:
             # Celery prints no message of a SystemExit, and replaces sys.stderr by a logger.
             print(f"schedviz: {error}", file=sys.__stderr__, flush=True)
             raise SystemExit(1) from None

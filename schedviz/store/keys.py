@@ -11,6 +11,9 @@ FAILING = f"{PREFIX}:failing-sandboxes"
 USED = f"{PREFIX}:used"
 """Sorted set: name of a sandbox -> wall seconds of its last use, where sandboxes have a lifetime."""
 
+SANDBOX_SERVERS = f"{PREFIX}:sandbox-servers"
+"""The labels of the servers that have the sandboxes, sorted, with commas between."""
+
 SCHEMA = f"{PREFIX}:schema"
 """The version of the layout of everything here: see schema.py."""
 SCHEMA_TARGET = f"{PREFIX}:schema:target"

@@ -1,30 +1,25 @@
-"""The sandboxes in one Redis: creates, deletes and lists them."""
+"""The sandboxes in Redis: creates, deletes and lists them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
 from typing import NamedTuple, cast
 
 from msgspec.structs import replace
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.connection import Connection
-from redis.retry import Retry
 
-from schedviz.store import codec
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES, TOMBSTONE_SECONDS
 from schedviz.store.changes import Changes, Position, Whole, read_changes, read_whole
 from schedviz.store.commit import Commit
-from schedviz.store.errors import LimitReached, NoSandbox, SandboxExists, Unreadable
-from schedviz.store.keys import FAILING, PROBE, REGISTRY, SCHEMA, USED, Keys, objects_key
-from schedviz.store.model import Clock, Meta, Summary
+from schedviz.store.errors import LimitReached, NoSandbox, SandboxExists
+from schedviz.store.keys import FAILING, REGISTRY, SCHEMA, USED, Keys, objects_key
+from schedviz.store.model import Clock, Meta
+from schedviz.store.registry_reader import RegistryReader
 from schedviz.store.sandbox import Sandbox
 from schedviz.store.schema import VERSION
-from schedviz.store.scripts import Scripts
-from schedviz.store.trouble import Trouble, trouble_of
-from schedviz.store.wall import seconds_of, wall_time
+from schedviz.store.server import MAIN, Server, Servers
+from schedviz.store.trouble import Trouble
+from schedviz.store.wall import wall_time
 from simulator.api import SECOND, Change
 from simulator.decision import Decision
 from simulator.trace import Event, LaneEntry
@@ -46,124 +41,30 @@ class CopiedPast(NamedTuple):
     """The number of edits so far."""
 
 
-class Store:
-    """The sandboxes of one Redis. A process has one Store. It connects when that is needed, also after Redis
-    was restarted.
+class Store(RegistryReader):
+    """The sandboxes of one Redis, or of several. A process has one Store. It connects when that is needed,
+    also after a Redis was restarted.
 
-    Every method raises ``redis.exceptions.ConnectionError`` if Redis does not answer.
+    Every method raises ``redis.exceptions.ConnectionError`` if a Redis that it needs does not answer.
     """
 
-    def __init__(self, redis_url: str) -> None:
+    def __init__(self, redis_url: str, sandbox_urls: Mapping[str, str] = {}) -> None:
+        """redis_url: of the main server. sandbox_urls: label -> URL of the servers that have the sandboxes;
+        none = the main server has them."""
+        main = Server(MAIN, redis_url)
+        super().__init__(main, Servers([Server(label, url) for label, url in sandbox_urls.items()] or [main]))
         self.redis_url = redis_url
-        # No retries: a commit whose reply was lost may have been stored, and must not be stored twice. (A
-        # pooled connection that was closed meanwhile is noticed before it is used.)
-        self.redis: Redis = Redis.from_url(
-            redis_url, retry=Retry(NoBackoff(), 0), redis_connect_func=self._connected
-        )
-        self.servers = 0
-        """Number of starts of Redis that this process has seen. At each of them Redis may have lost its last
-        second of writes."""
-        self._run = b""
-        self._lock = Lock()
-        self._scripts = Scripts(self.redis)
+        self._main = main
+        self.all_servers = [main, *(server for server in self.servers.all if server is not main)]
 
     def wall(self) -> float:
         """Wall seconds since the Unix epoch, by Redis."""
         return wall_time(self.redis)
 
     def probe(self) -> tuple[float, Trouble | None]:
-        """Try a small write. Returns the wall time, and the reason if Redis refuses writes."""
-        with self.redis.pipeline(transaction=False) as pipe:
-            pipe.time()
-            pipe.set(PROBE, b"")
-            pipe.delete(PROBE)
-            now, refusal, _ = pipe.execute(raise_on_error=False)
-        return seconds_of(now), trouble_of(refusal) if isinstance(refusal, Exception) else None
-
-    def names(self) -> set[str]:
-        """The names of all sandboxes, including those that are being created or deleted."""
-        return {name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY))}
-
-    def access_records(self) -> list[str]:
-        """The access records of all sandboxes."""
-        with self.redis.pipeline(transaction=False) as pipe:
-            for name in self.names():
-                pipe.hget(Keys.of(name).state, "access")
-            return [(access or b"").decode() for access in pipe.execute()]
-
-    def sandboxes(self) -> list[Meta]:
-        """The descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
-        names = sorted(self.names())
-        with self.redis.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.hget(Keys.of(name).state, "meta")
-            stored = pipe.execute()
-        metas: list[Meta] = []
-        for name, meta in zip(names, stored, strict=True):
-            if meta is None:
-                continue  # it is being created or deleted, or the process that did so was killed
-            with suppress(Unreadable):
-                metas.append(codec.decode_meta(name, meta))
-        return sorted(metas, key=lambda meta: (meta.created, meta.name))
-
-    def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], dict[str, str]]:
-        """Summaries of all sandboxes, oldest first, with the numbers of objects of the resources ``counted``;
-        and, of the sandboxes that cannot be decoded, the names with the access records. Needs two round
-        trips."""
-        names = sorted(self.names())
-        with self.redis.pipeline(transaction=False) as pipe:
-            for name in names:
-                keys = Keys.of(name)
-                pipe.hmget(keys.state, ["meta", "clock", "holder", "access"])
-                pipe.hlen(keys.lanes)
-                for resource in counted:
-                    pipe.hlen(objects_key(name, resource))
-            replies = iter(pipe.execute())
-        found: list[Summary] = []
-        unreadable: dict[str, str] = {}
-        for name in names:
-            meta, clock, holder, stored_access = next(replies)
-            pending, *counts = (next(replies) for _ in range(1 + len(counted)))
-            if meta is None:
-                continue  # it is being created or deleted, or the process that did so was killed
-            access = (stored_access or b"").decode()
-            try:
-                described, set_clock = codec.decode_meta(name, meta), codec.decode_clock(name, clock)
-            except Unreadable:
-                unreadable[name] = access
-            else:
-                by_resource = dict(zip(counted, counts, strict=True))
-                found.append(Summary(described, set_clock, holder is not None, pending, by_resource, access))
-        return sorted(found, key=lambda each: (each.meta.created, each.meta.name)), unreadable
-
-    def holders(self, names: Sequence[str]) -> dict[str, str]:
-        """Name of each sandbox that exists -> the holder of its lease, "" = no worker."""
-        with self.redis.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.hmget(Keys.of(name).state, ["meta", "holder"])
-            states = pipe.execute()
-        return {
-            name: (holder or b"").decode()
-            for name, (meta, holder) in zip(names, states, strict=True)
-            if meta is not None
-        }
-
-    def unseen(self) -> list[str]:
-        """The names of the sandboxes whose last writes the loop has not observed yet."""
-        names = sorted(self.names())
-        with self.redis.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.hmget(Keys.of(name).state, ["version", "seen"])
-            counters = pipe.execute()
-        return [
-            name
-            for name, (version, seen) in zip(names, counters, strict=True)
-            if int(version or 0) > int(seen or 0)
-        ]
-
-    def failing(self) -> list[str]:
-        """The names of the sandboxes whose loop failed, sorted."""
-        return sorted(name.decode() for name in cast("set[bytes]", self.redis.smembers(FAILING)))
+        """Try a small write on the main server. Returns the wall time, and the reason if it refuses
+        writes."""
+        return self._main.probe()
 
     def create(
         self,
@@ -191,9 +92,9 @@ class Store:
         if clock is None:
             wall = meta.created or self.wall()
             clock = Clock(sim=int(wall) * SECOND, wall=wall)
-        sandbox = Sandbox(self.redis, self._scripts, meta.name)
+        sandbox = self.handle(meta.name)
         self.redis.set(SCHEMA, VERSION, nx=True)  # Redis may have been emptied since the process started
-        if not self._scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
+        if not self._main.scripts.register([REGISTRY], [meta.name, MAX_SANDBOXES]):
             raise LimitReached("MAX_SANDBOXES", f"there may be {MAX_SANDBOXES} sandboxes: delete one first")
         try:
             sandbox.commit(
@@ -234,14 +135,14 @@ class Store:
     def delete(self, name: str, *, keep_name: bool = False) -> str:
         """Delete a sandbox with everything in it. Returns its access record. keep_name: in the registry, for
         another sandbox (:meth:`replacing`). Raises NoSandbox."""
-        sandbox = Sandbox(self.redis, self._scripts, name)
+        sandbox, server = self.handle(name), self.servers.of(name)
         deleted, access = -1, [b""]
         while deleted == -1:
             keys = [*Keys.of(name), *(objects_key(name, resource) for resource in sandbox.resources())]
-            deleted, *access = cast("tuple[int, bytes]", self._scripts.delete(keys, [TOMBSTONE_SECONDS]))
+            deleted, *access = cast("tuple[int, bytes]", server.scripts.delete(keys, [TOMBSTONE_SECONDS]))
         if not (deleted and keep_name):
             self._unregister(name)
-        self.redis.srem(FAILING, name)
+        server.redis.srem(FAILING, name)
         self.redis.zrem(USED, name)
         if not deleted:
             raise NoSandbox(name)
@@ -250,50 +151,54 @@ class Store:
     def _unregister(self, name: str) -> None:
         """Remove a name from the registry, unless a sandbox of this name was created again.
 
-        The registry is in another slot of a Redis Cluster than the sandbox, so no script can write both. A
-        creation writes the sandbox and then the name; a deletion removes the name and then looks for the
-        sandbox."""
+        The registry may be on another server than the sandbox, so no script can write both. A creation writes
+        the sandbox and then the name; a deletion removes the name and then looks for the sandbox."""
         self.redis.srem(REGISTRY, name)
-        if self.redis.hexists(Keys.of(name).state, "meta"):
+        if self.exists(name):
             self.redis.sadd(REGISTRY, name)
 
     def sandbox(self, name: str) -> Sandbox:
         """The sandbox of that name. Raises NoSandbox."""
-        if not self.redis.hexists(Keys.of(name).state, "meta"):
+        if not self.exists(name):
             raise NoSandbox(name)
         return self.handle(name)
 
     def handle(self, name: str) -> Sandbox:
         """The handle of the sandbox of that name. Whether it exists is not checked."""
-        return Sandbox(self.redis, self._scripts, name)
+        server = self.servers.of(name)
+        return Sandbox(server.redis, server.scripts, name)
+
+    def starts(self, name: str) -> int:
+        """:attr:`Server.starts` of the server of this sandbox."""
+        return self.servers.of(name).starts
 
     def read_changes(self, positions: Sequence[tuple[str, Position]]) -> list[Changes]:
-        """The changes of sandboxes since these positions, in one round trip. If Redis was restarted since a
-        position was read, the sandbox must be read anew: Redis may have lost what the reader has."""
-        found = read_changes(self.redis, self._scripts, positions)
-        return [
-            changes if known.server == self.servers else Changes("anew", changes.wall, known)
-            for changes, (_, known) in zip(found, positions, strict=True)
-        ]
+        """The changes of sandboxes since these positions, in one round trip for each server. If it was
+        restarted since a position was read, the sandbox must be read anew: it may have lost what the reader
+        has."""
+        known = dict(positions)
+        found: dict[str, Changes] = {}
+        for server, names in self.servers.group(known).items():
+            changes = read_changes(server.redis, server.scripts, [(name, known[name]) for name in names])
+            for name, change in zip(names, changes, strict=True):
+                is_same_start = known[name].server == server.starts
+                found[name] = change if is_same_start else Changes("anew", change.wall, known[name])
+        return [found[name] for name, _ in positions]
 
     def read_whole(self, name: str, *, objects: bool = True) -> Whole:
         """Everything that a reader keeps of a sandbox, as of one revision. ``objects``: with its objects.
         Raises NoSandbox."""
+        server = self.servers.of(name)
         while True:
-            servers = self.servers
-            whole = read_whole(self.redis, name, objects=objects)
-            if servers == self.servers:
-                return replace(whole, position=replace(whole.position, server=servers))
+            starts = server.starts
+            whole = read_whole(server.redis, name, objects=objects)
+            if starts == server.starts:
+                return replace(whole, position=replace(whole.position, server=starts))
 
-    def _connected(self, connection: Connection) -> None:
-        """Set up a new connection as redis-py does, and note whether Redis was restarted."""
-        connection.on_connect()  # type: ignore[no-untyped-call] # redis-py's
-        connection.send_command("INFO", "server")  # type: ignore[no-untyped-call] # as well
-        (run,) = re.findall(rb"run_id:(\w+)", connection.read_response())
-        with self._lock:
-            if run != self._run:
-                self._run = run
-                self.servers += 1
+    def exists(self, name: str) -> bool:
+        """Whether there is a sandbox of that name."""
+        return bool(self.servers.of(name).redis.hexists(Keys.of(name).state, "meta"))
 
     def close(self) -> None:
-        self.redis.close()
+        for server in self.all_servers:
+            server.redis.close()

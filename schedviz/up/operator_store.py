@@ -19,4 +19,4 @@ def operator_redis_url() -> str:
 
 
 def operator_store() -> Store:
-    return Store(operator_redis_url())
+    return Store(operator_redis_url(), settings.SANDBOX_REDIS_URLS)

@@ -6,7 +6,8 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from schedviz.lessons.catalogue import check_lessons
-from schedviz.store import schema, trouble_of
+from schedviz.store import Store, schema, trouble_of
+from schedviz.store.sandbox_servers import OtherServers, prepare_sandbox_servers
 
 
 class NotReady(Exception):
@@ -31,31 +32,35 @@ def check_port(host: str, port: int) -> None:
         ) from None
 
 
-def check_redis(url: str) -> None:
-    """Raises NotReady if no Redis responds at the URL, or its version is too old."""
+def check_redis(url: str, setting: str = "REDIS_URL") -> None:
+    """Raises NotReady if no Redis responds at the URL, or its version is too old. setting: that names it."""
     try:
         with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as redis:
             version = redis.info("server")["redis_version"]
     except AuthenticationError as error:
-        raise NotReady(f"the Redis at REDIS_URL refuses the password: {error}") from None
+        raise NotReady(f"the Redis at {setting} refuses the password: {error}") from None
     except (RedisError, OSError, ValueError) as error:
-        raise NotReady(f"the Redis at REDIS_URL does not answer: {error}") from None
+        raise NotReady(f"the Redis at {setting} does not answer: {error}") from None
     # The watch log is read by exclusive ranges of streams, which came with 6.2.
     if tuple(int(part) for part in version.split(".")[:2]) < (6, 2):
-        raise NotReady(f"the Redis at REDIS_URL is version {version}; schedviz needs 6.2 or newer")
+        raise NotReady(f"the Redis at {setting} is version {version}; schedviz needs 6.2 or newer")
 
 
-def check_schema(url: str) -> None:
-    """Migrates what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it."""
-    with Redis.from_url(url) as redis:
-        try:
-            schema.prepare(redis)
-        except schema.WrongSchema as error:
-            raise NotReady(str(error)) from None
-        except RedisError as error:
-            # The processes wait until Redis serves, and do the same then.
-            if trouble_of(error) is None:
-                raise
+def check_stored(store: Store) -> None:
+    """Migrates what is stored, if that is needed. Raises NotReady if a newer schedviz has stored it, or if
+    the sandboxes are on other servers than the setting names."""
+    try:
+        for server in store.all_servers:
+            schema.prepare(server.redis)
+        prepare_sandbox_servers(store)
+    except (schema.WrongSchema, OtherServers) as error:
+        raise NotReady(str(error)) from None
+    except RedisError as error:
+        # The processes wait until Redis serves, and do the same then.
+        if trouble_of(error) is None:
+            raise
+    finally:
+        store.close()
 
 
 def check_lesson_files() -> None:

@@ -19,7 +19,8 @@ from schedviz.up.programs import SERVER
 from tests.processes import CELERY, Process, answers
 from tests.waiting import PATIENCE, eventually
 
-CHECKS = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
+CHECKS = ("redis", "redis-writes", "sandbox-servers", "broker", "worker", "job-runner", "queues", "sandboxes")
+REQUIRED = ("redis", "redis-writes", "broker", "worker")
 NO_WORKER = "[-]worker failed: no worker is alive, so the sandboxes stand still"
 NO_JOB_RUNNER = "[!]job-runner failed: no job runner is alive, so what-if questions and comparisons wait"
 
@@ -90,8 +91,10 @@ def test_each_part_that_is_missing_is_named_with_what_is_wrong(whole: Whole) -> 
     assert status == 503
     assert lines == [
         "[-]redis failed: Redis does not answer, or is still reading its file",
-        *(f"[-]{check} failed: not checked, as Redis does not answer" for check in CHECKS[1:4]),
-        *(f"[!]{check} failed: not checked, as Redis does not answer" for check in CHECKS[4:]),
+        *(
+            f"[{'-' if check in REQUIRED else '!'}]{check} failed: not checked, as Redis does not answer"
+            for check in CHECKS[1:]
+        ),
     ]
 
 
@@ -100,9 +103,10 @@ def test_a_broker_that_does_not_answer_is_named(store: Store, monkeypatch: pytes
     response = health.readyz(RequestFactory().get("/readyz"))
     assert response.status_code == 503
     lines = response.content.decode().splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "[+]redis ok",
         "[+]redis-writes ok",
+        "[+]sandbox-servers ok",
         "[-]broker failed: Celery's broker does not answer",
     ]
     assert not any("not checked" in line for line in lines)

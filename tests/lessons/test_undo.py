@@ -122,7 +122,8 @@ def test_nobody_takes_the_place_of_a_sandbox_that_is_replaced(
     spec = {"containers": [{"name": "c", "image": "x"}]}
     write.create(sandbox, [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}])
     monkeypatch.setattr(store_module, "MAX_SANDBOXES", len(store.names()))
-    delete = store._scripts.delete
+    scripts = store.servers.of(sandbox.name).scripts
+    delete = scripts.delete
     refused: list[object] = []
 
     def then_another_is_created(*args: object, **kwargs: object) -> object:
@@ -138,7 +139,7 @@ def test_nobody_takes_the_place_of_a_sandbox_that_is_replaced(
         monkeypatch.setattr(store, "create", create_after_another)
         return reply
 
-    monkeypatch.setattr(store._scripts, "delete", then_another_is_created)
+    monkeypatch.setattr(scripts, "delete", then_another_is_created)
     undone = undo(store, sandbox)
     monkeypatch.undo()
     assert undone is not None

@@ -18,7 +18,9 @@ from .test_commit import create
 
 
 def read(store: Store, sandbox: Sandbox, position: Position) -> Changes:
-    (changes,) = store.read_changes([(sandbox.name, msgspec.structs.replace(position, server=store.servers))])
+    (changes,) = store.read_changes(
+        [(sandbox.name, msgspec.structs.replace(position, server=store.starts(sandbox.name)))]
+    )
     return changes
 
 
@@ -172,7 +174,7 @@ def test_a_sandbox_deleted_and_made_anew_must_be_read_anew(store: Store, sandbox
 def test_sandboxes_are_read_together_though_redis_forgot_the_script(store: Store, sandbox: Sandbox) -> None:
     store.redis.script_flush()
     first, second = store.read_changes(
-        [(sandbox.name, here(store, sandbox)), ("there-is-none", Position(server=store.servers))]
+        [(sandbox.name, here(store, sandbox)), ("there-is-none", Position(server=store.starts(sandbox.name)))]
     )
     assert (first.outcome, second.outcome) == ("same", "gone")
     assert Wall(first.wall).now() >= first.wall

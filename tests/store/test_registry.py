@@ -36,14 +36,15 @@ def test_a_sandbox_made_while_another_of_its_name_is_deleted_stays_listed(
     store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.create(Meta(sandbox_name))
-    delete = store._scripts.delete
+    scripts = store.servers.of(sandbox_name).scripts
+    delete = scripts.delete
 
     def then_another_is_made(*args: object, **kwargs: object) -> object:
         reply = delete(*args, **kwargs)  # type: ignore[arg-type] # passed on as they come
         stores[0].create(Meta(sandbox_name, title="the second"))
         return reply
 
-    monkeypatch.setattr(store._scripts, "delete", then_another_is_made)
+    monkeypatch.setattr(scripts, "delete", then_another_is_made)
     store.delete(sandbox_name)
     monkeypatch.undo()
     assert [meta.title for meta in store.sandboxes() if meta.name == sandbox_name] == ["the second"]
@@ -54,7 +55,8 @@ def test_a_sandbox_made_while_another_of_its_name_is_deleted_stays_listed(
 def test_a_sandbox_whose_creation_another_takes_for_cut_off_is_listed_in_the_end(
     store: Store, stores: list[Store], sandbox_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register = store._scripts.register
+    scripts = store.servers.of(sandbox_name).scripts
+    register = scripts.register
 
     def then_it_is_deleted(*args: object, **kwargs: object) -> object:
         reply = register(*args, **kwargs)  # type: ignore[arg-type] # passed on as they come
@@ -63,7 +65,7 @@ def test_a_sandbox_whose_creation_another_takes_for_cut_off_is_listed_in_the_end
             stores[0].delete(sandbox_name)
         return reply
 
-    monkeypatch.setattr(store._scripts, "register", then_it_is_deleted)
+    monkeypatch.setattr(scripts, "register", then_it_is_deleted)
     store.create(Meta(sandbox_name))
     assert sandbox_name in store.names()
     store.delete(sandbox_name)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from redis import Redis
 from redis.exceptions import ResponseError
 
 from schedviz.loop.due import Due
@@ -22,6 +23,7 @@ from schedviz.processes.role import ROLES
 from schedviz.rooms.room_store import PLACES
 from schedviz.store import Store, schema
 from schedviz.store.keys import Keys, objects_key
+from schedviz.store.sandbox_servers import OtherServers, check_sandbox_servers, store_labels
 
 NAMED: Final = 3
 
@@ -34,7 +36,9 @@ def restore_backup(store: Store, path: Path, *, overwrite: bool = False) -> int:
     """Write the backup and return the number of sandboxes. ``overwrite``: replace what is there under the
     same names. Raises Refused, BadBackup, OSError, and what redis-py raises."""
     _check(store, path, overwrite=overwrite)
-    schema.prepare(store.redis)
+    for server in store.all_servers:
+        schema.prepare(server.redis)
+    store_labels(store)
     sandboxes = 0
     for record in read_records(path):
         if isinstance(record, Group):
@@ -57,7 +61,8 @@ def _check(store: Store, path: Path, *, overwrite: bool) -> None:
         )
     try:
         schema.check_version(store.redis)
-    except schema.WrongSchema as error:
+        check_sandbox_servers(store)
+    except (schema.WrongSchema, OtherServers) as error:
         raise Refused(str(error)) from None
     living = [name for role in ROLES for name in Heartbeats(store.redis, role).living()]
     if overwrite and living:
@@ -77,7 +82,7 @@ def _existing(store: Store, records: Iterator[object]) -> list[str]:
     found: list[str] = []
     for record in records:
         if isinstance(record, Group) and record.keys:
-            with store.redis.pipeline(transaction=False) as pipe:
+            with _redis_of(store, record).pipeline(transaction=False) as pipe:
                 for key in record.keys:
                     pipe.exists(key.name)
                 there = pipe.execute()
@@ -93,7 +98,7 @@ def _restore_group(store: Store, group: Group) -> None:
     now = store.wall()
     replaced = _keys_of(store, group.sandbox) if group.sandbox else []
     try:
-        with store.redis.pipeline(transaction=True) as pipe:
+        with _redis_of(store, group).pipeline(transaction=True) as pipe:
             if replaced:
                 pipe.delete(*replaced)
             for key in group.keys:
@@ -110,6 +115,11 @@ def _restore_group(store: Store, group: Group) -> None:
         Due(store.redis).mark(group.sandbox)
 
 
+def _redis_of(store: Store, group: Group) -> Redis:
+    """The server that has the group's keys now: another one than in the backup, perhaps."""
+    return store.servers.of(group.sandbox).redis if group.sandbox else store.redis
+
+
 def _keys_of(store: Store, name: str) -> list[str]:
     """The keys of the sandbox of this name, if there is one: it may have kinds of objects that the backup has
     not."""
@@ -122,5 +132,5 @@ def _restore_index(store: Store, index: Index) -> None:
             store.redis.zadd(index.key, dict(index.members))
         return
     for name, _ in index.members:
-        if store.redis.hexists(Keys.of(name.decode()).state, "meta"):
+        if store.exists(name.decode()):
             store.redis.sadd(index.key, name)

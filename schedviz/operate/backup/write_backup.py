@@ -14,8 +14,19 @@ from schedviz.operate.backup.backup_file import FORMAT, End, Group, Header, Inde
 from schedviz.processes.message_queues import KEY_PREFIX
 from schedviz.rooms.room_store import PLACES
 from schedviz.store import Store
-from schedviz.store.keys import FAILING, PREFIX, PROBE, REGISTRY, SCHEMA, USED, Keys, objects_key
+from schedviz.store.keys import (
+    FAILING,
+    PREFIX,
+    PROBE,
+    REGISTRY,
+    SANDBOX_SERVERS,
+    SCHEMA,
+    USED,
+    Keys,
+    objects_key,
+)
 from schedviz.store.schema import VERSION
+from schedviz.store.server import Server
 from schedviz.store.wall import seconds_of
 from schedviz.web.lifetime import SWEEP_LOCK as LIFETIME_LOCK
 
@@ -34,6 +45,7 @@ TRANSIENT: Final = (
     LIFETIME_LOCK,
     PROBE,
     FAILING,
+    SANDBOX_SERVERS,
     SCHEMA,
     USED,
 )
@@ -54,6 +66,18 @@ def backup_records(store: Store) -> Iterator[Record]:
     redis = store.redis
     yield Header(FORMAT, VERSION, store.wall(), str(redis.info("server")["redis_version"]))
     indexes = [_index(redis, key) for key in INDEXES]
+    count = 0
+    for server in store.all_servers:
+        for group in _groups(store, server):
+            count += len(group.keys)
+            yield group
+    yield from indexes
+    yield End(count)
+
+
+def _groups(store: Store, server: Server) -> Iterator[Group]:
+    """All keys of a server. Those of the main server are not of one sandbox if this is on another server."""
+    redis = server.redis
     tagged: dict[bytes, list[bytes]] = {}
     alone: list[bytes] = []
     for key in redis.scan_iter(match=f"{PREFIX}:*", count=1000):
@@ -63,28 +87,22 @@ def backup_records(store: Store) -> Iterator[Record]:
             tagged.setdefault(found[1], []).append(key)
         else:
             alone.append(key)
-    count = 0
     for tag, keys in tagged.items():
-        group = _sandbox(store, tag.decode(), keys) or _group(redis, keys)
-        count += len(group.keys)
-        yield group
+        name = tag.decode()
+        yield (server is store.servers.of(name) and _sandbox(store, name, keys)) or _group(redis, keys)
     for start in range(0, len(alone), AT_ONCE):
-        group = _group(redis, alone[start : start + AT_ONCE])
-        count += len(group.keys)
-        yield group
-    yield from indexes
-    yield End(count)
+        yield _group(redis, alone[start : start + AT_ONCE])
 
 
 def _sandbox(store: Store, name: str, found: Sequence[bytes]) -> Group | None:
     """The keys of a sandbox at one moment; None if there is no sandbox of this name. A kind of objects that
     is new since ``found`` was read has a key of its own, so its keys are read until all are known."""
+    redis, handle = store.servers.of(name).redis, store.handle(name)
     keys = {*found, *(key.encode() for key in Keys.of(name))}
     while True:
-        group = _group(store.redis, sorted(keys), name)
-        handle = store.handle(name)
+        group = _group(redis, sorted(keys), name)
         missing = {objects_key(name, resource).encode() for resource in handle.resources()} - keys
-        if not store.redis.hexists(Keys.of(name).state, "meta"):
+        if not redis.hexists(Keys.of(name).state, "meta"):
             return None
         if not missing:
             return group

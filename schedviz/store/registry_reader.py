@@ -1,0 +1,126 @@
+"""Reads something of all sandboxes, or of some, at once."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from redis.client import Pipeline
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from schedviz.store import codec
+from schedviz.store.errors import Unreadable
+from schedviz.store.keys import FAILING, REGISTRY, Keys, objects_key
+from schedviz.store.model import Meta, Summary
+from schedviz.store.server import Server, Servers
+
+
+class RegistryReader:
+    """The base of :class:`schedviz.store.Store`. Sandboxes on a server that does not answer are left out, as
+    long as another server answers."""
+
+    def __init__(self, main: Server, servers: Servers) -> None:
+        self.redis = main.redis
+        """The main server."""
+        self.servers = servers
+        """Those that have the sandboxes."""
+
+    def names(self) -> set[str]:
+        """The names of all sandboxes, including those that are being created or deleted."""
+        return {name.decode() for name in cast("set[bytes]", self.redis.smembers(REGISTRY))}
+
+    def access_records(self) -> list[str]:
+        """The access records of all sandboxes."""
+        found = self._read_each(
+            self.names(), lambda pipe, name: pipe.hget(Keys.of(name).state, "access"), None
+        )
+        return [(access or b"").decode() for access in found.values()]
+
+    def sandboxes(self) -> list[Meta]:
+        """The descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
+        stored = self._read_each(
+            self.names(), lambda pipe, name: pipe.hget(Keys.of(name).state, "meta"), None
+        )
+        metas: list[Meta] = []
+        for name, meta in stored.items():
+            if meta is None:
+                continue  # it is being created or deleted, or its server does not answer
+            with suppress(Unreadable):
+                metas.append(codec.decode_meta(name, meta))
+        return sorted(metas, key=lambda meta: (meta.created, meta.name))
+
+    def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], dict[str, str]]:
+        """Summaries of all sandboxes, oldest first, with the numbers of objects of the resources ``counted``;
+        and, of the sandboxes that cannot be decoded, the names with the access records. Needs two round
+        trips."""
+
+        def read(pipe: Pipeline, name: str) -> None:
+            keys = Keys.of(name)
+            pipe.hmget(keys.state, ["meta", "clock", "holder", "access"])
+            pipe.hlen(keys.lanes)
+            for resource in counted:
+                pipe.hlen(objects_key(name, resource))
+
+        commands = 2 + len(counted)
+        away = [[None] * 4, *([0] * (commands - 1))]
+        found: list[Summary] = []
+        unreadable: dict[str, str] = {}
+        for name, replies in self._read_each(self.names(), read, away, commands).items():
+            (meta, clock, holder, stored_access), pending, *counts = replies
+            if meta is None:
+                continue  # it is being created or deleted, or its server does not answer
+            access = (stored_access or b"").decode()
+            try:
+                described, set_clock = codec.decode_meta(name, meta), codec.decode_clock(name, clock)
+            except Unreadable:
+                unreadable[name] = access
+            else:
+                by_resource = dict(zip(counted, counts, strict=True))
+                found.append(Summary(described, set_clock, holder is not None, pending, by_resource, access))
+        return sorted(found, key=lambda each: (each.meta.created, each.meta.name)), unreadable
+
+    def holders(self, names: Sequence[str]) -> dict[str, str]:
+        """Name of each sandbox that exists -> the holder of its lease, "" = no worker, or its server does not
+        answer while others do."""
+        states = self._read_each(
+            names, lambda pipe, name: pipe.hmget(Keys.of(name).state, ["meta", "holder"]), (b"", b"")
+        )
+        return {name: (holder or b"").decode() for name, (meta, holder) in states.items() if meta is not None}
+
+    def unseen(self) -> list[str]:
+        """The names of the sandboxes whose last writes the loop has not observed yet."""
+        counters = self._read_each(
+            self.names(), lambda pipe, name: pipe.hmget(Keys.of(name).state, ["version", "seen"]), (0, 0)
+        )
+        return [name for name, (version, seen) in counters.items() if int(version or 0) > int(seen or 0)]
+
+    def failing(self) -> list[str]:
+        """The names of the sandboxes whose loop failed, sorted."""
+        found = [cast("set[bytes]", server.redis.smembers(FAILING)) for server in self.servers.all]
+        return sorted(name.decode() for names in found for name in names)
+
+    def _read_each(
+        self, names: Iterable[str], read: Callable[[Pipeline, str], object], away: Any, commands: int = 1
+    ) -> dict[str, Any]:
+        """Name of each sandbox, sorted -> the reply to the command that ``read`` adds for it to a pipeline;
+        a list of the replies where it adds several ``commands``. One round trip for each server.
+
+        away: in place of the replies of a server that does not answer, while others do."""
+        replies: dict[str, Any] = {}
+        failures: list[Exception] = []
+        groups = self.servers.group(sorted(names))
+        for server, its_names in groups.items():
+            try:
+                with server.redis.pipeline(transaction=False) as pipe:
+                    for name in its_names:
+                        read(pipe, name)
+                    found = pipe.execute()
+            except (RedisConnectionError, RedisTimeoutError) as error:
+                failures.append(error)
+                replies |= dict.fromkeys(its_names, away)
+            else:
+                for index, name in enumerate(its_names):
+                    replies[name] = found[index] if commands == 1 else found[index * commands :][:commands]
+        if failures and len(failures) == len(groups):
+            raise failures[0]
+        return dict(sorted(replies.items()))
