@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from schedviz.access.policy import LIVE, Asker
 from schedviz.access.rights import Right
+from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.access.visitor import find_visitor
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
@@ -13,7 +14,6 @@ from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 
-SANDBOX: Final = re.compile(r"/s/([^/]+)/.*", re.DOTALL)
 ROOM: Final = re.compile(r"/rooms/([^/]+)/.*", re.DOTALL)
 
 
@@ -36,8 +36,8 @@ def _is_allowed(scope: dict[str, Any]) -> bool:
     """Whether the policy lets the websocket through. Where the store does not serve, it does not: the page
     connects again."""
     try:
-        if sandbox := SANDBOX.fullmatch(scope["path"]):
-            return _may_view(scope, sandbox[1])
+        if sandbox := sandbox_of_path(scope["path"]):
+            return _may_view(scope, sandbox)
         if room := ROOM.fullmatch(scope["path"]):
             return _is_teacher(room[1], scope["cookies"])
     except Exception as error:

@@ -8,6 +8,7 @@ from typing import Final
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.log_context import log_context
 from schedviz.operate.request_meter import view_label
 from schedviz.tracing import HEADER as TRACE
@@ -19,8 +20,6 @@ GIVEN: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """What a proxy or a client may choose: UUIDs and the numbers of proxies. Anything else would let others write
 into the log."""
 
-SANDBOX: Final = re.compile(r"/s/([a-z0-9-]{1,63})/")
-
 
 class RequestContext:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -29,10 +28,9 @@ class RequestContext:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get(HEADER, "")
         number = given if GIVEN.fullmatch(given) else secrets.token_hex(8)
-        found = SANDBOX.match(request.path)
         parent = request.headers.get(TRACE, "")
         with (
-            log_context(request=number, sandbox=found[1] if found else ""),
+            log_context(request=number, sandbox=sandbox_of_path(request.path)),
             trace_root(f"{request.method} request", parent, request=number),
         ):
             response = self._get_response(request)

@@ -1,7 +1,6 @@
 """Middleware: refuses requests beyond the limits (:mod:`schedviz.limits`) with a page, a message for htmx, or
 a Status of the API."""
 
-import re
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
+from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.api.body import refusal
 from schedviz.body_limit import API
 from schedviz.limit_settings import LimitName
@@ -19,13 +19,10 @@ from schedviz.limits.rates import count_creation, count_question, count_request
 from schedviz.limits.requester import requester_of
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
-from schedviz.store.store import NAME
 from schedviz.web.trouble import trouble_response
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
 """Those who watch over the server are never refused."""
-SANDBOX: Final = re.compile(rf"/s/({NAME.pattern})/.*", re.DOTALL)
-"""Paths of sandboxes. What cannot be a name is not counted by name: it could be as long as a path."""
 
 CREATES: Final = {
     "create-sandbox", "bring", "branch", "start-idea", "start-guide", "start-lesson", "new-room",
@@ -39,9 +36,8 @@ class Limits(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.path_info in FREE:
             return None
-        found = SANDBOX.fullmatch(request.path_info)
         try:
-            count_request(requester_of(request), found[1] if found else "")
+            count_request(requester_of(request), sandbox_of_path(request.path_info))
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
         return None
