@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from schedviz.api import write
 from schedviz.loop import clock
-from schedviz.store import Meta, Sandbox
+from schedviz.store import Meta, Sandbox, Store
+from schedviz.store.hold import Hold
 from simulator.apiserver.manifest import parse_manifests
 from tests.fuzz.clients import PATIENCE
 
@@ -50,8 +51,10 @@ class NotBound(Exception):
     """Says where the loop stands."""
 
 
-def prepare(sandbox: Sandbox, meta: Meta) -> None:
-    """Take back what pages may have done so that no pod is scheduled: time stands, another configuration."""
+def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
+    """Take back what pages may have done so that no pod is scheduled: time stands, another configuration, a
+    presenter who hides the answers of Predict, so that nobody may write."""
+    Hold(store.redis, sandbox.name, lambda: meta.created).release()
     if sandbox.meta().config != meta.config:
         usual = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
         write.configure(sandbox, meta.config or usual, ["the canary's"])

@@ -64,7 +64,7 @@ class Rounds:
                 self.stack.store, known[(number + each) % len(known)], sandbox_of(each)
             )
             write.create(sandbox, objects.valid())
-            canary.prepare(sandbox, sandbox.meta())
+            canary.prepare(self.stack.store, sandbox, sandbox.meta())
             made.append((sandbox, sandbox.meta()))
         return made
 
@@ -102,7 +102,7 @@ class Rounds:
     def _check(self, made: tuple[Sandbox, Meta], part: range) -> None:
         sandbox, meta = made
         try:
-            canary.prepare(sandbox, meta)
+            canary.prepare(self.stack.store, sandbox, meta)
             canary.check(self.stack.port, sandbox)
         except canary.NotBound as error:
             self.findings.add(
