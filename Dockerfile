@@ -1,8 +1,8 @@
 FROM python:3.12-slim
 
 WORKDIR /schedviz
-COPY requirements/runtime.txt requirements/
-RUN python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements/runtime.txt
+COPY requirements/accounts.txt requirements/
+RUN python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements/accounts.txt
 COPY manage.py ./
 COPY simulator simulator
 COPY schedviz schedviz
@@ -10,7 +10,8 @@ COPY templates templates
 COPY locale locale
 COPY static static
 
-RUN useradd --create-home schedviz
+# The volume of docker-compose.yml for the database of accounts belongs to the user of the image.
+RUN useradd --create-home schedviz && install --directory --owner=schedviz --mode=700 /accounts
 USER schedviz
 EXPOSE 8000
 # docker-compose.yml says what else runs: the workers and Redis.

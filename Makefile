@@ -87,7 +87,7 @@ messages: .venv/dev
 
 # Needs uv; writes the lock files anew.
 lock:
-	for set in runtime tracing dev; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
+	for set in runtime tracing accounts dev; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/$$set.in -o requirements/$$set.txt; done
 

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from typing import Any
 
 import django
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -33,9 +34,17 @@ write_regularly()
 delete_ended_regularly()
 start_tracing("web", settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
+sockets: Any = SocketAccess(URLRouter(websocket_urlpatterns))
+if settings.ACCOUNTS:
+    from channels.auth import AuthMiddlewareStack
+
+    from schedviz.accounts.sockets import EndWithSession
+
+    sockets = AuthMiddlewareStack(EndWithSession(sockets))
+
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(RequestHandler()),
-        "websocket": AllowedHostsOriginValidator(SocketAccess(URLRouter(websocket_urlpatterns))),
+        "websocket": AllowedHostsOriginValidator(sockets),
     }
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from schedviz import environment, limit_settings, redis_url
+from schedviz import account_settings, environment, limit_settings, redis_url
 from schedviz.local_names import is_local
 from schedviz.logs import is_fault, without_traceback
 from schedviz.static_version import static_directory, static_version
@@ -37,14 +37,18 @@ LESSONS_DIR = environment.optional_directory("LESSONS_DIR")
 METRICS_TOKEN = environment.secret("METRICS_TOKEN")
 
 ALLOWED_HOSTS = environment.comma_separated("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+# Whether people log in. Without accounts nothing of them is loaded, and no database is needed.
+ACCOUNTS = environment.switch("ACCOUNTS")
 # Who may use a sandbox: everybody who reaches the server, or its owner and those with a link. Nobody else
 # reaches a server on loopback, unless a proxy on this machine asks it for another name.
 ACCESS = environment.choice(
     "ACCESS",
-    "open" if all(is_local(host) for host in (HOST, *ALLOWED_HOSTS)) else "owners",
+    "open" if not ACCOUNTS and all(is_local(host) for host in (HOST, *ALLOWED_HOSTS)) else "owners",
     ("open", "owners"),
     shown="open on loopback, otherwise owners",
 )
+if ACCOUNTS and ACCESS == "open":
+    raise SystemExit("schedviz: ACCESS must be owners where ACCOUNTS is 1")
 
 DEBUG = False
 # Where everybody may do everything, nothing that this key signs must survive a restart: a random key is the
@@ -139,8 +143,41 @@ CACHES = {
     }
 }
 
-# All state is in Redis; Django's ORM is not used.
+# All state of sandboxes is in Redis. Django's ORM is used for accounts only.
 DATABASES: dict[str, object] = {}
+
+DATABASE_URL = account_settings.DATABASE_URL
+GUESTS = account_settings.GUESTS
+OIDC_ISSUER = account_settings.OIDC_ISSUER
+OIDC_CLIENT_ID = account_settings.OIDC_CLIENT_ID
+OIDC_CLIENT_SECRET = account_settings.OIDC_CLIENT_SECRET
+OIDC_NAME = account_settings.OIDC_NAME
+OIDC_ROLE = account_settings.OIDC_ROLE
+EMAIL_HOST = account_settings.EMAIL_HOST
+EMAIL_PORT = account_settings.EMAIL_PORT
+EMAIL_HOST_USER = account_settings.EMAIL_HOST_USER
+EMAIL_HOST_PASSWORD = account_settings.EMAIL_HOST_PASSWORD
+EMAIL_USE_TLS = account_settings.EMAIL_SECURITY == "starttls"
+EMAIL_USE_SSL = account_settings.EMAIL_SECURITY == "tls"
+DEFAULT_FROM_EMAIL = account_settings.DEFAULT_FROM_EMAIL
+# A mail is sent while somebody waits.
+EMAIL_TIMEOUT = 10
+
+if ACCOUNTS:
+    account_settings.check()
+    INSTALLED_APPS = [*account_settings.APPS, *INSTALLED_APPS]
+    # Before the limits, which count for each account.
+    _place = MIDDLEWARE.index("schedviz.web.limits.Limits")
+    MIDDLEWARE = [*MIDDLEWARE[:_place], *account_settings.MIDDLEWARE, *MIDDLEWARE[_place:]]
+    _options: dict[str, list[object]] = TEMPLATES[0]["OPTIONS"]  # type: ignore[assignment]
+    _options["context_processors"] += account_settings.CONTEXT_PROCESSORS
+    # The admin's templates are in its package.
+    _options["loaders"][0][1].append("django.template.loaders.app_directories.Loader")  # type: ignore[index]
+    DATABASES = {"default": account_settings.read_database(DATA_DIR)}
+    AUTH_USER_MODEL = "accounts.User"
+    AUTH_PASSWORD_VALIDATORS = account_settings.PASSWORD_VALIDATORS
+    LOGIN_URL = "log-in"
+    LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = "home"
 
 CHANNEL_LAYERS = {
     "default": {

@@ -1,5 +1,6 @@
 """The URLs: the API first, then the pages."""
 
+from django.conf import settings
 from django.urls import include, path
 
 handler400 = "schedviz.web.views.errors.bad_request"
@@ -11,3 +12,11 @@ urlpatterns = [
     path("", include("schedviz.api.urls")),
     path("", include("schedviz.web.urls")),
 ]
+
+if settings.ACCOUNTS:
+    from django.contrib import admin
+
+    urlpatterns += [
+        path("", include("schedviz.accounts.urls")),
+        path("admin/", admin.site.urls),
+    ]

@@ -14,6 +14,7 @@ from django.core import signing
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from schedviz.access.account import account_of
 from schedviz.access.record import digest_of
 
 COOKIE: Final = "owner"
@@ -22,6 +23,7 @@ KEPT_SECONDS: Final = 365 * 24 * 3600
 RENEWED_SECONDS: Final = 7 * 24 * 3600
 """A signature that is older is replaced at the next request."""
 ATTRIBUTE: Final = "owner_identity"
+FORGOTTEN: Final = "owner_identity_is_forgotten"
 
 
 class Identity(NamedTuple):
@@ -59,17 +61,27 @@ def read_identity(cookies: Mapping[str, str]) -> Identity | None:
 
 
 def owner_of(request: HttpRequest) -> str:
-    """Who will own what this request creates; "" where sandboxes have no owners. A browser without an
-    identity gets one with the response."""
+    """Who will own what this request creates; "" where sandboxes have no owners. Without an account, a
+    browser without an identity gets one with the response."""
     if not sandboxes_have_owners():
         return ""
+    if account := account_of(request):
+        return account.owner
     identity = _known(request) or Identity(secrets.token_urlsafe(18), is_fresh=False)
     setattr(request, ATTRIBUTE, identity)
     return identity.owner
 
 
+def forget_identity(request: HttpRequest) -> None:
+    """Delete the cookie with the response: what it owned belongs to somebody else."""
+    setattr(request, FORGOTTEN, True)
+
+
 def write_identity(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Write the cookie, if it is new or its signature is old."""
+    """Write the cookie, if it is new or its signature is old; delete it if it is forgotten."""
+    if getattr(request, FORGOTTEN, False):
+        response.delete_cookie(COOKIE, samesite="Lax")
+        return
     identity = _known(request) if sandboxes_have_owners() else None
     if identity is None or identity.is_fresh:
         return

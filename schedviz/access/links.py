@@ -35,7 +35,7 @@ def make_link(sandbox: Sandbox, right: LinkRight, label: str) -> tuple[Link, str
             raise TooManyLinks
         return replace(record, links=(*record.links, link))
 
-    _change(sandbox, add)
+    change_record(sandbox, add)
     return link, token
 
 
@@ -45,11 +45,12 @@ def withdraw_link(sandbox: Sandbox, number: str) -> None:
     def remove(record: AccessRecord) -> AccessRecord:
         return replace(record, links=tuple(each for each in record.links if each.id != number))
 
-    _change(sandbox, remove)
+    change_record(sandbox, remove)
     ring(sandbox.name)  # pages and watches that are open by this link are closed
 
 
-def _change(sandbox: Sandbox, change: Callable[[AccessRecord], AccessRecord]) -> None:
+def change_record(sandbox: Sandbox, change: Callable[[AccessRecord], AccessRecord]) -> None:
+    """Change the access record of a sandbox. Raises NoSandbox."""
     while True:
         was = sandbox.access()
         if was is None:

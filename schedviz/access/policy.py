@@ -7,8 +7,11 @@ A URL whose name is not in the table is refused. The middleware of requests
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from django.conf import settings
 from django.http import HttpRequest
+from django.urls import ResolverMatch
 
+from schedviz.access.account import Role, guests_create
 from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.record import AccessRecord, read_record
 from schedviz.access.rights import Right
@@ -32,6 +35,10 @@ class Rule(NamedTuple):
     """Whether it is a page of a room's teacher; the path names the room."""
     creates: str = ""
     """The field of a POST request that names a new sandbox. Only a room may have some names."""
+    makes: bool = False
+    """Whether POST requests create sandboxes."""
+    role: Role = Role.GUEST
+    """The least role that is needed, where there are accounts."""
     copies: str = ""
     """The field of a POST request that names a sandbox which is read: ``sandbox:NAME``."""
 
@@ -40,6 +47,11 @@ class Rule(NamedTuple):
         if method in SAFE_METHODS:
             return self.read
         return self.do.get(do, self.write) if method == "POST" else self.write
+
+    def needs_role(self, method: str, do: str = "") -> Role:
+        """The least role; GUEST = the request needs no account."""
+        makes = method == "POST" and (self.makes or do == BRANCH)
+        return Role.LEARNER if makes and self.role < Role.LEARNER and not guests_create() else self.role
 
 
 PUBLIC: Final = Rule()
@@ -50,8 +62,13 @@ ASKED: Final = Rule(Right.VIEW, Right.VIEW)
 EDITED: Final = Rule(Right.EDIT, Right.EDIT)
 OWNED: Final = Rule(Right.OWN, Right.OWN)
 TAUGHT: Final = Rule(teacher=True)
+MAKES: Final = Rule(makes=True)
+LOGGED_IN: Final = Rule(role=Role.LEARNER)
 
-TABLE: Final[Mapping[str, Rule]] = {
+BRANCH: Final = "branch"
+"""The value of the field ``do`` with which a question makes a branch."""
+
+OF_SERVER: Final[Mapping[str, Rule]] = {
     # The server
     "healthz": PUBLIC,
     "readyz": PUBLIC,
@@ -59,26 +76,26 @@ TABLE: Final[Mapping[str, Rule]] = {
     "metrics": PUBLIC,
     "home": PUBLIC,
     "set-language": PUBLIC,
-    "create-sandbox": Rule(creates="name"),
-    "bring": Rule(creates="name"),
+    "create-sandbox": Rule(creates="name", makes=True),
+    "bring": Rule(creates="name", makes=True),
     "compare": Rule(copies="workload"),
     # A comparison may be seen by those who asked for it: schedviz.web.views.comparisons.
     "comparison": PUBLIC,
     "stop-comparison": PUBLIC,
     "ideas": PUBLIC,
     "idea": PUBLIC,
-    "start-idea": PUBLIC,
-    "start-guide": PUBLIC,
+    "start-idea": MAKES,
+    "start-guide": MAKES,
     "lessons": PUBLIC,
-    "start-lesson": PUBLIC,
-    "upload-lesson": PUBLIC,
+    "start-lesson": MAKES,
+    "upload-lesson": Rule(role=Role.TEACHER),
     "handout": PUBLIC,
     # Learners share them with everybody who has the address.
     "solution": PUBLIC,
     "solution-picture": PUBLIC,
     # Rooms: the pages of a learner are those of the learner whose cookie comes with the request.
     "rooms": PUBLIC,
-    "new-room": PUBLIC,
+    "new-room": Rule(makes=True, role=Role.TEACHER),
     "room": PUBLIC,
     "room-qr": PUBLIC,
     "room-me": PUBLIC,
@@ -123,7 +140,7 @@ TABLE: Final[Mapping[str, Rule]] = {
     "download-manifests": VIEWED,
     "download-picture": VIEWED,
     # A branch is a copy, which belongs to those who made it.
-    "branch": Rule(Right.VIEW, Right.VIEW, creates="name"),
+    "branch": Rule(Right.VIEW, Right.VIEW, creates="name", makes=True),
     # A guess takes a step only for those who may edit: schedviz.web.views.predict.
     "predict": Rule(Right.VIEW, Right.EDIT, do={"guess": Right.VIEW, "reset": Right.VIEW}),
     "what-if": Rule(Right.VIEW, Right.EDIT, do={"ask": Right.VIEW, "stop": Right.VIEW, "branch": Right.VIEW}),
@@ -151,10 +168,39 @@ TABLE: Final[Mapping[str, Rule]] = {
     # The token in its path is the proof.
     "open-link": PUBLIC,
 }
+
+OF_ACCOUNTS: Final[Mapping[str, Rule]] = {
+    "log-in": PUBLIC,
+    "log-out": PUBLIC,
+    # Where one is sent from the provider of single sign-on, which proves who it is.
+    "sign-on": PUBLIC,
+    "signed-on": PUBLIC,
+    # The mail's address has a token.
+    "reset-password": PUBLIC,
+    "reset-sent": PUBLIC,
+    "choose-password": PUBLIC,
+    "account": LOGGED_IN,
+    "change-password": LOGGED_IN,
+}
+"""The URLs that there are only with accounts."""
+
+TABLE: Final[Mapping[str, Rule]] = {**OF_SERVER, **(OF_ACCOUNTS if settings.ACCOUNTS else {})}
 """Name of each URL -> what it needs."""
+ADMIN: Final = Rule(role=Role.ADMINISTRATOR)
+"""What the pages of Django's admin need, which have the namespace ADMIN_PAGES."""
+ADMIN_PAGES: Final = "admin"
 
 LIVE: Final = Right.VIEW
 """What the websocket of a sandbox needs."""
+
+
+def find_rule(match: ResolverMatch | None) -> Rule | None:
+    """None = nobody may ask for this URL."""
+    if match is None:
+        return None
+    if match.namespaces:
+        return ADMIN if match.namespaces == [ADMIN_PAGES] else None
+    return TABLE.get(match.url_name or "")
 
 
 class Asker(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Final
 
 from django.conf import settings
 
-from schedviz.access.record import read_record
+from schedviz.access.record import digest_of, read_record
 from schedviz.limit_settings import LimitName
 from schedviz.limits.buckets import BURST_SECONDS, Buckets
 from schedviz.limits.exceeded import LimitExceeded
@@ -14,6 +14,8 @@ from schedviz.store import Store
 BUCKETS: Final[dict[LimitName, Buckets]] = {
     name: Buckets()
     for name in (
+        "MAX_LOGINS_PER_MINUTE_PER_ACCOUNT",
+        "MAX_LOGINS_PER_MINUTE_PER_ADDRESS",
         "MAX_REQUESTS_PER_SECOND",
         "MAX_REQUESTS_PER_SECOND_PER_SANDBOX",
         "MAX_REQUESTS_PER_SECOND_PER_OWNER",
@@ -64,6 +66,12 @@ def count_creation(requester: Requester, store: Store) -> None:
 def count_upload(requester: Requester) -> None:
     """A lesson is about to be stored."""
     _take("MAX_UPLOADS_PER_DAY_PER_ADDRESS", requester.address or requester.owner, DAY)
+
+
+def count_log_in(requester: Requester, name: str) -> None:
+    """Somebody is about to try a password, or to have a mail sent. name: of the account, as it was typed."""
+    _take("MAX_LOGINS_PER_MINUTE_PER_ADDRESS", requester.address, MINUTE)
+    _take("MAX_LOGINS_PER_MINUTE_PER_ACCOUNT", digest_of(name.strip().casefold()), MINUTE)
 
 
 def _take(limit: LimitName, key: str, seconds: float = 1.0) -> None:

@@ -1,5 +1,5 @@
-"""For whom a request counts: an owner, a program with a token, a member or teacher of a room, or else only an
-address."""
+"""For whom a request counts: an account, an owner, a program with a token, a member or teacher of a room, or
+else only an address."""
 
 import time
 from collections import OrderedDict
@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from django.conf import settings
 from django.http import HttpRequest
 
+from schedviz.access.account import Account, account_of, read_account
 from schedviz.access.visitor import find_visitor
 
 IN_ROOM: Final = ("room-", "teach-")
@@ -65,6 +66,7 @@ def requester_of(request: HttpRequest) -> Requester:
         request.headers.get("Authorization", ""),
         str(request.META.get("REMOTE_ADDR", "")),
         str(request.META.get(settings.PROXY_ADDRESS_HEADER, "")),
+        account_of(request),
     )
 
 
@@ -73,16 +75,23 @@ def requester_of_socket(scope: Mapping[str, Any]) -> Requester:
     header = settings.PROXY_ADDRESS_HEADER.removeprefix("HTTP_").replace("_", "-").lower().encode()
     headers = dict(scope["headers"])
     peer = (scope.get("client") or ("",))[0]
-    return find_requester(scope.get("cookies", {}), "", peer, headers.get(header, b"").decode("latin-1"))
+    forwarded = headers.get(header, b"").decode("latin-1")
+    return find_requester(scope.get("cookies", {}), "", peer, forwarded, read_account(scope.get("user")))
 
 
-def find_requester(cookies: Mapping[str, str], authorization: str, peer: str, forwarded: str) -> Requester:
+def find_requester(
+    cookies: Mapping[str, str],
+    authorization: str,
+    peer: str,
+    forwarded: str,
+    account: Account | None = None,
+) -> Requester:
     """peer: the address of the connection. forwarded: what the header of the proxies says."""
     for name, token in cookies.items():
         if name.startswith(IN_ROOM) and CONFIRMED.has(token):
             return Requester(f"room {_digest(token).hex()}")
     address = _counted(_address(peer, forwarded))
-    visitor = find_visitor(cookies, authorization)
+    visitor = find_visitor(cookies, authorization, account)
     if visitor.bearer:
         return Requester(f"token {_digest(visitor.bearer).hex()}", address)
     return Requester(visitor.owner, address)

@@ -4,6 +4,7 @@ import asyncio
 import re
 from typing import Any, Final
 
+from schedviz.access.account import read_account
 from schedviz.access.policy import LIVE, Asker
 from schedviz.access.rights import Right
 from schedviz.access.sandbox_path import sandbox_of_path
@@ -56,7 +57,8 @@ def _is_teacher(code: str, cookies: dict[str, str]) -> bool:
 def _may_view(scope: dict[str, Any], sandbox: str) -> bool:
     """Notes who asks in the scope."""
     store, cookies = default_store(), scope["cookies"]
-    visitor = find_visitor(cookies, read_header(scope, b"authorization"))
+    account = read_account(scope.get("user"))
+    visitor = find_visitor(cookies, read_header(scope, b"authorization"), account)
     asker = room_access.find_asker(store, sandbox, visitor, cookies)
     if asker is None:
         # The consumer says that there is no such sandbox. Should there be one soon, the visitor has no right.

@@ -3,16 +3,19 @@ a page, a message for htmx, or a Status of the API."""
 
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
+from schedviz.access.account import Role, account_of, role_of
 from schedviz.access.identity import write_identity
-from schedviz.access.policy import TABLE, Asker, Rule, note_asker
+from schedviz.access.policy import Asker, Rule, find_rule, note_asker
 from schedviz.access.rights import Right
 from schedviz.access.visitor import Visitor, find_visitor
 from schedviz.api.body import refusal
@@ -32,8 +35,7 @@ class Access(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> HttpResponse | None:
-        match = request.resolver_match
-        rule = TABLE.get((match.url_name if match else None) or "")
+        rule = find_rule(request.resolver_match)
         if rule is None:
             return refuse(request, gettext("This page is not allowed."))
         try:
@@ -53,9 +55,11 @@ class Access(MiddlewareMixin):
 
 def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpResponse | None:
     """None if the request is allowed."""
+    if settings.ACCOUNTS and (refused := _check_role(request, rule)):
+        return refused
     if rule.teacher and not _is_teacher(request, named["code"]):
         return refuse_room(request)
-    visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""))
+    visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""), account_of(request))
     if needed := _needed(request, rule, named):
         asker = _find_asker(request, named["name"], visitor)
         if asker is None:
@@ -70,6 +74,21 @@ def check(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> HttpRespon
         if asker and asker.right < needed:
             return _refusal(request, name, asker)
     return None
+
+
+def _check_role(request: HttpRequest, rule: Rule) -> HttpResponse | None:
+    """None if the role of who asks is enough. Who has not logged in is sent to do so."""
+    do = str(request.POST.get("do", "")) if request.method == "POST" else ""
+    needed = rule.needs_role(request.method or "", do)
+    if needed == Role.GUEST or (role := role_of(request)) >= needed:
+        return None
+    if role == Role.GUEST:
+        if request.method == "GET":
+            return redirect(f"{reverse('log-in')}?{urlencode({'next': request.get_full_path()})}")
+        return refuse(request, gettext("Log in first."))
+    if needed == Role.TEACHER:
+        return refuse(request, gettext("Only teachers may do this. Ask an administrator to make you one."))
+    return refuse(request, gettext("Only administrators may do this."))
 
 
 def _needed(request: HttpRequest, rule: Rule, named: dict[str, Any]) -> Right:

@@ -40,6 +40,8 @@ class Cards(NamedTuple):
     """Those whose links the visitor has opened."""
     public: list[SandboxCard]
     """Those that nobody owns: everybody may see them."""
+    others: list[SandboxCard]
+    """All other sandboxes, for an administrator."""
     unreadable: list[str]
     """The names of the visitor's sandboxes that cannot be read."""
 
@@ -47,12 +49,14 @@ class Cards(NamedTuple):
 def cards(store: Store, visitor: Visitor) -> Cards:
     """The cards of the sandboxes that the visitor may see. See :func:`is_listed`."""
     found, unreadable = store.summaries([NODES, PODS])
-    lists = Cards([], [], [], [])
+    lists = Cards([], [], [], [], [])
     for each in reversed(found):
-        if not is_listed(each.meta):
+        if not is_listed(each.meta) and not visitor.is_administrator:
             continue
         card, right = sandbox_card(each), _right(visitor, each.meta.name, each.access)
-        if right == Right.OWN:
+        if visitor.is_administrator and not _is_own(visitor, each):
+            lists.others.append(card)
+        elif right == Right.OWN:
             lists.own.append(card)
         elif right:
             (lists.shared if read_record(each.access).owner else lists.public).append(card)
@@ -60,6 +64,10 @@ def cards(store: Store, visitor: Visitor) -> Cards:
         name for name, access in unreadable.items() if _right(visitor, name, access) == Right.OWN
     )
     return lists
+
+
+def _is_own(visitor: Visitor, found: Summary) -> bool:
+    return is_listed(found.meta) and read_record(found.access).owner == visitor.owner
 
 
 def _right(visitor: Visitor, name: str, access: str) -> Right:

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
+from schedviz.access.policy import BRANCH, find_rule
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.api.body import refusal
 from schedviz.body_limit import API
@@ -24,10 +25,6 @@ from schedviz.web.trouble import trouble_response
 FREE: Final = ("/healthz", "/readyz", "/metrics")
 """Those who watch over the server are never refused."""
 
-CREATES: Final = {
-    "create-sandbox", "bring", "branch", "start-idea", "start-guide", "start-lesson", "new-room",
-}  # fmt: skip
-"""The names of the URLs whose POST requests create sandboxes."""
 ASKS: Final = {"what-if", "evicted"}
 """The names of the URLs whose POST requests with ``do`` = ask ask a question."""
 
@@ -49,12 +46,14 @@ class ActionLimits(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> HttpResponse | None:
-        name = request.resolver_match.url_name if request.resolver_match else None
-        if request.method != "POST" or name is None:
+        match = request.resolver_match
+        rule = find_rule(match)
+        if request.method != "POST" or match is None or rule is None:
             return None
+        name = match.url_name
         do = request.POST.get("do", "") if name in ASKS else ""
         try:
-            if name in CREATES or do == "branch":
+            if rule.makes or do == BRANCH:
                 count_creation(requester_of(request), default_store())
             elif name == "compare" or do == "ask":
                 count_question(requester_of(request), named.get("name", ""))
@@ -89,7 +88,9 @@ def text_of(limit: LimitName, seconds: int) -> str:
     if limit.startswith("MAX_UPLOADS"):
         minutes = -(-seconds // 60)
         return gettext("Too many lessons were uploaded today. Try again in %(n)s min.") % {"n": minutes}
-    if limit.startswith("MAX_QUESTIONS"):
+    if limit.startswith("MAX_LOGINS"):
+        text = gettext("Too many attempts to log in within a minute. Try again in %(seconds)s s.")
+    elif limit.startswith("MAX_QUESTIONS"):
         text = gettext("Too many questions were asked within a minute. Try again in %(seconds)s s.")
     elif limit.startswith("MAX_SANDBOXES"):
         text = gettext("Too many sandboxes were created within a minute. Try again in %(seconds)s s.")

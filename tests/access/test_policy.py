@@ -105,7 +105,7 @@ def test_every_url_is_in_the_table() -> None:
 
 def test_a_url_that_is_not_in_the_table_is_refused(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "schedviz.web.access.TABLE", {name: rule for name, rule in TABLE.items() if name != "home"}
+        "schedviz.access.policy.TABLE", {name: rule for name, rule in TABLE.items() if name != "home"}
     )
     assert scene.clients["owner"].get("/").status_code == 403
 

@@ -34,6 +34,7 @@ VARIANTS: list[dict[str, Any]] = [
     {},
     OUTSIDE_REDIS,
     INGRESS,
+    {"settings": {"ACCOUNTS": 1}},
     {"settings": {"WORKERS": 3, "ALLOWED_HOSTS": "a, b"}, "redis": {"storageClassName": "fast"}},
 ]
 
@@ -98,6 +99,19 @@ def test_the_processes_are_those_that_up_starts() -> None:
     for name in ("worker", "job-runner"):
         for probe in ("startupProbe", "livenessProbe"):
             assert found[name][probe]["exec"]["command"] == ["python", "-m", "schedviz.up.health", name]
+
+
+def test_the_database_of_accounts_is_migrated_before_the_server_starts() -> None:
+    def pod(changes: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = by_name(changes)["Deployment", "schedviz-web"]["spec"]["template"]["spec"]
+        return found
+
+    assert "initContainers" not in pod({})
+    [init] = pod({"settings": {"ACCOUNTS": 1}})["initContainers"]
+    [web] = pod({"settings": {"ACCOUNTS": 1}})["containers"]
+    assert init["command"] == ["python", "manage.py", "migrate_accounts"]
+    for field in ("image", "env", "envFrom", "securityContext"):
+        assert init[field] == web[field]
 
 
 def test_redis_has_the_options_of_the_embedded_one(tmp_path: Any) -> None:

@@ -23,13 +23,18 @@ from tests.waiting import eventually
 
 WEB = ["python", "-m", *SERVER, "--host=0.0.0.0", "--port=8000"]
 PROCESSES = ("web", "worker", "job-runner")
+DEFAULTS = {
+    "REDIS_URL": "redis://redis:6379/0",
+    "ACCESS": "owners",
+    "DATABASE_URL": "sqlite:////accounts/accounts.sqlite3",
+}
 
 
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
     parsed: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    assert parsed["services"].keys() == {"redis", *PROCESSES}
-    assert parsed["volumes"].keys() == {"data"}
+    assert parsed["services"].keys() == {"redis", "accounts", *PROCESSES}
+    assert parsed["volumes"].keys() == {"data", "accounts"}
     return parsed["services"]
 
 
@@ -42,7 +47,10 @@ def read_by_processes() -> set[str]:
     code = [path for path in (ROOT / "schedviz").rglob("*.py") if not {"up", "doctor"} & {*path.parts}]
     named = {name for path in code for name in re.findall(r"\bsettings\.([A-Z_]+)", path.read_text())}
     # Other settings are made of them.
-    parts = {"REDIS_PASSWORD", "HSTS_SECONDS", "PROXY_SSL_HEADER", "LOG_FORMAT", "LOG_LEVEL"}
+    parts = {
+        "REDIS_PASSWORD", "HSTS_SECONDS", "PROXY_SSL_HEADER", "LOG_FORMAT", "LOG_LEVEL", "DATABASE_URL",
+        "EMAIL_SECURITY",
+    }  # fmt: skip
     return (
         parts
         | settings.LIMITS.keys()
@@ -70,7 +78,7 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
     assert variables.keys() == read_by_processes()
     for setting, value in variables.items():
         assert interpolated(value, {setting: "given"}) == "given"
-        default = {"REDIS_URL": "redis://redis:6379/0", "ACCESS": "owners"}.get(setting, "")
+        default = DEFAULTS.get(setting, "")
         assert interpolated(value, {}) == default
     assert services[name]["depends_on"]["redis"] == {"condition": "service_healthy"}
 
@@ -85,6 +93,16 @@ def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None
     assert interpolated(port, {}) == f"{environment.KNOWN['HOST']}:{environment.KNOWN['PORT']}:8000"
     assert interpolated(port, {"HOST": "0.0.0.0", "PORT": "80"}) == "0.0.0.0:80:8000"
     assert interpolated(services["worker"]["deploy"]["replicas"], {}) == environment.KNOWN["WORKERS"]
+
+
+def test_the_database_of_accounts_is_migrated_before_the_server_starts(services: dict[str, Any]) -> None:
+    accounts, web = services["accounts"], services["web"]
+    assert accounts["command"] == ["python", "manage.py", "migrate_accounts"]
+    assert accounts["environment"] == web["environment"]
+    assert web["depends_on"]["accounts"] == {"condition": "service_completed_successfully"}
+    for service in (accounts, web):
+        assert "accounts:/accounts" in service["volumes"]
+    assert "--owner=schedviz --mode=700 /accounts" in (ROOT / "Dockerfile").read_text()
 
 
 def test_a_worker_can_be_scaled(services: dict[str, Any]) -> None:
@@ -113,7 +131,7 @@ HEALTH = ["python", "-m", "schedviz.up.health"]
 
 
 def test_every_service_has_a_health_check(services: dict[str, Any]) -> None:
-    checks = {name: service["healthcheck"] for name, service in services.items()}
+    checks = {name: service["healthcheck"] for name, service in services.items() if name != "accounts"}
     assert checks["redis"]["test"] == [
         "CMD-SHELL", "[ -n \"$$REDISCLI_AUTH\" ] || unset REDISCLI_AUTH; redis-cli ping | grep -q PONG",
     ]  # fmt: skip

@@ -6,6 +6,7 @@ from django.conf import settings
 from redis.exceptions import AuthenticationError, RedisError
 
 from schedviz import environment
+from schedviz.operate.doctor.account_checks import check_accounts
 from schedviz.operate.doctor.finding import Finding
 from schedviz.operate.doctor.process_checks import check_processes
 from schedviz.operate.doctor.redis_checks import check_redis
@@ -14,7 +15,7 @@ from schedviz.store import Store
 
 
 def examine(store: Store) -> list[Finding]:
-    return [*_examine_redis(store), *check_settings(), *_examine_disk()]
+    return [*_examine_redis(store), *check_settings(), *check_accounts(), *_examine_disk()]
 
 
 def _examine_redis(store: Store) -> list[Finding]:

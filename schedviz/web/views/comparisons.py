@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
@@ -80,7 +81,7 @@ def _find(request: HttpRequest, number: str) -> ComparisonJob:
 
 
 def _may_see(request: HttpRequest, job: ComparisonJob) -> bool:
-    visitor = find_visitor(request.COOKIES, "")
+    visitor = find_visitor(request.COOKIES, "", account_of(request))
     if job.request.source != "sandbox":
         return job.owner == visitor.owner
     if job.owner and job.owner == visitor.owner:
@@ -127,7 +128,9 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
     context = {
         "scenarios": scenarios.offered(),
         "sandboxes": visible_names(
-            default_store(), find_visitor(request.COOKIES, ""), also=workload.removeprefix("sandbox:")
+            default_store(),
+            find_visitor(request.COOKIES, "", account_of(request)),
+            also=workload.removeprefix("sandbox:"),
         ),
         "presets": form.PRESETS,
         "workload": workload,

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of, sandboxes_have_owners
 from schedviz.access.record import owned_by
 from schedviz.access.visitor import find_visitor
@@ -106,11 +107,12 @@ def keep_sandbox(request: HttpRequest, name: str) -> HttpResponse:
 def render_home(
     request: HttpRequest, error: str = "", name: str = "", status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    lists = cards(default_store(), find_visitor(request.COOKIES, ""))
+    lists = cards(default_store(), find_visitor(request.COOKIES, "", account_of(request)))
     context = {
         "sandboxes": lists.own,
         "shared": lists.shared,
         "public": lists.public,
+        "others": lists.others,
         "has_owners": sandboxes_have_owners(),
         "unreadable": lists.unreadable,
         "scenarios": scenarios.offered(),

@@ -16,6 +16,7 @@ from schedviz.log_formats import JsonFormatter
 from schedviz.store import Store
 from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
 from schedviz.up.kept_key import kept_key
+from schedviz.up.migrate import migrate_accounts
 from schedviz.up.preflight import NotReady, check_lesson_files, check_port, check_redis, check_stored
 from schedviz.up.programs import DEMO, programs
 from schedviz.up.supervisor import run_programs
@@ -56,6 +57,7 @@ class Command(BaseCommand):
         for label, sandbox_url in settings.SANDBOX_REDIS_URLS.items():
             check_redis(sandbox_url, f"SANDBOX_REDIS_URLS ({label})")
         check_stored(Store(url, settings.SANDBOX_REDIS_URLS))
+        migrate_accounts()
         keeps_key = settings.ACCESS == "owners" and not settings.HAS_SECRET_KEY
         environment.pass_secret(
             "SECRET_KEY", kept_key(settings.DATA_DIR) if keeps_key else settings.SECRET_KEY

@@ -1,0 +1,55 @@
+"""The account of who asks, as the session of a browser tells (:mod:`schedviz.accounts`)."""
+
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+
+TEACH: Final = "accounts.teach"
+"""The permission of teachers."""
+
+
+class Role(IntEnum):
+    """What somebody may do beside what the sandboxes allow. Each includes those before it."""
+
+    GUEST = 0
+    """Has no account, or has not logged in: joins rooms. GUESTS says whether guests create sandboxes."""
+    LEARNER = 1
+    """Creates sandboxes."""
+    TEACHER = 2
+    """Opens rooms, and uploads lessons."""
+    ADMINISTRATOR = 3
+    """Manages the accounts, and has all rights on every sandbox."""
+
+
+class Account(NamedTuple):
+    owner: str
+    """Of which access records this account is the owner."""
+    is_administrator: bool
+
+
+def guests_create() -> bool:
+    """Whether those without an account may create sandboxes."""
+    return not settings.ACCOUNTS or bool(settings.GUESTS == "create")
+
+
+def read_account(user: Any) -> Account | None:
+    """The account of a user of Django, who has logged in or not; None = there is none."""
+    if user is None or not user.is_authenticated:
+        return None
+    return Account(user.owner, user.is_superuser)
+
+
+def account_of(request: HttpRequest) -> Account | None:
+    """The account of who sent the request. Without a session, this asks no database."""
+    return read_account(getattr(request, "user", None))
+
+
+def role_of(request: HttpRequest) -> Role:
+    user: Any = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return Role.GUEST
+    if user.is_superuser:
+        return Role.ADMINISTRATOR
+    return Role.TEACHER if user.has_perm(TEACH) else Role.LEARNER

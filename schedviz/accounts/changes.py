@@ -1,0 +1,43 @@
+"""What happens when somebody logs in, logs out, or an account changes."""
+
+from django.contrib.auth import user_logged_in, user_logged_out
+from django.db.models.signals import post_delete, post_save
+from django.http import HttpRequest
+
+from schedviz.access.claims import claim_sandboxes
+from schedviz.access.identity import forget_identity, read_identity
+from schedviz.accounts.models import User
+from schedviz.loop.doorbell import ring
+from schedviz.store.default import default_store
+
+
+def connect() -> None:
+    user_logged_in.connect(claim_owned)
+    user_logged_out.connect(end_session)
+    post_save.connect(tell_sockets, sender=User)
+    post_delete.connect(tell_sockets, sender=User)
+
+
+def claim_owned(request: HttpRequest, user: User, **_: object) -> None:
+    """What the browser's cookie owned belongs to the account."""
+    if identity := read_identity(request.COOKIES):
+        claim_sandboxes(default_store(), identity.owner, user.owner)
+        forget_identity(request)
+
+
+def end_session(request: HttpRequest, user: User | None, **_: object) -> None:
+    """Delete the session, as Django does after this, and tell the websockets, which then find none."""
+    request.session.flush()
+    if user is not None:
+        tell_sockets(user)
+
+
+def tell_sockets(instance: User, **_: object) -> None:
+    """Let the websockets of an account look whether their session still counts. The message may be lost:
+    they look from time to time, too."""
+    ring(bell_of(instance))
+
+
+def bell_of(user: User) -> str:
+    """The doorbell of the websockets of an account."""
+    return f"account-{user.owner}"

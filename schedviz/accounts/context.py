@@ -1,0 +1,9 @@
+"""What all templates know of accounts."""
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def add_account(request: HttpRequest) -> dict[str, object]:
+    """A context processor. The user comes from Django's own."""
+    return {"has_accounts": True, "has_mail": bool(settings.EMAIL_HOST)}
