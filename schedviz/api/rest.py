@@ -95,7 +95,9 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             f"request ({target.namespace})"
         )
     dry_run = body.is_dry_run(request)
-    (created,) = write.create(sandbox, [manifest], namespace=target.namespace or "default", dry_run=dry_run)
+    (created,) = write.create(
+        sandbox, [manifest], namespace=target.namespace or "default", dry_run=dry_run, entry="api"
+    )
     return body.answer(form.one(resource, created, sandbox.now), 201)
 
 

@@ -92,13 +92,20 @@ def configure(
 
 
 def create(
-    sandbox: Sandbox, documents: Sequence[Manifest], *, namespace: str = "default", dry_run: bool = False
+    sandbox: Sandbox,
+    documents: Sequence[Manifest],
+    *,
+    namespace: str = "default",
+    dry_run: bool = False,
+    entry: admission.Entry = "page",
 ) -> list[Manifest]:
     """Create the objects of these manifests, all or none, and return them as they were stored."""
 
     def decide(current: Current) -> Admission:
         source = f"{sandbox.name}/{current.version()}"
-        return admission.admit(documents, current, current.now(), source=source, namespace=namespace)
+        return admission.admit(
+            documents, current, current.now(), source=source, namespace=namespace, entry=entry
+        )
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)

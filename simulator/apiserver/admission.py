@@ -8,7 +8,7 @@ import copy
 import hashlib
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,8 +16,11 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
 from simulator.apiserver.event_versions import to_stored
+from simulator.apiserver.generation import set_first_generation
+from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.service_allocation import SERVICES, allocate
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
@@ -41,7 +44,11 @@ MAX_GENERATED_PREFIX = 63 - GENERATED_SUFFIX
 
 _UIDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 """The namespace of the generated version 5 UUIDs: ISO OID of RFC 4122. Any constant UUID would do."""
-SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink", "generation")
+Entry = Literal["api", "page"]
+"""By which way a manifest comes in. ``api``: as a request to kube-apiserver, stored as it is there. ``page``:
+from people and files, with conveniences: a node is completed as its kubelet would, and a pod that has a node
+keeps the status that it was exported with."""
+SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "selfLink")
 """Fields of metadata that only the API server sets."""
 DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
 """Fields of metadata that only a delete request sets."""
@@ -60,7 +67,13 @@ class Admission(msgspec.Struct, frozen=True):
 
 
 def admit(
-    documents: Sequence[Manifest], reader: Reader, now: Micros, *, source: str, namespace: str = "default"
+    documents: Sequence[Manifest],
+    reader: Reader,
+    now: Micros,
+    *,
+    source: str,
+    namespace: str = "default",
+    entry: Entry = "page",
 ) -> Admission:
     """Create the objects of these manifests: all of them, or none. A manifest may refer to earlier ones.
 
@@ -77,7 +90,8 @@ def admit(
             if index == 0 or document is not documents[index - 1]:
                 resource, decoded = _decode_document(document, overlay)
             number = f"{source}/{index}"
-            _create(resource, copy.deepcopy(decoded), overlay, now, source=number, namespace=namespace)
+            manifest = copy.deepcopy(decoded)
+            _create(resource, manifest, overlay, now, source=number, namespace=namespace, entry=entry)
         except StatusError as error:
             error.document = index
             raise
@@ -129,7 +143,14 @@ def _decode_document(document: Manifest, overlay: Overlay) -> tuple[Resource, Ma
 
 
 def _create(
-    resource: Resource, manifest: Manifest, overlay: Overlay, now: Micros, *, source: str, namespace: str
+    resource: Resource,
+    manifest: Manifest,
+    overlay: Overlay,
+    now: Micros,
+    *,
+    source: str,
+    namespace: str,
+    entry: Entry,
 ) -> None:
     """Complete and validate the manifest, and add its creation to the overlay."""
     metadata = manifest.setdefault("metadata", {})
@@ -148,7 +169,12 @@ def _create(
     prepare_for_create(resource, manifest, timestamp(now))
     if resource == PODS:
         priority.resolve_priority(manifest, overlay)
-        manifest["status"] = _initial_pod_status(manifest, now)
+        manifest["status"] = _initial_pod_status(manifest, now, entry)
+    elif resource == NODES and entry == "page":
+        manifest = joined_node(manifest, timestamp(now))
+        metadata = manifest["metadata"]
+    elif resource.id == SERVICES:
+        allocate(manifest, overlay)
     if resource.id == "persistentvolumeclaims":
         _set_default_storage_class(manifest, overlay)
     causes = validate(resource, manifest)
@@ -161,6 +187,7 @@ def _create(
     if (resource.id, key) in overlay.changed:
         raise AlreadyExists(resource.id, name)
     metadata["creationTimestamp"] = timestamp(now)
+    set_first_generation(resource, manifest)
     overlay.put(Change(resource.id, key, manifest, expected=0))
 
 
@@ -184,13 +211,14 @@ def _set_generated_name(resource: Resource, metadata: dict[str, Any], overlay: O
             break
 
 
-def _initial_pod_status(pod: Manifest, now: Micros) -> Manifest:
+def _initial_pod_status(pod: Manifest, now: Micros, entry: Entry) -> Manifest:
     """Return the status of a new pod: Pending, with its QoS class.
 
-    A pod that already has a node comes from a scenario or from a dump of a cluster, and keeps its status.
+    A pod of a scenario or a dump of a cluster that already has a node keeps its status.
     Upstream: pkg/registry/core/pod/strategy.go, PrepareForCreate."""
     spec = pod["spec"]
-    status: Manifest = dict(pod.get("status", {})) if spec.get("nodeName") else {}
+    keeps = entry == "page" and spec.get("nodeName")
+    status: Manifest = dict(pod.get("status", {})) if keeps else {}
     status.setdefault("phase", "Pending")
     status["qosClass"] = qos_class(pod)
     if spec.get("schedulingGates"):
@@ -198,6 +226,7 @@ def _initial_pod_status(pod: Manifest, now: Micros) -> Manifest:
             {
                 "type": "PodScheduled",
                 "status": "False",
+                "lastProbeTime": None,
                 "reason": "SchedulingGated",
                 "message": "Scheduling is blocked due to non-empty scheduling gates",
                 "lastTransitionTime": timestamp(now),

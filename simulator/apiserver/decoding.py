@@ -8,14 +8,15 @@ from simulator.apiserver.faults import find_schema_faults
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import Schema, definitions, resolve_reference, type_name_of
 from simulator.apiserver.status import BadRequest, Cause
+from simulator.apiserver.zero_values import is_dropped
 from simulator.objects import quantity
 
 
 def decode(resource: Resource, manifest: Manifest) -> tuple[Manifest, list[Cause]]:
     """Return the manifest in its stored form, and its faults.
 
-    The result is a copy without nulls (null means "not set") and with quantities in canonical form. For a
-    kind without a schema only ``metadata`` is checked.
+    The result is a copy without nulls (null means "not set") and empty values, with quantities in canonical
+    form. For a kind without a schema only ``metadata`` is checked.
     """
     return _decode_as(type_name_of(resource), manifest)
 
@@ -43,14 +44,7 @@ def _normalize(of: Schema, value: Any) -> Any:
     of = resolve_reference(of)
     match value:
         case dict():
-            fields, others = of.get("properties", {}), of.get("additionalProperties")
-            types = {key: fields.get(key, others) for key in value}
-            # A field without a schema (the content of a custom resource) keeps its nulls.
-            return {
-                key: _normalize(types[key], item) if types[key] else item
-                for key, item in value.items()
-                if item is not None or not types[key]
-            }
+            return _normalize_fields(of, value)
         case list():
             return [_normalize(of.get("items", {}), item) for item in value]
         case str() | int() | float() if of.get("format") == "quantity":
@@ -58,6 +52,21 @@ def _normalize(of: Schema, value: Any) -> Any:
         case float() if value.is_integer() and "integer" in of.get("type", ()):
             return int(value)
     return value
+
+
+def _normalize_fields(of: Schema, value: Manifest) -> Manifest:
+    fields, others = of.get("properties", {}), of.get("additionalProperties")
+    kept = {}
+    for key, item in value.items():
+        schema = fields.get(key, others)
+        if not schema:
+            # The content of a custom resource keeps its nulls.
+            kept[key] = item
+        elif item is not None:
+            normal = _normalize(schema, item)
+            if normal or key not in fields or not is_dropped(key, normal, schema, of.get("required", ())):
+                kept[key] = normal
+    return kept
 
 
 def _canonical_or_unchanged(value: Any) -> Any:

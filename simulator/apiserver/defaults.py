@@ -1,5 +1,4 @@
-"""Defaults that the API server, its admission plugins and the kubelet set, for the fields that scheduling
-depends on.
+"""Defaults that the API server and its admission plugins set.
 
 Each function changes the manifest in place. The manifest must be decoded, and a copy of the caller's own.
 Upstream: pkg/apis/core/v1/defaults.go, pkg/registry/core/pod/strategy.go,
@@ -10,17 +9,23 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
+from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
+from simulator.apiserver.node_defaults import set_node_defaults
 from simulator.apiserver.pod_defaults import all_containers, set_pod_spec_defaults
+from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.workload_defaults import WORKLOAD_DEFAULTS, select_own_pods
+from simulator.apiserver.status_defaults import set_status_defaults
+from simulator.apiserver.storage_defaults import STORAGE_DEFAULTS
+from simulator.apiserver.workload_defaults import WORKLOAD_DEFAULTS, number_template, select_own_pods
 from simulator.objects import quantity
 from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
 
+NAMESPACE_FINALIZER = "kubernetes"
+"""Of the spec of a namespace: the namespace controller takes it away when the namespace is empty."""
 UNREACHABLE_SECONDS = 300
 """How long a pod stays on a node that is not ready or unreachable: the default of kube-apiserver's
 --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds."""
-NODE_PODS = "110"
-"""The kubelet's default for maxPods."""
 
 
 def set_defaults(resource: Resource, manifest: Manifest) -> None:
@@ -28,29 +33,39 @@ def set_defaults(resource: Resource, manifest: Manifest) -> None:
     default = _DEFAULTS.get(resource.id)
     if default:
         default(manifest)
+    set_status_defaults(resource.id, manifest)
 
 
 def prepare_for_create(resource: Resource, manifest: Manifest, now: str) -> None:
     """Set the fields that are set once, when the object is created (PrepareForCreate). ``now`` is RFC
     3339."""
-    if resource.id == "pods":
-        _merge_label_keys_of_pod(manifest)
-    elif resource.id == "nodes":
-        _set_kubelet_defaults(manifest, now)
-    elif resource.id == "jobs.batch":
-        select_own_pods(manifest)
+    match resource.id:
+        case "pods":
+            _merge_label_keys_of_pod(manifest)
+        case "jobs.batch":
+            select_own_pods(manifest)
+        case "daemonsets.apps":
+            number_template(manifest)
+        case "namespaces":
+            manifest["spec"]["finalizers"] = [NAMESPACE_FINALIZER]
+        case "persistentvolumes":
+            manifest["status"]["lastPhaseTransitionTime"] = now
 
 
 def _default_pod(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     set_pod_spec_defaults(spec)
+    spec.setdefault("enableServiceLinks", True)
     for container in all_containers(spec):
-        for port in container.get("ports", ()):
-            if spec.get("hostNetwork"):
+        if spec.get("hostNetwork"):
+            for port in container.get("ports", ()):
                 port.setdefault("hostPort", port["containerPort"])
-        _set_requests_from_limits(container.get("resources"))
+        _set_requests_from_limits(container["resources"])
     _set_pod_level_requests(manifest)
     _add_default_tolerations(spec)
+    for condition in manifest.get("status", {}).get("conditions", ()):
+        condition.setdefault("lastProbeTime", None)
+        condition.setdefault("lastTransitionTime", None)
 
 
 def _merge_label_keys_of_pod(manifest: Manifest) -> None:
@@ -72,16 +87,9 @@ def _set_requests_from_limits(resources: Manifest | None) -> None:
         return
     for kind in ("limits", "requests"):
         if kind in resources:
-            resources[kind] = {name: _round_up_to_milli(text) for name, text in resources[kind].items()}
+            resources[kind] = round_up_to_milli(resources[kind])
     if resources.get("limits"):
         resources["requests"] = resources["limits"] | resources.get("requests", {})
-
-
-def _round_up_to_milli(text: str) -> str:
-    """Round a quantity up to a multiple of 1/1000 (SetDefaults_ResourceList)."""
-    nanos = quantity.parse_text(text)
-    unit = quantity.NANO // 1000
-    return text if nanos % unit == 0 else f"{-(-nanos // unit)}m"
 
 
 def _set_pod_level_requests(manifest: Manifest) -> None:
@@ -141,79 +149,12 @@ def _merge_label_keys_of_term(term: Manifest, labels: dict[str, str]) -> None:
                 selector.setdefault("matchExpressions", []).append(expression)
 
 
-def _default_node(manifest: Manifest) -> None:
-    manifest.setdefault("spec", {})
-    status = manifest.setdefault("status", {})
-    for kind in ("capacity", "allocatable"):
-        if kind in status:
-            status[kind] = {resource: _round_up_to_milli(text) for resource, text in status[kind].items()}
-    capacity, allocatable = status.get("capacity", {}), status.get("allocatable", {})
-    status["capacity"] = {"pods": NODE_PODS} | allocatable | capacity
-    status["allocatable"] = {"pods": NODE_PODS} | capacity | allocatable
-
-
-def _set_kubelet_defaults(manifest: Manifest, now: str) -> None:
-    """Set the labels and the condition Ready that a kubelet reports when its node joins, unless the manifest
-    has them."""
-    labels = manifest["metadata"].setdefault("labels", {})
-    labels.setdefault("kubernetes.io/hostname", manifest["metadata"].get("name", ""))
-    labels.setdefault("kubernetes.io/os", "linux")
-    labels.setdefault("kubernetes.io/arch", "amd64")
-    ready = {
-        "type": "Ready",
-        "status": "True",
-        "reason": "KubeletReady",
-        "message": "kubelet is posting ready status",
-        "lastHeartbeatTime": now,
-        "lastTransitionTime": now,
-    }
-    conditions = manifest["status"].setdefault("conditions", [])
-    if not any(condition.get("type") == "Ready" for condition in conditions):
-        conditions.append(ready)
-
-
-def _default_namespace(manifest: Manifest) -> None:
-    name = manifest["metadata"].get("name")
-    if name:
-        manifest["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = name
-    manifest.setdefault("status", {}).setdefault("phase", "Active")
-
-
-def _default_priority_class(manifest: Manifest) -> None:
-    manifest.setdefault("preemptionPolicy", "PreemptLowerPriority")
-
-
-def _default_persistent_volume(manifest: Manifest) -> None:
-    spec = manifest.setdefault("spec", {})
-    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
-    spec.setdefault("volumeMode", "Filesystem")
-    manifest.setdefault("status", {}).setdefault("phase", "Pending")
-
-
-def _default_persistent_volume_claim(manifest: Manifest) -> None:
-    manifest.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
-    manifest.setdefault("status", {}).setdefault("phase", "Pending")
-
-
-def _default_disruption_budget(manifest: Manifest) -> None:
-    """Set the spec. Upstream it is not a pointer: a missing spec is an empty one, which selects no pod."""
-    manifest.setdefault("spec", {})
-
-
-def _default_storage_class(manifest: Manifest) -> None:
-    manifest.setdefault("reclaimPolicy", "Delete")
-    manifest.setdefault("volumeBindingMode", "Immediate")
-
-
 _DEFAULTS: dict[str, Callable[[Any], None]] = {
     "pods": _default_pod,
-    "nodes": _default_node,
-    "namespaces": _default_namespace,
-    "priorityclasses.scheduling.k8s.io": _default_priority_class,
-    "persistentvolumes": _default_persistent_volume,
-    "persistentvolumeclaims": _default_persistent_volume_claim,
-    "storageclasses.storage.k8s.io": _default_storage_class,
-    "poddisruptionbudgets.policy": _default_disruption_budget,
+    "nodes": set_node_defaults,
+    **FURTHER_DEFAULTS,
+    **NETWORK_DEFAULTS,
+    **STORAGE_DEFAULTS,
     **WORKLOAD_DEFAULTS,
 }
 

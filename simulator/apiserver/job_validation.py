@@ -45,16 +45,18 @@ def _validate_job(manifest: Manifest) -> Iterator[Cause]:
 def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     yield from validate_counts(spec, path)
     yield from validate_template(spec, path, ("OnFailure", "Never"))
-    if spec["completionMode"] not in ("NonIndexed", "Indexed"):
-        yield not_supported(f"{path}.completionMode", spec["completionMode"], ("NonIndexed", "Indexed"))
-    elif spec["completionMode"] == "Indexed" and "completions" not in spec:
+    # The Jobs of a CronJob get their defaults when they are created.
+    mode = spec.get("completionMode", "NonIndexed")
+    if mode not in ("NonIndexed", "Indexed"):
+        yield not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
+    elif mode == "Indexed" and "completions" not in spec:
         yield required(f"{path}.completions", "when completion mode is Indexed")
-    elif spec["completionMode"] == "Indexed":
+    elif mode == "Indexed":
         for field in ("completions", "parallelism"):
-            if spec[field] > MAX_INDEXES:
+            if spec.get(field, 1) > MAX_INDEXES:
                 detail = f"must be less than or equal to {MAX_INDEXES} when completion mode is Indexed"
                 yield invalid(f"{path}.{field}", spec[field], detail)
-    if "backoffLimitPerIndex" in spec and spec["completionMode"] != "Indexed":
+    if "backoffLimitPerIndex" in spec and mode != "Indexed":
         limit = spec["backoffLimitPerIndex"]
         yield invalid(f"{path}.backoffLimitPerIndex", limit, "requires indexed completion mode")
     replacement = spec.get("podReplacementPolicy", "Failed")
@@ -89,7 +91,7 @@ def _failure_rule(rule: Manifest, path: str) -> Iterator[Cause]:
 
 def _success_policy(spec: Manifest, path: str) -> Iterator[Cause]:
     policy = spec["successPolicy"]
-    if spec["completionMode"] != "Indexed":
+    if spec.get("completionMode") != "Indexed":
         yield invalid(path, policy, "requires indexed completion mode")
     if not policy.get("rules"):
         yield required(

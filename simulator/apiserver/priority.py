@@ -60,8 +60,13 @@ def check_global_default(new: Manifest, overlay: Overlay) -> None:
 
 def system_priority_class(name: str) -> Manifest:
     descriptions = {
-        "system-cluster-critical": "For pods that the cluster cannot do without, on whatever node.",
-        "system-node-critical": "For pods that a node cannot do without.",
+        "system-cluster-critical": (
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if "
+            "necessary."
+        ),
+        "system-node-critical": (
+            "Used for system critical pods that must not be moved from their current node."
+        ),
     }
     return {
         "apiVersion": PRIORITY_CLASSES.api_version,

@@ -120,7 +120,8 @@ class BadRequest(StatusError):
 
 
 class Forbidden(StatusError):
-    """Admission refuses the request. ``resource`` is a :attr:`Resource.id`."""
+    """Admission refuses the request. ``resource`` is a :attr:`Resource.id`. The causes, which say to a form
+    which field was refused, are not in the Status: admission upstream has none."""
 
     code, reason = 403, "Forbidden"
 
@@ -129,6 +130,11 @@ class Forbidden(StatusError):
         super().__init__(
             f'{resource} "{name}" is forbidden: {detail}', kind=plural, group=group, name=name, causes=causes
         )
+
+    def status(self) -> Manifest:
+        status = super().status()
+        status["details"].pop("causes", None)
+        return status
 
 
 class NotFound(StatusError):

@@ -7,11 +7,13 @@ from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
 from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
 from simulator.apiserver.update_validation import validate_update
 from simulator.apiserver.validation import validate
+from simulator.apiserver.workload_defaults import number_next_template
 
 
 def admit_update(
@@ -46,6 +48,9 @@ def admit_update(
             if field in old["spec"]:
                 spec.setdefault(field, old["spec"][field])
     set_defaults(resource, decoded)
+    if resource.id == "daemonsets.apps":
+        number_next_template(old, decoded)
+    set_next_generation(resource, old, decoded)
     causes = [*validate(resource, decoded), *validate_update(resource, decoded, old)]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)

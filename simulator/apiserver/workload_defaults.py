@@ -1,4 +1,5 @@
-"""Defaults of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs and CronJobs.
+"""Defaults of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets, Jobs, CronJobs and
+PodTemplates.
 
 Upstream: pkg/apis/apps/v1/defaults.go, pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go,
 v1.34."""
@@ -7,10 +8,14 @@ from collections.abc import Callable
 
 from simulator.api import Manifest
 from simulator.apiserver.pod_defaults import set_pod_spec_defaults
+from simulator.apiserver.volume_defaults import set_claim_spec_defaults
 
 JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 MANUAL_SELECTOR = "manualSelector"
+MOST_FAILURES = 2**31 - 1
+"""The backoffLimit of a Job whose indexes have limits of their own."""
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def _template(manifest: Manifest) -> None:
@@ -34,6 +39,8 @@ def _default_replication_controller(manifest: Manifest) -> None:
         labels = spec["template"]["metadata"].get("labels", {})
         if labels and not spec.get("selector"):
             spec["selector"] = dict(labels)
+        if labels and not manifest["metadata"].get("labels"):
+            manifest["metadata"]["labels"] = dict(labels)
 
 
 def _default_deployment(manifest: Manifest) -> None:
@@ -54,16 +61,22 @@ def _default_stateful_set(manifest: Manifest) -> None:
     spec = manifest["spec"]
     spec.setdefault("podManagementPolicy", "OrderedReady")
     strategy = spec.setdefault("updateStrategy", {})
-    strategy.setdefault("type", "RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
+    if "type" not in strategy:
+        strategy["type"] = "RollingUpdate"
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
     spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("serviceName", "")
     retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")
     for claim in spec.get("volumeClaimTemplates", ()):
+        claim.setdefault("apiVersion", "v1")
+        claim.setdefault("kind", "PersistentVolumeClaim")
         claim.setdefault("metadata", {})
-        claim.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
+        set_claim_spec_defaults(claim.setdefault("spec", {}))
+        claim.setdefault("status", {}).setdefault("phase", "Pending")
 
 
 def _default_daemon_set(manifest: Manifest) -> None:
@@ -78,17 +91,42 @@ def _default_daemon_set(manifest: Manifest) -> None:
     spec.setdefault("revisionHistoryLimit", 10)
 
 
+def number_template(daemon_set: Manifest) -> None:
+    """Note that the template of a new DaemonSet is the first. The field of older versions is an
+    annotation now (pkg/apis/apps/v1/conversion.go)."""
+    daemon_set["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
+
+
+def number_next_template(old: Manifest, new: Manifest) -> None:
+    """Number the template of a DaemonSet that is updated: one more if it has changed."""
+    number = old["metadata"].get("annotations", {}).get(TEMPLATE_GENERATION)
+    if number is None:
+        return
+    if old["spec"].get("template") != new["spec"].get("template"):
+        number = str(int(number) + 1) if number.isdecimal() else "1"
+    new["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = number
+
+
 def _default_job(manifest: Manifest) -> None:
-    _default_job_spec(manifest.setdefault("spec", {}))
-
-
-def _default_job_spec(spec: Manifest) -> None:
+    """A Job without labels gets those of its template: upstream the same map, to which PrepareForCreate adds
+    what selects the pods."""
+    spec = manifest.setdefault("spec", {})
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
     spec.setdefault("parallelism", 1)
-    spec.setdefault("backoffLimit", 6)
+    spec.setdefault("backoffLimit", MOST_FAILURES if "backoffLimitPerIndex" in spec else 6)
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
+    spec.setdefault(MANUAL_SELECTOR, False)
+    spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+    _default_job_template(spec)
+    labels = spec["template"]["metadata"].get("labels")
+    if labels and not manifest["metadata"].get("labels"):
+        manifest["metadata"]["labels"] = labels
+
+
+def _default_job_template(spec: Manifest) -> None:
+    """Set the defaults that are also set in the Jobs of a CronJob."""
     for rule in spec.get("podFailurePolicy", {}).get("rules", ()):
         for pattern in rule.get("onPodConditions", ()):
             pattern.setdefault("status", "True")
@@ -103,7 +141,13 @@ def _default_cron_job(manifest: Manifest) -> None:
     spec.setdefault("failedJobsHistoryLimit", 1)
     template = spec.setdefault("jobTemplate", {})
     template.setdefault("metadata", {})
-    _default_job_spec(template.setdefault("spec", {}))
+    _default_job_template(template.setdefault("spec", {}))
+
+
+def _default_pod_template(manifest: Manifest) -> None:
+    template = manifest.setdefault("template", {})
+    template.setdefault("metadata", {})
+    set_pod_spec_defaults(template.setdefault("spec", {}))
 
 
 WORKLOAD_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
@@ -114,6 +158,7 @@ WORKLOAD_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "daemonsets.apps": _default_daemon_set,
     "jobs.batch": _default_job,
     "cronjobs.batch": _default_cron_job,
+    "podtemplates": _default_pod_template,
 }
 
 
@@ -128,3 +173,5 @@ def select_own_pods(job: Manifest) -> None:
     labels.update(dict.fromkeys(JOB_NAME_LABELS, metadata.get("name", "")))
     own = spec.setdefault("selector", {}).setdefault("matchLabels", {})
     own["batch.kubernetes.io/controller-uid"] = metadata["uid"]
+    if not metadata.get("labels"):
+        metadata["labels"] = dict(labels)

@@ -91,7 +91,7 @@ def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
     strategy = spec["updateStrategy"]
     yield from _update_strategy(strategy)
-    if strategy["type"] == "RollingUpdate":
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
         rolling, path = strategy["rollingUpdate"], "spec.updateStrategy.rollingUpdate"
         if rolling["partition"] < 0:
             yield invalid(f"{path}.partition", rolling["partition"], "must be greater than or equal to 0")

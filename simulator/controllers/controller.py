@@ -15,6 +15,7 @@ from simulator.api import ApiError, Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import admit
 from simulator.apiserver.deletion import Propagation, admit_delete
+from simulator.apiserver.generation import GENERATION, with_next_generation
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import StatusError
 from simulator.client.world import CreateFailed, World
@@ -163,13 +164,18 @@ class Controller:
     ) -> None:
         """Patch an object: ``mutate`` is called with its newest version and returns the new one, None to
         remove it. ``event`` is added to the trace with the write."""
-        self._world.update(resource, key_of(manifest), uid_of(manifest), mutate, event=event)
+
+        def with_generation(current: Manifest) -> Manifest | None:
+            new = mutate(current)
+            return None if new is None else with_next_generation(current, new)
+
+        self._world.update(resource, key_of(manifest), uid_of(manifest), with_generation, event=event)
 
     def set_status(self, manifest: Manifest, status: msgspec.Struct) -> None:
         """Patch the object's status with the fields of ``status``: None removes one, UNSET leaves it."""
         fields: dict[str, object] = msgspec.to_builtins(status)
-        if "generation" in manifest["metadata"]:
-            fields["observedGeneration"] = manifest["metadata"]["generation"]
+        if "observed_generation" in status.__struct_fields__ and GENERATION in manifest["metadata"]:
+            fields["observedGeneration"] = manifest["metadata"][GENERATION]
 
         def with_fields(current: Manifest) -> Manifest:
             new = with_status(current, **fields)

@@ -2,8 +2,8 @@
 controllers of this package set their fields.
 
 :meth:`simulator.controllers.controller.Controller.set_status` writes them: a field that is None is removed
-from the object's status, and one that is UNSET stays as it is. observedGeneration is set there for all
-kinds."""
+from the object's status, and one that is UNSET stays as it is. It also sets observedGeneration, of those that
+have it."""
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -15,6 +15,7 @@ class ReplicaSetStatus(Struct, frozen=True, rename="camel"):
     fully_labeled_replicas: int
     ready_replicas: int
     available_replicas: int
+    observed_generation: int | UnsetType = UNSET
 
 
 class DeploymentStatus(Struct, frozen=True, rename="camel"):
@@ -24,6 +25,7 @@ class DeploymentStatus(Struct, frozen=True, rename="camel"):
     available_replicas: int
     unavailable_replicas: int
     conditions: list[Manifest] | UnsetType = UNSET
+    observed_generation: int | UnsetType = UNSET
 
 
 class StatefulSetStatus(Struct, frozen=True, rename="camel"):
@@ -35,6 +37,7 @@ class StatefulSetStatus(Struct, frozen=True, rename="camel"):
     current_revision: str
     update_revision: str
     collision_count: int = 0
+    observed_generation: int | UnsetType = UNSET
 
 
 class DaemonSetStatus(Struct, frozen=True, rename="camel"):
@@ -45,6 +48,7 @@ class DaemonSetStatus(Struct, frozen=True, rename="camel"):
     updated_number_scheduled: int
     number_available: int
     number_unavailable: int
+    observed_generation: int | UnsetType = UNSET
 
 
 class JobStatus(Struct, frozen=True, rename="camel", kw_only=True):

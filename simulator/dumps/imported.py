@@ -15,8 +15,9 @@ import msgspec
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import priority, resources
 from simulator.apiserver.admission import bootstrap
-from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
+from simulator.apiserver.defaults import qos_class, set_defaults
 from simulator.apiserver.fitting import ReportField, Unfit, fit_to_schema
+from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import StatusError
@@ -201,7 +202,7 @@ class Import:
         metadata.setdefault("uid", str(uuid.uuid5(_UIDS, f"{resource.id}/{key}")))
         set_defaults(resource, found)
         if resource == NODES:
-            prepare_for_create(resource, found, timestamp(self._now))
+            found = joined_node(found, timestamp(self._now))
         elif resource == PODS:
             status = found.setdefault("status", {})
             status.setdefault("phase", "Pending")

@@ -117,7 +117,10 @@ def _is_kept_annotation(annotation: str) -> bool:
 def redact_pod_spec(spec: Any, path: str, note: ReportField) -> Any:
     if not isinstance(spec, dict):
         return spec
-    kept = _only(spec, KEPT_POD_FIELDS, path, note)
+    # The default of the API server tells nothing.
+    default: Manifest = {"securityContext": {}} if spec.get("securityContext") == {} else {}
+    stated = {field: value for field, value in spec.items() if field not in default}
+    kept = _only(stated, KEPT_POD_FIELDS, path, note) | default
     for field in ("containers", "initContainers"):
         kept |= _redact_items(
             spec, field, lambda each, at: _only(each, KEPT_CONTAINER_FIELDS, at, note), path

@@ -18,9 +18,18 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     status: str
 
 
-class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """core/v1 PodCondition, and metav1.Condition as PodDisruptionBudgets have it."""
+class MetaCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """metav1.Condition, as PodDisruptionBudgets have it."""
 
+    last_transition_time: str
+    reason: str = ""
+    message: str = ""
+
+
+class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """core/v1 PodCondition. Nothing is probed, so the time is null."""
+
+    last_probe_time: None
     last_transition_time: str
     reason: str = ""
     message: str = ""
@@ -94,15 +103,21 @@ def with_condition(
     """The pod or PodDisruptionBudget with this condition; the object itself if it has it already
     (UpdatePodCondition, pkg/api/v1/pod/util.go, v1.34)."""
     old = condition(manifest, kind)
-    new = PodCondition(
-        type=kind,
-        status=status,
-        last_transition_time=transition_time(old, status, now),
-        reason=reason,
-        message=message,
-    )
-    if old is not None and {**old, "lastTransitionTime": new.last_transition_time} == msgspec.to_builtins(
-        new
-    ):
+    since = transition_time(old, status, now)
+    new: Condition
+    if manifest.get("kind") == "PodDisruptionBudget":
+        new = MetaCondition(
+            type=kind, status=status, last_transition_time=since, reason=reason, message=message
+        )
+    else:
+        new = PodCondition(
+            type=kind,
+            status=status,
+            last_probe_time=None,
+            last_transition_time=since,
+            reason=reason,
+            message=message,
+        )
+    if old is not None and {**old, "lastTransitionTime": since} == msgspec.to_builtins(new):
         return manifest
     return replace_condition(manifest, new)

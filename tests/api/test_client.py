@@ -36,8 +36,9 @@ def pod(name: str, **labels: str) -> client.V1Pod:
 def test_a_node_is_created_listed_patched_and_deleted(core: client.CoreV1Api) -> None:
     created = core.create_node(node("node-1", zone="a"))
     assert created.metadata.uid
-    assert created.metadata.labels["kubernetes.io/hostname"] == "node-1"
-    assert created.status.capacity == {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    assert created.metadata.labels == {"zone": "a"}
+    assert created.status.allocatable == {"cpu": "4", "memory": "8Gi"}
+    assert created.status.capacity is created.status.conditions is None
     core.create_node(node("node-2", zone="b"))
 
     assert [item.metadata.name for item in core.list_node().items] == ["node-1", "node-2"]
@@ -261,8 +262,8 @@ def test_an_eviction_asks_the_disruption_budget(api_client: client.ApiClient, co
     for name in ("web-1", "web-2"):
         running = pod(name, app="web")
         running.spec.node_name = "node-1"
-        running.status = client.V1PodStatus(phase="Running")
         core.create_namespaced_pod("default", running)
+        core.patch_namespaced_pod_status(name, "default", {"status": {"phase": "Running"}})
     policy.create_namespaced_pod_disruption_budget(
         "default",
         {

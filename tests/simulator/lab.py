@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver.admission import admit, bootstrap
+from simulator.apiserver.admission import Entry, admit, bootstrap
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resources import PODS
@@ -64,9 +64,10 @@ class Lab:
 
     # What people do
 
-    def create(self, *manifests: Manifest) -> None:
+    def create(self, *manifests: Manifest, entry: Entry = "page") -> None:
         """All of them at once, at this moment."""
-        admission = admit(manifests, Stored(self.api), self.now, source=f"lab/{self.api.version}")
+        source = f"lab/{self.api.version}"
+        admission = admit(manifests, Stored(self.api), self.now, source=source, entry=entry)
         self.api.commit(admission.changes)
         self.simulation.observe(self.api.take_events())
 

@@ -44,6 +44,7 @@ def test_a_condition_keeps_its_transition_time_while_its_status_stays() -> None:
     assert condition(ready, "Ready") == {
         "type": "Ready",
         "status": "True",
+        "lastProbeTime": None,
         "lastTransitionTime": "1970-01-01T00:00:01Z",
     }
     assert condition_status(manifest(), "Ready") == ""

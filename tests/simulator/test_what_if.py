@@ -10,6 +10,7 @@ import pytest
 from simulator.__main__ import main
 from simulator.api import Change
 from simulator.apiserver.admission import admit, new_cluster
+from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resources import BUILT_IN
 from simulator.apiserver.update import admit_update
@@ -212,6 +213,8 @@ def test_the_api_server_takes_every_edit_as_it_is() -> None:
                     [change] = admit_update(
                         resource, old.object, edit.manifest, CreatedObjects(there)
                     ).changes
+                    assert change.object is not None
+                    set_next_generation(resource, old.object, edit.manifest)
                     assert change.object == edit.manifest
                 elif edit.manifest is not None:
                     there = [change for change in there if change is not old or edit.verb == "create"]

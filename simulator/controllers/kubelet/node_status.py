@@ -3,6 +3,7 @@
 Nothing is measured: two annotations of the node say what is reported."""
 
 from simulator.api import Manifest
+from simulator.apiserver.node_defaults import joined_node
 from simulator.controllers.controller import Controller
 from simulator.objects.conditions import condition
 from simulator.objects.metadata import annotations_of, with_metadata
@@ -34,6 +35,9 @@ class NodeStatusReporter(Controller):
 
     def _reported(self, node: Manifest) -> Manifest:
         now, short = self._world.now, pressures(node)
+        if condition(node, "Ready") is None:
+            # Created as a plain object, by a client of the API: its kubelet joins.
+            node = joined_node(node, timestamp(now))
         for word, (kind, shortage, plenty, what) in SHORTAGES.items():
             if word in short:
                 reason, message = f"KubeletHas{shortage}", f"kubelet has insufficient {what}"

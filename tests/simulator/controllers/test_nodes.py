@@ -38,6 +38,33 @@ def where(lab: Lab) -> list[str]:
     return sorted(made["spec"].get("nodeName", "") for made in pods(lab))
 
 
+def plain_node(name: str, **status: Any) -> Manifest:
+    """As a client of the API creates a node for which no kubelet runs."""
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status}
+
+
+def test_a_node_of_the_api_becomes_ready_when_time_runs() -> None:
+    lab = Lab()
+    lab.create(plain_node("a", allocatable={"cpu": "4", "memory": "8Gi"}), entry="api")
+    assert "conditions" not in lab.api.objects["nodes"]["a"]["status"]
+    lab.create(pod("web", cpu="1"))
+    lab.run(5)
+    joined = lab.api.objects["nodes"]["a"]
+    assert ready(lab, "a") == "True"
+    assert joined["metadata"]["labels"]["kubernetes.io/hostname"] == "a"
+    assert joined["status"]["capacity"] == {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    assert where(lab) == ["a"]
+
+
+def test_a_node_with_a_ready_condition_is_left_alone() -> None:
+    lab = Lab()
+    condition = {"type": "Ready", "status": "True", "reason": "Ok", "message": ""}
+    lab.create(plain_node("a", capacity={"cpu": "4"}, conditions=[condition]), entry="api")
+    created = lab.api.objects["nodes"]["a"]
+    lab.run(5)
+    assert lab.api.objects["nodes"]["a"] == created
+
+
 def test_a_failed_node_is_noticed_and_its_pods_move_after_five_minutes() -> None:
     lab = Lab()
     lab.create(node("a"), node("b", cpu="0"), workload("ReplicaSet", replicas=2))

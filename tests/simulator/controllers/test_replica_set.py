@@ -20,6 +20,7 @@ def test_pods_are_made_scheduled_counted_and_replaced_when_they_go() -> None:
         "fullyLabeledReplicas": 3,
         "readyReplicas": 3,
         "availableReplicas": 3,
+        "observedGeneration": 1,
     }
     assert all(name.startswith("web-") for name in names(lab))
     lab.delete_pod(names(lab)[0])

@@ -1,0 +1,130 @@
+"""Defaults of further kinds: Namespaces, PriorityClasses, PodDisruptionBudgets, HorizontalPodAutoscalers,
+LimitRanges, Secrets, claims of devices, CustomResourceDefinitions and Events (defaults.go of their groups,
+v1.34)."""
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from simulator.api import Manifest
+
+_SCALE_UP = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_SCALE_DOWN = {
+    "selectPolicy": "Max",
+    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+}
+_CPU_UTILIZATION = 80
+
+
+def _default_namespace(manifest: Manifest) -> None:
+    name = manifest["metadata"].get("name")
+    if name:
+        manifest["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = name
+    manifest.setdefault("spec", {})
+
+
+def _default_priority_class(manifest: Manifest) -> None:
+    manifest.setdefault("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _default_disruption_budget(manifest: Manifest) -> None:
+    """Set the spec. Upstream it is not a pointer: a missing spec is an empty one, which selects no pod."""
+    manifest.setdefault("spec", {})
+
+
+def _default_autoscaler(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("minReplicas", 1)
+    if not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": _CPU_UTILIZATION}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    if "behavior" in spec:
+        for field, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
+            given = spec["behavior"].get(field, {})
+            spec["behavior"][field] = {**_copied(defaults), **given}
+
+
+def _default_limit_range(manifest: Manifest) -> None:
+    """Of a container, the default limit is the largest one, and the default request is the default limit or
+    the smallest request."""
+    for item in manifest.setdefault("spec", {}).get("limits", ()):
+        if item.get("type") != "Container":
+            continue
+        limits = item.get("max", {}) | item.get("default", {})
+        requests = item.get("min", {}) | limits | item.get("defaultRequest", {})
+        for field, quantities in (("default", limits), ("defaultRequest", requests)):
+            if quantities:
+                item[field] = quantities
+
+
+def _default_secret(manifest: Manifest) -> None:
+    """Set the type, and move the texts of ``stringData`` to ``data``."""
+    manifest.setdefault("type", "Opaque")
+    for key, text in manifest.pop("stringData", {}).items():
+        manifest.setdefault("data", {})[key] = base64.b64encode(text.encode()).decode()
+
+
+def _default_device_claim(manifest: Manifest) -> None:
+    _default_device_claim_spec(manifest.setdefault("spec", {}))
+
+
+def _default_device_claim_template(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("metadata", {})
+    _default_device_claim_spec(spec.setdefault("spec", {}))
+
+
+def _default_device_claim_spec(spec: Manifest) -> None:
+    for request in spec.setdefault("devices", {}).get("requests", ()):
+        exact = [request["exactly"]] if "exactly" in request else []
+        for wanted in (*exact, *request.get("firstAvailable", ())):
+            if wanted.setdefault("allocationMode", "ExactCount") == "ExactCount" and not wanted.get("count"):
+                wanted["count"] = 1
+            for toleration in wanted.get("tolerations", ()):
+                toleration.setdefault("operator", "Equal")
+
+
+def _default_definition(manifest: Manifest) -> None:
+    spec = manifest["spec"]
+    names = spec["names"]
+    names.setdefault("singular", names["kind"].lower())
+    names.setdefault("listKind", f"{names['kind']}List")
+    spec.setdefault("conversion", {}).setdefault("strategy", "None")
+    stored = [version["name"] for version in spec["versions"] if version.get("storage")]
+    manifest.setdefault("status", {}).setdefault("storedVersions", stored)
+
+
+def _default_event(manifest: Manifest) -> None:
+    for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        manifest.setdefault(field, None)
+    manifest.setdefault("source", {})
+    manifest.setdefault("reportingComponent", "")
+    manifest.setdefault("reportingInstance", "")
+
+
+def _copied(defaults: dict[str, Any]) -> dict[str, Any]:
+    return {
+        field: [dict(each) for each in value] if isinstance(value, list) else value
+        for field, value in defaults.items()
+    }
+
+
+FURTHER_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
+    "namespaces": _default_namespace,
+    "priorityclasses.scheduling.k8s.io": _default_priority_class,
+    "poddisruptionbudgets.policy": _default_disruption_budget,
+    "horizontalpodautoscalers.autoscaling": _default_autoscaler,
+    "limitranges": _default_limit_range,
+    "secrets": _default_secret,
+    "resourceclaims.resource.k8s.io": _default_device_claim,
+    "resourceclaimtemplates.resource.k8s.io": _default_device_claim_template,
+    "customresourcedefinitions.apiextensions.k8s.io": _default_definition,
+    "events": _default_event,
+}

@@ -1,0 +1,59 @@
+"""Defaults of Services, Endpoints, EndpointSlices and NetworkPolicies (pkg/apis/core/v1/defaults.go,
+pkg/apis/discovery/v1/defaults.go, pkg/apis/networking/v1/defaults.go, v1.34)."""
+
+from collections.abc import Callable
+
+from simulator.api import Manifest
+
+_AFFINITY_SECONDS = 10_800
+_WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
+
+
+def _default_service(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    kind = spec.setdefault("type", "ClusterIP")
+    if spec.setdefault("sessionAffinity", "None") == "ClientIP":
+        client = spec.setdefault("sessionAffinityConfig", {}).setdefault("clientIP", {})
+        client.setdefault("timeoutSeconds", _AFFINITY_SECONDS)
+    else:
+        spec.pop("sessionAffinityConfig", None)
+    for port in spec.get("ports", ()):
+        port.setdefault("protocol", "TCP")
+        if port.get("targetPort", "") in ("", 0):
+            port["targetPort"] = port["port"]
+    if kind in _WITH_NODE_PORTS:
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if kind in ("ClusterIP", *_WITH_NODE_PORTS):
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if kind == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+
+
+def _default_endpoints(manifest: Manifest) -> None:
+    for subset in manifest.get("subsets", ()):
+        for port in subset.get("ports", ()):
+            port.setdefault("protocol", "TCP")
+
+
+def _default_endpoint_slice(manifest: Manifest) -> None:
+    for port in manifest.get("ports", ()):
+        port.setdefault("name", "")
+        port.setdefault("protocol", "TCP")
+
+
+def _default_network_policy(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("podSelector", {})
+    for rule in (*spec.get("ingress", ()), *spec.get("egress", ())):
+        for port in rule.get("ports", ()):
+            port.setdefault("protocol", "TCP")
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+
+
+NETWORK_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
+    "services": _default_service,
+    "endpoints": _default_endpoints,
+    "endpointslices.discovery.k8s.io": _default_endpoint_slice,
+    "networkpolicies.networking.k8s.io": _default_network_policy,
+}

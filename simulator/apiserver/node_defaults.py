@@ -1,0 +1,50 @@
+"""Defaults of nodes: those of the API server, and what a kubelet sets when its node joins.
+
+Upstream: SetDefaults_NodeStatus in pkg/apis/core/v1/defaults.go; initialNode in
+pkg/kubelet/kubelet_node_status.go, v1.34."""
+
+from simulator.api import Manifest
+from simulator.apiserver.resource_lists import round_up_to_milli
+from simulator.objects.conditions import condition
+
+NODE_PODS = "110"
+"""The kubelet's default for maxPods."""
+
+
+def set_node_defaults(manifest: Manifest) -> None:
+    """Set what the API server sets. Without ``allocatable``, all of the capacity is allocatable."""
+    manifest.setdefault("spec", {})
+    status = manifest.setdefault("status", {})
+    for kind in ("capacity", "allocatable"):
+        if kind in status:
+            status[kind] = round_up_to_milli(status[kind])
+    if "allocatable" not in status and status.get("capacity"):
+        status["allocatable"] = dict(status["capacity"])
+
+
+def joined_node(node: Manifest, now: str) -> Manifest:
+    """Return the node as its kubelet completes it: with the labels, the condition Ready, and in capacity and
+    allocatable what the other one has. ``now`` is RFC 3339."""
+    metadata, status = node["metadata"], node.get("status", {})
+    labels = {
+        "kubernetes.io/hostname": metadata.get("name", ""),
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+    }
+    capacity, allocatable = status.get("capacity", {}), status.get("allocatable", {})
+    joined = {
+        **status,
+        "capacity": {"pods": NODE_PODS} | allocatable | capacity,
+        "allocatable": {"pods": NODE_PODS} | capacity | allocatable,
+    }
+    if not condition(node, "Ready"):
+        ready = {
+            "type": "Ready",
+            "status": "True",
+            "reason": "KubeletReady",
+            "message": "kubelet is posting ready status",
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+        }
+        joined["conditions"] = [*status.get("conditions", ()), ready]
+    return {**node, "metadata": {**metadata, "labels": labels | metadata.get("labels", {})}, "status": joined}

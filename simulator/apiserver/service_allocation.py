@@ -1,0 +1,58 @@
+"""Allocation of what a Service has in its cluster alone: its address and its node ports.
+
+Upstream: pkg/registry/core/service/storage/alloc.go, v1.34, with the ranges of kubeadm and kube-apiserver.
+The numbers are drawn from the Service's UID, so that the same cluster always gives the same ones."""
+
+import hashlib
+import ipaddress
+from collections.abc import Iterator
+
+from simulator.api import Manifest
+from simulator.apiserver.overlay import Overlay
+
+SERVICES = "services"
+HEADLESS = "None"
+_ADDRESSES = ipaddress.IPv4Network("10.96.0.0/12")
+_PORTS = range(30_000, 32_768)
+
+
+def allocate(service: Manifest, overlay: Overlay) -> None:
+    """Set the addresses and node ports that the Service needs and does not have."""
+    spec = service["spec"]
+    if spec["type"] == "ExternalName":
+        return
+    others = [other["spec"] for other in overlay.list(SERVICES) if other["metadata"] != service["metadata"]]
+    if not spec.get("clusterIP"):
+        taken = {other.get("clusterIP") for other in others}
+        spec["clusterIP"] = next(ip for ip in _addresses(service) if ip not in taken)
+    spec["clusterIPs"] = [spec["clusterIP"], *spec.get("clusterIPs", ())[1:]]
+    if spec["clusterIP"] != HEADLESS or spec.get("selector"):
+        spec.setdefault("ipFamilyPolicy", "SingleStack")
+        spec.setdefault("ipFamilies", ["IPv6" if ":" in spec["clusterIP"] else "IPv4"])
+    else:
+        # Somebody else makes its endpoints, of whatever families.
+        spec.setdefault("ipFamilyPolicy", "RequireDualStack")
+        spec.setdefault("ipFamilies", ["IPv4", "IPv6"])
+    if spec["type"] == "NodePort" or spec.get("allocateLoadBalancerNodePorts"):
+        taken_ports = {port.get("nodePort") for other in others for port in other.get("ports", ())}
+        _allocate_ports(service, taken_ports)
+
+
+def _allocate_ports(service: Manifest, taken: set[int]) -> None:
+    ports = service["spec"].get("ports", ())
+    taken |= {port.get("nodePort") for port in ports}
+    free = (number for number in _drawn(service, len(_PORTS)) if _PORTS[number] not in taken)
+    for port in ports:
+        if not port.get("nodePort"):
+            port["nodePort"] = _PORTS[next(free)]
+
+
+def _addresses(service: Manifest) -> Iterator[str]:
+    # Neither the network's own address nor its first, which is that of the API server, nor the broadcast's.
+    return (str(_ADDRESSES[2 + number]) for number in _drawn(service, _ADDRESSES.num_addresses - 3))
+
+
+def _drawn(service: Manifest, count: int) -> Iterator[int]:
+    """All numbers below ``count``, from one that the Service's UID decides."""
+    first = int.from_bytes(hashlib.sha256(service["metadata"]["uid"].encode()).digest()[:8])
+    return ((first + step) % count for step in range(count))

@@ -1,0 +1,74 @@
+"""The parts of a status that are never missing: what Go's encoder writes of an empty one, and the phase in
+which an object begins (types.go and defaults.go of the API groups, v1.34)."""
+
+import copy
+from typing import Any
+
+from simulator.api import Manifest
+
+_NODE_INFO = (
+    "machineID",
+    "systemUUID",
+    "bootID",
+    "kernelVersion",
+    "osImage",
+    "containerRuntimeVersion",
+    "kubeletVersion",
+    "kubeProxyVersion",
+    "operatingSystem",
+    "architecture",
+)
+
+_STATUS: dict[str, dict[str, Any]] = {
+    "cronjobs.batch": {},
+    "customresourcedefinitions.apiextensions.k8s.io": {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+    },
+    "daemonsets.apps": {
+        "currentNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberReady": 0,
+    },
+    "deployments.apps": {},
+    "horizontalpodautoscalers.autoscaling": {"desiredReplicas": 0, "currentMetrics": None},
+    "ingresses.networking.k8s.io": {"loadBalancer": {}},
+    "jobs.batch": {},
+    "namespaces": {"phase": "Active"},
+    "nodes": {
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+        "nodeInfo": dict.fromkeys(_NODE_INFO, ""),
+    },
+    "persistentvolumeclaims": {"phase": "Pending"},
+    "persistentvolumes": {"phase": "Pending"},
+    "poddisruptionbudgets.policy": {
+        "disruptionsAllowed": 0,
+        "currentHealthy": 0,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+    },
+    "replicasets.apps": {"replicas": 0},
+    "replicationcontrollers": {"replicas": 0},
+    "resourceclaims.resource.k8s.io": {},
+    "resourcequotas": {},
+    "services": {"loadBalancer": {}},
+    "statefulsets.apps": {"replicas": 0, "availableReplicas": 0},
+    "volumeattachments.storage.k8s.io": {"attached": False},
+}
+"""By resource. Pods, whose status is made in their admission, are not here."""
+
+
+def set_status_defaults(resource: str, manifest: Manifest) -> None:
+    """Complete the status in place; create it if the kind always has one."""
+    defaults = _STATUS.get(resource)
+    if defaults is not None:
+        _complete(manifest.setdefault("status", {}), defaults)
+
+
+def _complete(status: Manifest, defaults: Manifest) -> None:
+    for field, value in defaults.items():
+        if field not in status:
+            status[field] = copy.deepcopy(value)
+        elif isinstance(value, dict):
+            _complete(status[field], value)

@@ -1,0 +1,53 @@
+"""Defaults of PersistentVolumes, PersistentVolumeClaims, StorageClasses and CSIDrivers
+(pkg/apis/core/v1/defaults.go, pkg/registry/core/persistentvolumeclaim/strategy.go and
+pkg/apis/storage/v1/defaults.go, v1.34)."""
+
+import copy
+from collections.abc import Callable
+
+from simulator.api import Manifest
+from simulator.apiserver.volume_defaults import set_claim_spec_defaults, set_source_defaults
+
+
+def _default_volume(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    spec.setdefault("volumeMode", "Filesystem")
+    set_source_defaults(spec)
+
+
+def _default_claim(manifest: Manifest) -> None:
+    """Set the defaults, and of the two fields for the claim's source the one that is missing
+    (NormalizeDataSources)."""
+    spec = manifest.setdefault("spec", {})
+    set_claim_spec_defaults(spec)
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = copy.deepcopy(source)
+    elif reference is not None and source is None and not reference.get("namespace"):
+        spec["dataSource"] = {field: value for field, value in reference.items() if field != "namespace"}
+
+
+def _default_storage_class(manifest: Manifest) -> None:
+    manifest.setdefault("reclaimPolicy", "Delete")
+    manifest.setdefault("volumeBindingMode", "Immediate")
+
+
+def _default_driver(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    spec.setdefault("attachRequired", True)
+    spec.setdefault("podInfoOnMount", False)
+    spec.setdefault("storageCapacity", False)
+    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
+    spec.setdefault("requiresRepublish", False)
+    spec.setdefault("seLinuxMount", False)
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
+STORAGE_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
+    "persistentvolumes": _default_volume,
+    "persistentvolumeclaims": _default_claim,
+    "storageclasses.storage.k8s.io": _default_storage_class,
+    "csidrivers.storage.k8s.io": _default_driver,
+}
