@@ -36,6 +36,7 @@ APPS: Final = [
 MIDDLEWARE: Final = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "schedviz.accounts.middleware.DatabaseTrouble",
     "django.contrib.messages.middleware.MessageMiddleware",
 ]
 CONTEXT_PROCESSORS: Final = [

@@ -201,7 +201,8 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_URL = f"static/{static_version([*STATICFILES_DIRS, static_directory('django_htmx')])}/"
+_packages = ["django_htmx", *(["django.contrib.admin"] if ACCOUNTS else [])]
+STATIC_URL = f"static/{static_version([*STATICFILES_DIRS, *map(static_directory, _packages)])}/"
 # WhiteNoise serves the files from the apps' directories, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from schedviz.operate.doctor.account_checks import check_accounts
+from schedviz.store import Meta, Store
 from tests.processes import ROOT
+
+from .conftest import logged_in, new_client
 
 PRODUCTION = {
     "HTTPS": "1",
@@ -25,7 +28,7 @@ def run(*arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**os.environ, "ACCOUNTS": "1", **settings},
+        env={**os.environ, "ACCOUNTS": "1", "DATABASE_URL": "", **settings},
         capture_output=True,
         text=True,
         check=False,
@@ -66,6 +69,27 @@ def test_a_wrong_setting_is_said_in_a_line(settings: dict[str, str], words: str)
     assert words in ended.stderr
     assert "secret" not in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_the_database_sessions_are_answered_with_503(
+    make_user: Callable[..., object], store: Store, sandbox_name: str
+) -> None:
+    make_user("ada")
+    client, guest = logged_in("ada"), new_client()
+    store.create(Meta(sandbox_name))
+    pods = f"/s/{sandbox_name}/api/v1/pods"
+
+    def fail(*_: object) -> None:
+        raise OperationalError("away")
+
+    with connection.execute_wrapper(fail):
+        for path in ("/", "/account/", pods):
+            assert client.get(path).status_code == 503
+        assert "does not answer" in client.get("/").content.decode()
+        assert guest.get(pods).status_code == guest.get("/").status_code == 200
+        assert guest.post("/account/log-in/", {"username": "ada", "password": "x"}).status_code == 503
+    assert client.get("/account/").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
