@@ -21,6 +21,8 @@ from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.up.embedded_redis import EmbeddedRedis, free_port, lock
 from schedviz.up.programs import SERVER
 from simulator.api import Change, Manifest
+from simulator.apiserver.node_defaults import joined_node
+from simulator.objects.timestamps import timestamp
 from tests import chromium
 from tests.browser.conftest import node, pod
 from tests.processes import CELERY, Process
@@ -99,7 +101,11 @@ def measure(page: Page, sandbox: Sandbox) -> list[Run]:
 def cluster(store: Store, name: str, nodes: int, pods: int) -> Sandbox:
     """Running pods on nodes of four tiers, committed directly: by way of the API it would take minutes."""
     sandbox = store.create(Meta(name, pace=100_000))
-    made = [stored(node(f"node-{number:04}", "16"), tier=f"t{number % 4}") for number in range(nodes)]
+    since = timestamp(sandbox.clock().sim)
+    made = [
+        joined_node(stored(node(f"node-{number:04}", "16"), tier=f"t{number % 4}"), since)
+        for number in range(nodes)
+    ]
     made += [
         stored(pod(f"web-{number}", nodeName=f"node-{number % nodes:04}", priority=number % 3 * 100))
         | {"status": {"phase": "Running"}}

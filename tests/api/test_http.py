@@ -357,7 +357,9 @@ def test_a_server_with_a_worker_is_ready(server: str, worker: Process) -> None:
     with urllib.request.urlopen(f"{server}/healthz", timeout=PATIENCE) as response:
         assert response.read() == b"ok\n"
     with urllib.request.urlopen(f"{server}/readyz", timeout=PATIENCE) as response:
-        assert response.read().startswith(b"[+]redis ok\n[+]redis-writes ok\n[+]broker ok\n[+]worker ok\n")
+        assert response.read().startswith(
+            b"[+]redis ok\n[+]redis-writes ok\n[+]sandbox-servers ok\n[+]broker ok\n[+]worker ok\n"
+        )
 
 
 def test_a_server_names_some_of_the_sandboxes_that_fail_and_is_ready(

@@ -481,7 +481,8 @@ def test_after_a_restart_of_redis_all_is_listed_anew_though_as_much_was_written_
         store.redis.delete(key)
     for key, data in before.items():
         store.redis.restore(key, 0, data or b"")
-    monkeypatch.setattr(store, "servers", store.servers + 1)
+    server = store.servers.of(sandbox.name)
+    monkeypatch.setattr(server, "starts", server.starts + 1)
     sandbox.commit(Commit([create("next")]))
     run(driver, store, sandbox)
     run(driver, store, sandbox)
