@@ -11,7 +11,10 @@ from schedviz.jobs.comparison_job import ComparisonRequest, RequestedSide, Workl
 from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.web import scenarios
 from simulator.api import SECOND, Manifest
+from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.apiserver.status import StatusError
+from simulator.commands.run import START
 from simulator.config import ConfigError
 from simulator.objects import durations
 from simulator.plugins.registry import load
@@ -138,13 +141,16 @@ def _scenario(text: str) -> tuple[str, Scenario]:
         raise InvalidField("text", gettext("At most %(n)s characters.") % {"n": MAX_TEXT})
     try:
         try:
-            return text, load_scenario(text)
+            scenario = load_scenario(text)
         except ScenarioError:
             if "kind: Scenario" in text:
                 raise
-            return HEADER + text, load_scenario(HEADER + text)
-    except (ValueError, ManifestError) as error:
+            text = HEADER + text
+            scenario = load_scenario(text)
+        new_cluster(scenario.manifests, START)
+    except (ValueError, ManifestError, StatusError) as error:
         raise InvalidField("text", str(error)) from None
+    return text, scenario
 
 
 def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> RequestedSide:

@@ -52,6 +52,7 @@ def test_a_side_has_the_workloads_own_scheduler_where_it_asks_for_no_other(store
         ("text", {"workload": "manifests:", "text": " "}),
         ("text", {"workload": "manifests:", "text": "- 1"}),
         ("text", {"workload": "manifests:", "text": f"at: soon\n{POD}"}),
+        ("text", {"workload": "manifests:", "text": POD.replace("web", "Web")}),
         ("a", {"a": "best"}),
         ("b_yaml", {"b": "yaml", "b_yaml": POD}),
         ("a_seed", {"a_seed": "-1"}),
