@@ -105,7 +105,16 @@ def assert_stops_whole(process: Process, number: signal.Signals) -> None:
 def test_it_shows_the_demo_stops_whole_and_finds_everything_again(up: Up) -> None:
     first = up()
     url = url_of(first)
-    checks = ("redis", "redis-writes", "broker", "worker", "job-runner", "queues", "sandboxes")
+    checks = (
+        "redis",
+        "redis-writes",
+        "sandbox-servers",
+        "broker",
+        "worker",
+        "job-runner",
+        "queues",
+        "sandboxes",
+    )
     ready = "".join(f"[+]{check} ok\n" for check in checks)
     eventually(lambda: read(f"{url}/readyz") == ready, "the job runner is there, too")
     eventually(lambda: '"Nominated"' in read(f"{url}/s/demo/trace?after=0"), "a preemption")
