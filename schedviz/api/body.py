@@ -1,5 +1,6 @@
 """Reads the bodies and query parameters of API requests, and builds the responses."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -7,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 
 from simulator.api import Manifest
 from simulator.apiserver import patch
-from simulator.apiserver.decoding import decode_body
+from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents, parse_json_document
 from simulator.apiserver.query import Query, integer_parameter
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import DELETE_OPTIONS, schema_of
+from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import BadRequest, StatusError, TooLarge, UnsupportedMediaType
 from simulator.apiserver.write_options import check_write_options
 
@@ -88,11 +89,15 @@ def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Mani
 def delete_options(request: HttpRequest) -> Manifest:
     """The DeleteOptions in the body; without a body those in the query, as upstream
     (apiserver/pkg/endpoints/handlers/delete.go). Raises StatusError."""
+    if request.body and content_type(request) in YAML:
+        return decode_delete_options(json.dumps(manifest_of(request)))
     if request.body:
-        return decode_body(DELETE_OPTIONS, manifest_of(request))
+        return decode_delete_options(request.body.decode(errors="replace"))
     options: Manifest = {}
     if "gracePeriodSeconds" in request.GET:
         options["gracePeriodSeconds"] = integer_parameter(query(request), "gracePeriodSeconds")
+    if "orphanDependents" in request.GET:
+        options["orphanDependents"] = query(request)["orphanDependents"].lower() not in ("false", "0")
     if "propagationPolicy" in request.GET:
         options["propagationPolicy"] = request.GET["propagationPolicy"]
     return options

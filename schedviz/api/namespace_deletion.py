@@ -16,7 +16,7 @@ from schedviz.cache import Current
 from schedviz.store import Commit, NoSandbox, Sandbox
 from simulator.api import ApiError, Change
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.deletion import admit_finalize
+from simulator.apiserver.deletion import finalized_namespace
 from simulator.apiserver.resources import NAMESPACES, PODS
 from simulator.apiserver.status import NotFound, ServiceUnavailable
 
@@ -33,8 +33,10 @@ def finalize_namespace(sandbox: Sandbox, namespace: str) -> None:
 
     def decide(current: Current) -> Admission:
         old = current.get(NAMESPACES.id, namespace)
-        change = admit_finalize(old) if old else None
-        return Admission([change] if change else [], {})
+        if old is None:
+            return Admission([], {})
+        new, version = finalized_namespace(old), int(old["metadata"]["resourceVersion"])
+        return Admission([Change(NAMESPACES.id, namespace, new, version)] if new != old else [], {})
 
     try:
         _delete_contents(sandbox, namespace)

@@ -9,7 +9,9 @@ from schedviz.access.policy import asker_of
 from schedviz.access.standing import Standing
 from schedviz.api import body, write
 from schedviz.api.lists import page
+from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation
+from schedviz.api.scale import get_scale, patch_scale, replace_scale
 from schedviz.api.target import Target, resource_at
 from schedviz.api.watch import watch
 from schedviz.cache import read_current
@@ -17,15 +19,19 @@ from schedviz.limits.requester import requester_of
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
-from simulator.apiserver.decoding import decode_body
-from simulator.apiserver.deletion import requested_grace_seconds, requested_propagation
+from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
+from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.object_type import with_type
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
-from simulator.apiserver.schema import BINDING, EVICTION
 from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchPath, NotFound
+
+JOB_WARNING = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
+    "them or set propagationPolicy=Orphan to suppress this warning"
+)
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 
@@ -136,10 +142,12 @@ def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
     form = Representation.of(request)
     options = body.delete_options(request)
     deleted = _delete(request, sandbox, resource, target.key(resource), options)
-    # As upstream: a pod, or an object that still has finalizers, is returned; otherwise a Status.
-    if resource != PODS and deleted.is_gone:
-        return body.answer(body.success(resource, deleted.object))
-    return body.answer(form.one(resource, deleted.object, sandbox.now))
+    if deleted.is_gone and not is_shown_when_deleted(resource):
+        response = body.answer(body.success(resource, deleted.object))
+    else:
+        waits = not deleted.is_gone and options.get("orphanDependents") is False
+        response = body.answer(form.one(resource, deleted.object, sandbox.now), 202 if waits else 200)
+    return _with_job_warning(response, resource, options)
 
 
 def delete_collection(
@@ -163,57 +171,26 @@ def delete_collection(
         except NotFound:
             continue  # another client deleted it meanwhile
         deleted.append(item)
-    return body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
-
-
-def create_binding(
-    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
-) -> HttpResponse:
-    binding = decode_body(BINDING, body.manifest_of(request))
-    name = _named(binding, "Binding", target)
-    write.bind(sandbox, f"{target.namespace}/{name}", binding, dry_run=body.is_dry_run(request))
-    return body.answer(body.CREATED, 201)
-
-
-def create_eviction(
-    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
-) -> HttpResponse:
-    eviction = decode_body(EVICTION, body.manifest_of(request))
-    _named(eviction, "Eviction", target)
-    options = eviction.get("deleteOptions", {})
-    preconditions = options.get("preconditions", {})
-    write.evict(
-        sandbox,
-        target.key(resource),
-        grace_seconds=requested_grace_seconds(options),
-        uid=preconditions.get("uid", ""),
-        version=preconditions.get("resourceVersion", ""),
-        dry_run=body.is_dry_run(request, options),
-    )
-    return body.answer(body.CREATED, 201)
+    response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
+    return _with_job_warning(response, resource, options)
 
 
 COLLECTION: dict[str, Handler] = {"GET": list_objects, "POST": create, "DELETE": delete_collection}
 OBJECT: dict[str, Handler] = {"GET": get, "PUT": replace, "PATCH": patch, "DELETE": delete}
 STATUS: dict[str, Handler] = {"GET": get, "PUT": replace, "PATCH": patch}
+SCALE: dict[str, Handler] = {"GET": get_scale, "PUT": replace_scale, "PATCH": patch_scale}
 
 
 def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
     if subresource == "status" and resource.has_status:
         return STATUS
+    if subresource == "scale" and resource.scale:
+        return SCALE
     if resource == PODS and subresource == "binding":
         return {"POST": create_binding}
     if resource == PODS and subresource == "eviction":
         return {"POST": create_eviction}
     raise NoSuchPath()
-
-
-def _named(manifest: Manifest, kind: str, target: Target) -> str:
-    """The name of the pod in the body of a subresource. If the path contains a name, it must be equal."""
-    name: str = manifest.get("metadata", {}).get("name", "")
-    if target.name and name != target.name:
-        raise BadRequest(f"name in URL does not match name in {kind} object")
-    return name
 
 
 def _delete(
@@ -230,6 +207,14 @@ def _delete(
         version=preconditions.get("resourceVersion", ""),
         dry_run=body.is_dry_run(request, options),
     )
+
+
+def _with_job_warning(response: HttpResponse, resource: Resource, options: Manifest) -> HttpResponse:
+    """Add the warning that a deleted Job leaves its pods, unless the request says what becomes of them
+    (pkg/registry/batch/job/storage/storage.go)."""
+    if resource.id == "jobs.batch" and requested_propagation(options) is None:
+        response["Warning"] = f'299 - "{JOB_WARNING}"'
+    return response
 
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:

@@ -18,11 +18,14 @@ from schedviz.api.new_sandbox import create_named
 from schedviz.cache import Current
 from schedviz.store import Clock, Commit, Meta, NoSandbox, Sandbox, Store
 from simulator.api import SECOND, Manifest, bare
-from simulator.apiserver import admission, subresources
+from simulator.apiserver import admission
 from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.deletion import Propagation, admit_delete, last_state
+from simulator.apiserver.delete_options import Propagation
+from simulator.apiserver.deletion import admit_delete, last_state
+from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.lookup import find_resource
+from simulator.apiserver.preconditions import check_preconditions
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
@@ -149,7 +152,7 @@ def edit(
     last: list[Manifest] = []
 
     def decide(current: Current) -> Admission:
-        old = _existing(current, kind, key)
+        old = existing_object(current, kind, key)
         last[:] = [old]
         new = change(kind, old)
         admitted = admit_update(kind, old, new, current, subresource=subresource)
@@ -180,22 +183,23 @@ def delete(
     key: str,
     *,
     grace_seconds: int | None = None,
-    propagation: Propagation | None = None,
+    propagation: Propagation | None = "Background",
     uid: str = "",
     version: str = "",
     dry_run: bool = False,
 ) -> Deleted:
     """Delete an object. A bound pod gets a deletionTimestamp and is removed after its grace period. A
     namespace is deleted with all objects in it. Other objects are removed at once, or, with foreground or
-    orphan propagation, when the garbage collector has handled their dependents.
+    orphan propagation, when the garbage collector has handled their dependents. Like kubectl, callers ask for
+    ``Background`` propagation; None is the default of the kind.
 
     ``uid``, ``version``: preconditions; "" = none."""
     kind = _resource(sandbox, resource)
     tried: list[tuple[Manifest, Admission]] = []
 
     def decide(current: Current) -> Admission:
-        old = _existing(current, kind, key)
-        _check_preconditions(kind, old["metadata"], uid, version)
+        old = existing_object(current, kind, key)
+        check_preconditions(kind, old, uid, version)
         now = current.now()
         change = admit_delete(kind, old, now, grace_seconds=grace_seconds, propagation=propagation)
         if change is None:
@@ -221,7 +225,7 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
     kind = _resource(sandbox, resource)
 
     def decide(current: Current) -> Admission:
-        old = _existing(current, kind, key)
+        old = existing_object(current, kind, key)
         name, now = old["metadata"]["name"], current.now()
         if old["spec"].get("nodeName"):
             raise Conflict(resource, name, f"it is bound to node {old['spec']['nodeName']}")
@@ -235,21 +239,12 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
     return write_admitted(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
 
 
-def bind(sandbox: Sandbox, key: str, binding: Manifest, *, dry_run: bool = False) -> None:
-    """Bind a pod to a node, as a POST to its ``binding`` subresource."""
-
-    def decide(current: Current) -> Admission:
-        pod = _existing(current, PODS, key)
-        return Admission([subresources.admit_binding(pod, binding, current.now())], {})
-
-    write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
-
-
 def evict(
     sandbox: Sandbox,
     key: str,
     *,
     grace_seconds: int | None = None,
+    propagation: Propagation | None = None,
     uid: str = "",
     version: str = "",
     dry_run: bool = False,
@@ -259,9 +254,11 @@ def evict(
     ``uid``, ``version``: preconditions; "" = none."""
 
     def decide(current: Current) -> Admission:
-        pod = _existing(current, PODS, key)
-        _check_preconditions(PODS, pod["metadata"], uid, version)
-        return subresources.admit_eviction(pod, current, current.now(), grace_seconds=grace_seconds)
+        pod = existing_object(current, PODS, key)
+        check_preconditions(PODS, pod, uid, version)
+        return admit_eviction(
+            pod, current, current.now(), grace_seconds=grace_seconds, propagation=propagation
+        )
 
     write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
 
@@ -274,22 +271,9 @@ def _resource(sandbox: Sandbox, resource: str) -> Resource:
     return found
 
 
-def _existing(current: Current, resource: Resource, key: str) -> Manifest:
+def existing_object(current: Current, resource: Resource, key: str) -> Manifest:
+    """Raises NotFound."""
     found = current.get(resource.id, key)
     if found is None:
         raise NotFound(resource.id, key.rpartition("/")[2])
     return found
-
-
-def _check_preconditions(resource: Resource, metadata: Manifest, uid: str, version: str) -> None:
-    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
-    for field, known, wanted, guess in (
-        ("UID", "uid", uid, "deleted and then recreated"),
-        ("ResourceVersion", "resourceVersion", version, "modified"),
-    ):
-        if wanted and wanted != metadata[known]:
-            detail = (
-                f"the {field} in the precondition ({wanted}) does not match the {field} in record "
-                f"({metadata[known]}). The object might have been {guess}"
-            )
-            raise Conflict(kind, metadata["name"], detail)

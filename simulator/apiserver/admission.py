@@ -24,8 +24,8 @@ from simulator.apiserver.service_allocation import SERVICES, allocate
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
-    Forbidden,
     Invalid,
+    NamespaceTerminating,
     NotFound,
     StatusError,
     TooLarge,
@@ -257,5 +257,4 @@ def _check_namespace(resource: Resource, metadata: dict[str, Any], overlay: Over
     if namespace is None and name not in BUILT_IN_NAMESPACES:
         raise NotFound(NAMESPACES.id, name)
     if namespace and "deletionTimestamp" in namespace["metadata"]:
-        detail = f"unable to create new content in namespace {name} because it is being terminated"
-        raise Forbidden(resource.id, metadata.get("name", ""), detail)
+        raise NamespaceTerminating(resource.id, metadata.get("name", ""), name)

@@ -1,29 +1,57 @@
-"""Deletion of objects: immediately, or marked until the grace period is over and no finalizer is left."""
+"""Deletion of objects: immediately, or marked until the grace period is over and no finalizer is left.
 
-from typing import Final, Literal
+Upstream: apiserver/pkg/registry/rest/delete.go (BeforeDelete), apiserver/pkg/registry/generic/registry/
+store.go (Delete, deletionFinalizersForGarbageCollection, markAsDeleting), pkg/registry/core/pod/strategy.go
+(CheckGracefulDelete) and pkg/registry/core/namespace/storage/storage.go (Delete), v1.34.
+"""
+
+from typing import Final
 
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.admission import BUILT_IN_NAMESPACES
+from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, Propagation
+from simulator.apiserver.generation import GENERATION
 from simulator.apiserver.pod_defaults import GRACE_SECONDS
-from simulator.apiserver.resources import NAMESPACES, PODS, PRIORITY_CLASSES, Resource
-from simulator.apiserver.status import Forbidden, Invalid, invalid, not_supported
+from simulator.apiserver.resources import EVENTS, NAMESPACES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.status import Forbidden
 from simulator.apiserver.validation import SYSTEM_CLASSES
 from simulator.objects.metadata import finalizers_of, is_terminating
 from simulator.objects.timestamps import micros, timestamp
 
-MAX_GRACE_SECONDS: Final = (1 << 31) - 1
-"""Maximum grace period, 68 years. Longer ones of pods are shortened to it, because the end of a grace period
-must be a valid time in RFC 3339."""
-Propagation = Literal["Orphan", "Background", "Foreground"]
-"""How an object's dependents are treated: kept, deleted after the object, or deleted before it."""
 ORPHAN_DEPENDENTS: Final = "orphan"
 DELETE_DEPENDENTS: Final = "foregroundDeletion"
 """Finalizers that the garbage collector removes when it has processed the dependents."""
+ORPHANING: Final = ("jobs.batch", "replicationcontrollers")
+"""Resources whose dependents are kept unless the request says otherwise (DefaultGarbageCollectionPolicy of
+their strategies)."""
 _FINALIZERS: Final[dict[Propagation, tuple[str, ...]]] = {
     "Orphan": (ORPHAN_DEPENDENTS,),
     "Background": (),
     "Foreground": (DELETE_DEPENDENTS,),
 }
+_SHOWN_WHEN_DELETED: Final = frozenset(
+    (
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "namespaces",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+        "storageclasses.storage.k8s.io",
+        "volumeattachments.storage.k8s.io",
+        "volumeattributesclasses.storage.k8s.io",
+    )
+)
+
+
+def is_shown_when_deleted(resource: Resource) -> bool:
+    """Whether the answer to a DELETE that removes an object is the object, and not a Status
+    (ReturnDeletedObject of the resource's storage)."""
+    return resource.id in _SHOWN_WHEN_DELETED
 
 
 def admit_delete(
@@ -37,12 +65,10 @@ def admit_delete(
     """Return the change that deletes an object, or marks it for deletion; None if it is already marked.
 
     A bound pod is marked until its grace period is over, an object with finalizers until these are removed, a
-    namespace until it is empty (:func:`admit_finalize`). ``grace_seconds`` is the request's grace period
+    namespace until the finalizers of its spec are removed. ``grace_seconds`` is the request's grace period
     (None: the pod's own). ``propagation`` None means Background, unless the object has a finalizer for
-    another policy. Raises Forbidden for the built-in namespaces and the system priority classes. Upstream:
-    apiserver/pkg/registry/rest/delete.go, apiserver/pkg/registry/generic/registry/store.go
-    (deletionFinalizersForGarbageCollection) and pkg/registry/core/pod/strategy.go (CheckGracefulDelete),
-    v1.34.
+    another policy, or its kind has another default. Raises Forbidden for the built-in namespaces and the
+    system priority classes.
     """
     metadata = old["metadata"]
     name = metadata["name"]
@@ -53,29 +79,21 @@ def admit_delete(
     key = resource.key(metadata.get("namespace", ""), name)
     version = metadata.get("resourceVersion")
     expected = int(version) if version else None
-    grace = _effective_grace_seconds(old, grace_seconds) if resource == PODS else 0
-    finalizers = _finalizers_for(metadata, propagation)
-    if grace == 0 and not finalizers and resource != NAMESPACES:
+    if resource == NAMESPACES and (not is_terminating(old) or old.get("spec", {}).get("finalizers")):
+        new = _ending_namespace(old, now, propagation)
+        return None if new is None else Change(resource.id, key, new, expected)
+    if resource == PODS and is_terminating(old) and not _is_shortened(metadata, grace_seconds):
+        return None
+    grace = 0
+    if resource == PODS:
+        grace = (grace_seconds or 0) if is_terminating(old) else _effective_grace_seconds(old, grace_seconds)
+    finalizers = _finalizers_for(resource, metadata, propagation)
+    if grace == 0 and not finalizers:
         return Change(resource.id, key, None, expected)
     marked = _with_deletion_fields(metadata, now, grace)
     if finalizers or "finalizers" in metadata:
         marked["finalizers"] = finalizers
-    if marked == metadata:
-        return None
-    new = {**old, "metadata": marked}
-    if resource == NAMESPACES:
-        new["status"] = {**(old.get("status") or {}), "phase": "Terminating"}
-    return Change(resource.id, key, new, expected)
-
-
-def admit_finalize(namespace: Manifest) -> Change | None:
-    """Return the change that deletes a namespace which is marked for deletion and empty; None if it still has
-    finalizers. Upstream: finalizeNamespace in
-    pkg/controller/namespace/deletion/namespaced_resources_deleter.go, v1.34."""
-    metadata = namespace["metadata"]
-    if metadata.get("finalizers"):
-        return None
-    return Change(NAMESPACES.id, metadata["name"], None, int(metadata["resourceVersion"]))
+    return None if marked == metadata else Change(resource.id, key, {**old, "metadata": marked}, expected)
 
 
 def last_state(resource: Resource, old: Manifest, now: Micros) -> Manifest:
@@ -84,45 +102,45 @@ def last_state(resource: Resource, old: Manifest, now: Micros) -> Manifest:
     return {**old, "metadata": _with_deletion_fields(old["metadata"], now, 0)} if resource == PODS else old
 
 
+def _ending_namespace(old: Manifest, now: Micros, propagation: Propagation | None) -> Manifest | None:
+    """Return the namespace marked for deletion; None if it is marked already. A namespace has no grace
+    period, not even one of 0."""
+    metadata = old["metadata"]
+    if is_terminating(old):
+        return None
+    marked = {**metadata, "deletionTimestamp": timestamp(now)}
+    finalizers = _finalizers_for(NAMESPACES, metadata, propagation)
+    if finalizers or "finalizers" in metadata:
+        marked["finalizers"] = finalizers
+    return {**old, "metadata": marked, "status": {**(old.get("status") or {}), "phase": "Terminating"}}
+
+
+def _is_shortened(metadata: Manifest, asked: int | None) -> bool:
+    """Whether a further request changes a terminating pod: it asks for a shorter grace period, or the grace
+    period is 0, so that the pod waits for nothing but its finalizers."""
+    before: int = metadata.get("deletionGracePeriodSeconds", 0)
+    return before == 0 or (asked is not None and asked < before)
+
+
 def _with_deletion_fields(metadata: Manifest, now: Micros, grace: int) -> Manifest:
-    """Return the metadata with deletionTimestamp and deletionGracePeriodSeconds set.
+    """Return the metadata with deletionTimestamp and deletionGracePeriodSeconds set. The first request also
+    counts as a change of the desired state.
 
     A further request can only shorten the grace period, which still begins at the first request."""
-    before = metadata.get("deletionGracePeriodSeconds", 0)
     if "deletionTimestamp" not in metadata:
-        ends = timestamp(now + grace * SECOND)
-    elif grace < before:
-        ends = timestamp(micros(metadata["deletionTimestamp"]) - (before - grace) * SECOND)
-    else:
+        marked = {
+            **metadata,
+            "deletionTimestamp": timestamp(now + grace * SECOND),
+            "deletionGracePeriodSeconds": grace,
+        }
+        if metadata.get(GENERATION):
+            marked[GENERATION] = metadata[GENERATION] + 1
+        return marked
+    before = metadata.get("deletionGracePeriodSeconds", 0)
+    if grace >= before:
         return {**metadata}
+    ends = timestamp(micros(metadata["deletionTimestamp"]) - (before - grace) * SECOND)
     return {**metadata, "deletionTimestamp": ends, "deletionGracePeriodSeconds": grace}
-
-
-def requested_grace_seconds(options: Manifest) -> int | None:
-    """Return the grace period in DeleteOptions; None if they have none. A negative one means one second
-    (apiserver/pkg/registry/rest/delete.go, BeforeDelete). Raises Invalid above MAX_GRACE_SECONDS (upstream,
-    the time.Duration overflows)."""
-    asked: int | None = options.get("gracePeriodSeconds")
-    if asked is not None and asked > MAX_GRACE_SECONDS:
-        cause = invalid("gracePeriodSeconds", asked, f"must be less than or equal to {MAX_GRACE_SECONDS}")
-        raise Invalid("DeleteOptions", "meta.k8s.io", "", [cause])
-    return 1 if asked is not None and asked < 0 else asked
-
-
-def requested_propagation(options: Manifest) -> Propagation | None:
-    """Return the policy in DeleteOptions, from propagationPolicy or the deprecated orphanDependents; None if
-    they have neither. Raises Invalid (ValidateDeleteOptions in apimachinery/pkg/apis/meta/v1/validation)."""
-    policy: Propagation | None = options.get("propagationPolicy")
-    orphan = options.get("orphanDependents")
-    if policy is not None and orphan is not None:
-        detail = "orphanDependents and deletionPropagation cannot be both set"
-        cause = invalid("propagationPolicy", policy, detail)
-    elif policy is not None and policy not in _FINALIZERS:
-        choices = ("Foreground", "Background", "Orphan", "nil")
-        cause = not_supported("propagationPolicy", policy, choices, as_given=True)
-    else:
-        return policy if orphan is None else "Orphan" if orphan else "Background"
-    raise Invalid("DeleteOptions", "meta.k8s.io", "", [cause])
 
 
 def without_finalizer(manifest: Manifest, finalizer: str) -> Manifest | None:
@@ -130,8 +148,25 @@ def without_finalizer(manifest: Manifest, finalizer: str) -> Manifest | None:
     grace period is 0 and it has no other finalizer."""
     metadata = manifest["metadata"]
     kept = [other for other in metadata.get("finalizers") or () if other != finalizer]
-    over = "deletionTimestamp" in metadata and metadata.get("deletionGracePeriodSeconds", 0) == 0
-    return None if over and not kept else {**manifest, "metadata": {**metadata, "finalizers": kept}}
+    new = {**manifest, "metadata": {**metadata, "finalizers": kept}}
+    return None if is_removed(new) else new
+
+
+def is_removed(manifest: Manifest) -> bool:
+    """Whether the object waits for nothing any more and so is removed by the write that makes it so: it is
+    marked for deletion, its grace period is 0, and it has no finalizer (ShouldDeleteDuringUpdate;
+    ShouldDeleteNamespaceDuringUpdate for the finalizers of a namespace's spec)."""
+    grace = manifest["metadata"].get("deletionGracePeriodSeconds", 0)
+    if not is_terminating(manifest) or grace or finalizers_of(manifest):
+        return False
+    return not (_is_namespace(manifest) and manifest.get("spec", {}).get("finalizers"))
+
+
+def finalized_namespace(namespace: Manifest) -> Manifest | None:
+    """Return the namespace without the finalizers of its spec, as its controller writes it when it is empty;
+    None if it can now be deleted."""
+    new = {**namespace, "spec": {**namespace.get("spec", {}), "finalizers": []}}
+    return None if is_removed(new) else new
 
 
 def is_waiting_for(manifest: Manifest, finalizer: str) -> bool:
@@ -139,12 +174,22 @@ def is_waiting_for(manifest: Manifest, finalizer: str) -> bool:
     return is_terminating(manifest) and finalizer in finalizers_of(manifest)
 
 
-def _finalizers_for(metadata: Manifest, propagation: Propagation | None) -> list[str]:
+def _is_namespace(manifest: Manifest) -> bool:
+    return manifest.get("kind") == NAMESPACES.kind and manifest.get("apiVersion") == NAMESPACES.api_version
+
+
+def _finalizers_for(resource: Resource, metadata: Manifest, propagation: Propagation | None) -> list[str]:
+    """Return the finalizers that the object has after the request. Events are never owners."""
     known: list[str] = metadata.get("finalizers") or []
+    of_policies = (ORPHAN_DEPENDENTS, DELETE_DEPENDENTS)
+    if resource == EVENTS:
+        return [name for name in known if name not in of_policies]
     if propagation is None:
-        return known
-    of_others = [name for name in known if name not in (ORPHAN_DEPENDENTS, DELETE_DEPENDENTS)]
-    return [*of_others, *_FINALIZERS[propagation]]
+        if resource.id not in ORPHANING or any(name in of_policies for name in known):
+            return known
+        propagation = "Orphan"
+    wanted = [*(name for name in known if name not in of_policies), *_FINALIZERS[propagation]]
+    return known if set(wanted) == set(known) else wanted
 
 
 def _effective_grace_seconds(pod: Manifest, asked: int | None) -> int:
@@ -153,4 +198,5 @@ def _effective_grace_seconds(pod: Manifest, asked: int | None) -> int:
     if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
         return 0
     own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
-    return min(max(0, own if asked is None else asked), MAX_GRACE_SECONDS)
+    wanted = own if asked is None else asked
+    return 1 if wanted < 0 else min(wanted, MAX_GRACE_SECONDS)

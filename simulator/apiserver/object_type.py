@@ -5,27 +5,31 @@ Upstream: apimachinery/pkg/runtime (errors.go, scheme.go), and transformDecodeEr
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN, Resource
+from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import BadRequest
 
 _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 _SHOWN_LENGTH = 100
 _KINDS = {(resource.api_version, resource.kind) for resource in BUILT_IN}
 _KINDS |= {(api_version, f"{kind}List") for api_version, kind in _KINDS} | {("v1", "List")}
+_INTERNAL_PACKAGES = {"": "core", "events.k8s.io": "core"}
+"""The packages of the internal types whose name is not the first part of their group."""
 
 
-def with_type(resource: Resource, manifest: Manifest) -> Manifest:
+def with_type(resource: Resource, manifest: Manifest, *, also: str = "") -> Manifest:
     """Return the manifest with the resource's apiVersion and kind, which the body may leave out. Raises
-    BadRequest if the body has another type."""
+    BadRequest if the body has another type. ``also``: a further version that is accepted."""
     manifest = {"apiVersion": resource.api_version, "kind": resource.kind} | {
         field: value for field, value in manifest.items() if value or field not in ("apiVersion", "kind")
     }
     given = (manifest["apiVersion"], manifest["kind"])
-    if given == (resource.api_version, resource.kind):
+    if given in ((resource.api_version, resource.kind), (also, resource.kind)):
         return manifest
     api_version, kind = (str(part)[:_SHOWN_LENGTH] for part in given)
     _, _, version = api_version.rpartition("/")
-    if (api_version, kind) in _KINDS:
-        wanted = f"{resource.group.partition('.')[0] or 'core'}.{resource.kind}"
+    if (api_version, kind) in _KINDS or is_known_kind(api_version, kind):
+        package = _INTERNAL_PACKAGES.get(resource.group, resource.group.partition(".")[0])
+        wanted = f"{package}.{resource.kind}"
         detail = f"converting ({version}.{kind}) to ({wanted}): unknown conversion"
     else:
         detail = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'

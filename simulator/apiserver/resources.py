@@ -15,6 +15,15 @@ from simulator.apiserver import names
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
+class ScalePaths(msgspec.Struct, frozen=True):
+    """Paths such as ``.spec.replicas``."""
+
+    spec_replicas: str = ".spec.replicas"
+    status_replicas: str = ".status.replicas"
+    selector: str = ""
+    """Of a selector in the form of a query parameter; "" = the object has a LabelSelector in its spec."""
+
+
 class Resource(msgspec.Struct, frozen=True):
     group: str
     version: str
@@ -25,6 +34,8 @@ class Resource(msgspec.Struct, frozen=True):
     short_names: tuple[str, ...] = ()
     has_status: bool = False
     """Whether ``status`` is a subresource."""
+    scale: ScalePaths | None = None
+    """Where the object has what the subresource ``scale`` shows; None if it has no such subresource."""
     stored_as: str = ""
     """The id under which the objects are stored, if it is another resource's."""
 
@@ -120,10 +131,12 @@ def _parse_table() -> Iterable[Resource]:
             singular=kind.lower(),
             short_names=() if short == "-" else tuple(short.split(",")),
             has_status=status == "status",
+            scale=ScalePaths() if kind in _SCALED else None,
             stored_as=plural_of(kind) if api_version == "events.k8s.io/v1" else "",
         )
 
 
+_SCALED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 BUILT_IN = tuple(resource for resource in _parse_table() if resource.kind != "Binding")
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in BUILT_IN}
 _BY_PLURAL = {(resource.group, resource.plural): resource for resource in BUILT_IN}
@@ -136,6 +149,10 @@ EVENTS = _BY_PLURAL["", "events"]
 EVENTS_V1 = _BY_PLURAL["events.k8s.io", "events"]
 PRIORITY_CLASSES = _BY_PLURAL["scheduling.k8s.io", "priorityclasses"]
 DISRUPTION_BUDGETS = _BY_PLURAL["policy", "poddisruptionbudgets"]
+BINDINGS = Resource("", "v1", "Binding", "bindings", namespaced=True, singular="binding")
+EVICTIONS = Resource("policy", "v1", "Eviction", "evictions", namespaced=True, singular="eviction")
+SCALES = Resource("autoscaling", "v1", "Scale", "scales", namespaced=True, singular="scale")
+"""Kinds that are not stored: they are the bodies of subresources."""
 
 
 def find_built_in(group: str, plural: str) -> Resource | None:
@@ -179,6 +196,7 @@ def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
         names = spec["names"]
         for version in spec["versions"]:
             if version.get("served", True):
+                subresources = version.get("subresources") or {}
                 yield Resource(
                     group=spec["group"],
                     version=version["name"],
@@ -187,5 +205,13 @@ def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
                     namespaced=spec["scope"] == "Namespaced",
                     singular=names.get("singular", names["kind"].lower()),
                     short_names=tuple(names.get("shortNames", ())),
-                    has_status="status" in (version.get("subresources") or {}),
+                    has_status="status" in subresources,
+                    scale=_scale_paths(subresources.get("scale")),
                 )
+
+
+def _scale_paths(manifest: Manifest | None) -> ScalePaths | None:
+    if manifest is None:
+        return None
+    spec, status = manifest.get("specReplicasPath", ""), manifest.get("statusReplicasPath", "")
+    return ScalePaths(spec, status, manifest.get("labelSelectorPath", ".")) if spec and status else None

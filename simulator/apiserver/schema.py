@@ -95,6 +95,12 @@ def _type_names() -> dict[tuple[str, str, str], str]:
     }
 
 
+def is_known_kind(api_version: str, kind: str) -> bool:
+    """Whether Kubernetes has a type of this apiVersion and kind."""
+    group, _, version = api_version.rpartition("/")
+    return (group, version, kind) in _type_names()
+
+
 def type_name_of(resource: Resource) -> str:
     """Return the name of the type of a resource's objects."""
     if (resource.api_version, resource.kind) in OWN_KINDS:

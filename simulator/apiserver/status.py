@@ -106,6 +106,8 @@ class StatusError(Refusal):
             "reason": self.reason,
             "code": self.code,
         }
+        if not self.reason:
+            del status["reason"]
         if details or self.has_details:
             status["details"] = details
         return status
@@ -113,6 +115,13 @@ class StatusError(Refusal):
 
 def _cause_fields(cause: Cause) -> dict[str, str]:
     return {key: value for key, value in msgspec.to_builtins(cause).items() if value}
+
+
+class PlainError(StatusError):
+    """An error of Go that is not a Status: it is answered with 500, and its text is the message
+    (ErrorToAPIStatus in apiserver/pkg/endpoints/handlers/responsewriters/status.go)."""
+
+    reason = ""
 
 
 class BadRequest(StatusError):
@@ -124,6 +133,7 @@ class Forbidden(StatusError):
     which field was refused, are not in the Status: admission upstream has none."""
 
     code, reason = 403, "Forbidden"
+    shows_causes = False
 
     def __init__(self, resource: str, name: str, detail: str, causes: Sequence[Cause] = ()) -> None:
         plural, _, group = resource.partition(".")
@@ -133,8 +143,23 @@ class Forbidden(StatusError):
 
     def status(self) -> Manifest:
         status = super().status()
-        status["details"].pop("causes", None)
+        if not self.shows_causes:
+            status["details"].pop("causes", None)
         return status
+
+
+class NamespaceTerminating(Forbidden):
+    """Nothing is created in a namespace that is being deleted (plugin NamespaceLifecycle,
+    apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go)."""
+
+    shows_causes = True
+
+    def __init__(self, resource: str, name: str, namespace: str) -> None:
+        detail = f"unable to create new content in namespace {namespace} because it is being terminated"
+        cause = Cause(
+            "metadata.namespace", f"namespace {namespace} is being terminated", "NamespaceTerminating"
+        )
+        super().__init__(resource, name, detail, [cause])
 
 
 class NotFound(StatusError):

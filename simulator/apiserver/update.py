@@ -7,6 +7,7 @@ from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
 from simulator.apiserver.defaults import set_defaults
+from simulator.apiserver.deletion import is_removed
 from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
@@ -60,7 +61,7 @@ def admit_update(
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)
     expected = int(version) if version else None
-    if _removes_last_finalizer(old, decoded):
+    if is_removed(decoded):
         return Admission([Change(resource.id, key, None, expected)], overlay.versions, last=decoded)
     return Admission([Change(resource.id, key, decoded, expected)], overlay.versions)
 
@@ -101,14 +102,3 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
             cause = invalid("metadata.resourceVersion", version, "must be an unsigned integer")
             raise Invalid(resource.kind, resource.group, name, [cause])
         raise Conflict(resource.id, name)
-
-
-def _removes_last_finalizer(old: Manifest, new: Manifest) -> bool:
-    """Whether this update removes the last finalizer of an object that is marked for deletion."""
-    metadata = old["metadata"]
-    return (
-        "deletionTimestamp" in metadata
-        and bool(metadata.get("finalizers"))
-        and not new["metadata"].get("finalizers")
-        and metadata.get("deletionGracePeriodSeconds", 0) == 0
-    )

@@ -31,11 +31,13 @@ def _finalizers(new: Manifest, old: Manifest) -> Iterator[Cause]:
         added = [name for name in new["metadata"].get("finalizers", ()) if name not in known]
         if added:
             shown = ", ".join(f'"{name}"' for name in sorted(added))
-            yield forbidden(
+            fault = forbidden(
                 "metadata.finalizers",
                 "no new finalizers can be added if the object is being deleted, found new finalizers "
                 f"[]string{{{shown}}}",
             )
+            # Once by BeforeUpdate (apiserver/pkg/registry/rest/update.go), once by the kind's validation.
+            yield from (fault, fault)
 
 
 def _validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:

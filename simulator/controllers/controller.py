@@ -14,7 +14,8 @@ import msgspec
 from simulator.api import ApiError, Change, Manifest, Micros
 from simulator.apiserver import resources
 from simulator.apiserver.admission import admit
-from simulator.apiserver.deletion import Propagation, admit_delete
+from simulator.apiserver.delete_options import Propagation
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.generation import GENERATION, with_next_generation
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import StatusError

@@ -61,7 +61,7 @@ class CronJobController(WorkloadController):
             return
         if active and policy == "Replace":
             # The next sync creates the Job, when these are deleted.
-            self.delete(manifest, active, "replaced by the next")
+            self.delete(manifest, active, "replaced by the next", "Background")
             return
         template = manifest["spec"]["jobTemplate"]
         # A schedule has no two times in one minute: each Job has a name of its own, and is created once.
@@ -86,7 +86,7 @@ class CronJobController(WorkloadController):
             finished.sort(key=lambda job: str(job["metadata"]["creationTimestamp"]))
             surplus += finished[: max(0, len(finished) - manifest["spec"][field])]
         if surplus:
-            self.delete(manifest, surplus, "more than the history's limit")
+            self.delete(manifest, surplus, "more than the history's limit", "Background")
         return bool(surplus)
 
     def _sync_status(self, manifest: Manifest, jobs: Sequence[Manifest], active: Sequence[Manifest]) -> None:

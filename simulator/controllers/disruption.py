@@ -11,7 +11,7 @@ from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.pods import is_active, is_ready
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
 from simulator.controllers.work_queue import ObjectKey
-from simulator.objects.conditions import with_condition
+from simulator.objects.conditions import with_meta_condition
 from simulator.objects.int_or_percent import scaled_value_rounded_up
 from simulator.objects.labels import label_selector
 from simulator.objects.metadata import labels_of, namespace_of_key, object_key, uid_of
@@ -136,7 +136,7 @@ class DisruptionController(Controller):
         """The budget with these fields of its status and the condition DisruptionAllowed."""
         allowed = "True" if reason == "SufficientPods" else "False"
         new = with_status(budget, **fields)
-        new = with_condition(
+        new = with_meta_condition(
             new, self._world.now, "DisruptionAllowed", allowed, reason=reason, message=message
         )
         return budget if new == budget else new

@@ -5,17 +5,17 @@ v1.34)."""
 from collections.abc import Collection
 
 from simulator.api import Manifest
+from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import (
     DELETE_DEPENDENTS,
     ORPHAN_DEPENDENTS,
-    Propagation,
     admit_delete,
     is_waiting_for,
     without_finalizer,
 )
 from simulator.controllers.controller import Controller, resource_of
 from simulator.controllers.work_queue import ObjectKey
-from simulator.objects.metadata import is_terminating, uid_of
+from simulator.objects.metadata import finalizers_of, is_terminating, uid_of
 from simulator.objects.owner_references import owner_references, owner_uids, without_owners
 from simulator.trace import ObjectsDeleted
 
@@ -89,10 +89,10 @@ class GarbageCollector(Controller):
             self._remove_owners(item, useless)
             return
         foreground = waiting and self._ownership.dependents(uid_of(manifest))
-        propagation: Propagation | None = "Foreground" if foreground else None
 
         def deleted(current: Manifest) -> Manifest | None:
             resource, now = resource_of(current), self._world.now
+            propagation: Propagation = "Foreground" if foreground else _policy_of(current)
             change = admit_delete(resource, current, now, propagation=propagation)
             return current if change is None else change.object
 
@@ -110,6 +110,13 @@ class GarbageCollector(Controller):
         manifest = self._get(item)
         if manifest is not None:
             self.patch(item.resource, manifest, lambda current: without_owners(current, uids))
+
+
+def _policy_of(manifest: Manifest) -> Propagation:
+    """The propagation that the finalizers of an object without owners ask for."""
+    if ORPHAN_DEPENDENTS in finalizers_of(manifest):
+        return "Orphan"
+    return "Foreground" if DELETE_DEPENDENTS in finalizers_of(manifest) else "Background"
 
 
 def _blocks_deletion(manifest: Manifest | None, owner: str) -> bool:

@@ -18,12 +18,13 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     status: str
 
 
-class MetaCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class MetaCondition(Condition, frozen=True, kw_only=True, rename="camel"):
     """metav1.Condition, as PodDisruptionBudgets have it."""
 
+    observed_generation: int | msgspec.UnsetType = msgspec.UNSET
     last_transition_time: str
-    reason: str = ""
-    message: str = ""
+    reason: str
+    message: str
 
 
 class PodCondition(Condition, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -98,26 +99,44 @@ def replace_condition(manifest: Manifest, new: Condition) -> Manifest:
 
 
 def with_condition(
-    manifest: Manifest, now: Micros, kind: str, status: str, *, reason: str = "", message: str = ""
+    pod: Manifest, now: Micros, kind: str, status: str, *, reason: str = "", message: str = ""
 ) -> Manifest:
-    """The pod or PodDisruptionBudget with this condition; the object itself if it has it already
-    (UpdatePodCondition, pkg/api/v1/pod/util.go, v1.34)."""
-    old = condition(manifest, kind)
-    since = transition_time(old, status, now)
-    new: Condition
-    if manifest.get("kind") == "PodDisruptionBudget":
-        new = MetaCondition(
-            type=kind, status=status, last_transition_time=since, reason=reason, message=message
-        )
-    else:
-        new = PodCondition(
-            type=kind,
-            status=status,
-            last_probe_time=None,
-            last_transition_time=since,
-            reason=reason,
-            message=message,
-        )
-    if old is not None and {**old, "lastTransitionTime": since} == msgspec.to_builtins(new):
-        return manifest
-    return replace_condition(manifest, new)
+    """The pod with this condition; the pod itself if it has it already (UpdatePodCondition,
+    pkg/api/v1/pod/util.go, v1.34)."""
+    new = PodCondition(
+        type=kind,
+        status=status,
+        last_probe_time=None,
+        last_transition_time=transition_time(condition(pod, kind), status, now),
+        reason=reason,
+        message=message,
+    )
+    return _with_condition(pod, new)
+
+
+def with_meta_condition(
+    manifest: Manifest, now: Micros, kind: str, status: str, *, reason: str, message: str = ""
+) -> Manifest:
+    """The object with this condition for the generation that its status is about; the object itself if it has
+    it already (SetStatusCondition, apimachinery/pkg/api/meta/conditions.go, v1.34)."""
+    new = MetaCondition(
+        type=kind,
+        status=status,
+        observed_generation=status_of(manifest).get("observedGeneration") or msgspec.UNSET,
+        last_transition_time=transition_time(condition(manifest, kind), status, now),
+        reason=reason,
+        message=message,
+    )
+    return _with_condition(manifest, new)
+
+
+def _with_condition(manifest: Manifest, new: Condition) -> Manifest:
+    """The object with ``new`` in the place of the condition of its type, or as the last one."""
+    conditions, fields = [*conditions_of(manifest)], msgspec.to_builtins(new)
+    for index, old in enumerate(conditions):
+        if old["type"] == new.type:
+            if {"lastTransitionTime": fields["lastTransitionTime"], **old} == fields:
+                return manifest
+            conditions[index] = fields
+            return with_status(manifest, conditions=conditions)
+    return with_status(manifest, conditions=[*conditions, fields])

@@ -5,7 +5,7 @@ from functools import partial
 
 from simulator import trace
 from simulator.api import Manifest, Micros
-from simulator.apiserver.subresources import admit_binding
+from simulator.apiserver.binding import admit_binding
 from simulator.client.event_recorder import SCHEDULED, Note
 from simulator.client.writes import Patch
 from simulator.framework.binding import (

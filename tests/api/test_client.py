@@ -263,7 +263,6 @@ def test_an_eviction_asks_the_disruption_budget(api_client: client.ApiClient, co
         running = pod(name, app="web")
         running.spec.node_name = "node-1"
         core.create_namespaced_pod("default", running)
-        core.patch_namespaced_pod_status(name, "default", {"status": {"phase": "Running"}})
     policy.create_namespaced_pod_disruption_budget(
         "default",
         {
@@ -271,7 +270,16 @@ def test_an_eviction_asks_the_disruption_budget(api_client: client.ApiClient, co
             "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}},
         },
     )
-    counted = {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2}
+    ready = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    for name in ("web-1", "web-2"):
+        core.patch_namespaced_pod_status(name, "default", ready)
+    counted = {
+        "disruptionsAllowed": 1,
+        "currentHealthy": 2,
+        "desiredHealthy": 1,
+        "expectedPods": 2,
+        "observedGeneration": 1,
+    }
     policy.patch_namespaced_pod_disruption_budget_status("web", "default", {"status": counted})
     core.create_namespaced_pod_eviction("web-1", "default", client.V1Eviction(metadata={"name": "web-1"}))
     evicted = core.read_namespaced_pod("web-1", "default")

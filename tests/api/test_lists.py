@@ -300,10 +300,7 @@ def test_what_is_no_pod_is_named_when_it_is_gone(url: str) -> None:
     uids = {}
     for plural, body in (
         ("configmaps", {}),
-        (
-            "persistentvolumeclaims",
-            {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
-        ),
+        ("secrets", {}),
     ):
         path = f"{url}/api/v1/namespaces/default/{plural}"
         uids[plural] = request(path, "POST", json.dumps({"metadata": {"name": "c"}, **body}))[1]["metadata"][

@@ -4,7 +4,8 @@ import pytest
 
 from simulator import trace
 from simulator.api import Change, Manifest
-from simulator.apiserver.deletion import Propagation, admit_delete
+from simulator.apiserver.delete_options import Propagation
+from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import find_by_kind
 from simulator.objects.owner_references import owner_references
 from tests.simulator.controllers.workloads import heir, names, pods, workload

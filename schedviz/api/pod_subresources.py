@@ -1,0 +1,75 @@
+"""The subresources of pods that are created: ``binding`` and ``eviction``."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from schedviz.api import body, write
+from schedviz.api.admitted_write import write_admitted
+from schedviz.api.target import Target
+from schedviz.api.write import existing_object
+from schedviz.cache import Current
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.binding import admit_binding
+from simulator.apiserver.decoding import decode_body
+from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
+from simulator.apiserver.object_type import with_type
+from simulator.apiserver.resources import BINDINGS, EVICTIONS, PODS, Resource
+from simulator.apiserver.schema import BINDING, EVICTION
+from simulator.apiserver.status import BadRequest, PlainError
+
+
+def create_binding(
+    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
+) -> HttpResponse:
+    """Assign a pod to a node."""
+    binding = decode_body(BINDING, with_type(BINDINGS, body.manifest_of(request)))
+    key = f"{target.namespace}/{_named(binding, 'Binding', target)}"
+
+    def decide(current: Current) -> Admission:
+        pod = existing_object(current, PODS, key)
+        return Admission([admit_binding(pod, binding, current.now())], {})
+
+    write_admitted(sandbox, decide, dry_run=body.is_dry_run(request), again=("Conflict",))
+    return body.answer(body.CREATED, 201)
+
+
+def create_eviction(
+    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
+) -> HttpResponse:
+    """Delete a pod if its disruption budgets allow it."""
+    given = with_type(EVICTIONS, body.manifest_of(request), also="policy/v1beta1")
+    eviction = decode_body(EVICTION, given)
+    _named(eviction, "Eviction", target)
+    options: Manifest = eviction.get("deleteOptions", {})
+    preconditions = options.get("preconditions", {})
+    write.evict(
+        sandbox,
+        target.key(resource),
+        grace_seconds=requested_grace_seconds(options),
+        propagation=requested_propagation(options),
+        uid=preconditions.get("uid", ""),
+        version=preconditions.get("resourceVersion", ""),
+        dry_run=_is_dry_run(request, options),
+    )
+    return body.answer(body.CREATED, 201)
+
+
+def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:
+    """Whether the eviction is a dry run, by the query or by its DeleteOptions, which must not say otherwise
+    (propagateDryRun in pkg/registry/core/pod/storage/eviction.go). Raises StatusError."""
+    asked, given = request.GET.getlist("dryRun"), options.get("dryRun") or []
+    if asked and given and asked != given:
+        shown = [f"[{' '.join(map(str, values))}]" for values in (asked, given)]
+        raise PlainError(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
+    return body.is_dry_run(request, options)
+
+
+def _named(manifest: Any, kind: str, target: Target) -> str:
+    """The name of the pod in the body of a subresource. If the path contains a name, it must be equal."""
+    name: str = manifest.get("metadata", {}).get("name", "")
+    if target.name and name != target.name:
+        raise BadRequest(f"name in URL does not match name in {kind} object")
+    return name

@@ -1,0 +1,126 @@
+"""Admission of the subresource ``pods/eviction``.
+
+Upstream: pkg/registry/core/pod/storage/eviction.go, v1.34.
+"""
+
+from collections.abc import Sequence
+
+from simulator.api import Change, Manifest, Micros
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.delete_options import Propagation
+from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS
+from simulator.apiserver.status import Cause, Forbidden, PlainError, TooManyRequests
+from simulator.objects.conditions import condition, is_condition_true, with_condition, with_meta_condition
+from simulator.objects.labels import label_selector
+from simulator.objects.metadata import is_terminating, key_of, labels_of, name_of, namespace_of, version_of
+from simulator.objects.status import status_of, with_status
+from simulator.objects.timestamps import timestamp
+
+RETRY_SECONDS = 10
+"""After which a client may ask again while the status of a budget is not up to date."""
+MAX_DISRUPTED_PODS = 2_000
+"""MaxDisruptedPodSize."""
+
+
+def admit_eviction(
+    pod: Manifest,
+    reader: Reader,
+    now: Micros,
+    *,
+    grace_seconds: int | None = None,
+    propagation: Propagation | None = None,
+) -> Admission:
+    """Return the changes that evict a pod: delete it and update its PodDisruptionBudget.
+
+    Raises TooManyRequests if the budget allows no disruption. Budgets apply neither to pods that have not
+    started or have ended, nor to those that are being deleted."""
+    overlay = Overlay(reader)
+    if status_of(pod).get("phase") not in ("Pending", "Succeeded", "Failed") and not is_terminating(pod):
+        for budget in _check_single_budget(_matching_budgets(overlay, pod)):
+            if is_condition_true(pod, "Ready") or not _allows_unhealthy(budget):
+                overlay.put(_with_one_disruption_less(budget, name_of(pod), now))
+    marked = with_condition(
+        pod,
+        now,
+        "DisruptionTarget",
+        "True",
+        reason="EvictionByEvictionAPI",
+        message="Eviction API: evicting",
+    )
+    change = admit_delete(PODS, marked, now, grace_seconds=grace_seconds, propagation=propagation)
+    if change is None and marked is not pod:
+        change = Change(PODS.id, key_of(pod), marked, version_of(pod))
+    return Admission([*overlay.changes, *([change] if change else [])], {})
+
+
+def _matching_budgets(overlay: Overlay, pod: Manifest) -> list[Manifest]:
+    """Return the budgets that select a pod. An empty selector selects all pods of the namespace."""
+    found = []
+    for budget in overlay.list(DISRUPTION_BUDGETS.id):
+        selector = label_selector(budget.get("spec", {}).get("selector"))
+        same = namespace_of(budget) == namespace_of(pod)
+        if same and selector is not None and selector.matches(labels_of(pod)):
+            found.append(budget)
+    return found
+
+
+def _check_single_budget(budgets: Sequence[Manifest]) -> Sequence[Manifest]:
+    if len(budgets) > 1:
+        raise PlainError(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        )
+    return budgets
+
+
+def _allows_unhealthy(budget: Manifest) -> bool:
+    """Whether a pod that is not ready may be evicted without counting as a disruption: the budget allows it
+    always, or it has as many healthy pods as it needs."""
+    if budget.get("spec", {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    desired: int = status_of(budget).get("desiredHealthy", 0)
+    return bool(status_of(budget).get("currentHealthy", 0) >= desired > 0)
+
+
+def _with_one_disruption_less(budget: Manifest, pod: str, now: Micros) -> Change:
+    """Return the change that decrements a budget's disruptionsAllowed and adds the pod to its disruptedPods.
+
+    The disruption controller does not count these pods as healthy until they are deleted
+    (checkAndDecrement)."""
+    status, name = status_of(budget), name_of(budget)
+    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
+        raise _violation(
+            f"The disruption budget {name} is still being processed by the server.", RETRY_SECONDS
+        )
+    allowed, disrupted = status.get("disruptionsAllowed", 0), status.get("disruptedPods", {})
+    if allowed < 0:
+        raise Forbidden("poddisruptionbudget.policy", name, "pdb disruptions allowed is negative")
+    if len(disrupted) > MAX_DISRUPTED_PODS:
+        detail = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise Forbidden("poddisruptionbudget.policy", name, detail)
+    if allowed == 0:
+        state = condition(budget, "DisruptionAllowed")
+        if state is not None and state.get("reason") == "SyncFailed":
+            reason = (
+                f"does not allow evicting pods currently because it failed sync: {state.get('message', '')}"
+            )
+        else:
+            needed, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+            reason = f"needs {needed} healthy pods and has {healthy} currently"
+        raise _violation(f"The disruption budget {name} {reason}")
+    drawn = with_status(
+        budget, disruptionsAllowed=allowed - 1, disruptedPods={**disrupted, pod: timestamp(now)}
+    )
+    if allowed == 1:
+        drawn = with_meta_condition(drawn, now, "DisruptionAllowed", "False", reason="InsufficientPods")
+    return Change(DISRUPTION_BUDGETS.id, key_of(budget), drawn, version_of(budget))
+
+
+def _violation(detail: str, retry_after_seconds: int = 0) -> TooManyRequests:
+    error = TooManyRequests(
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+        causes=[Cause("", detail, "DisruptionBudget")],
+    )
+    error.retry_after_seconds = retry_after_seconds
+    return error

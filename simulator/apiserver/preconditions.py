@@ -1,0 +1,61 @@
+"""Preconditions: the UID and the resourceVersion that a request expects the object to have.
+
+Upstream there are two checks with two texts: before a deletion (BeforeDelete in apiserver/pkg/registry/rest/
+delete.go), and in the storage (Preconditions.Check in apiserver/pkg/storage/interfaces.go), v1.34.
+"""
+
+from simulator.api import Manifest
+from simulator.apiserver.resources import NAMESPACES, Resource
+from simulator.apiserver.status import Conflict
+from simulator.objects.metadata import key_of
+
+_REGISTRY_PREFIXES = {"nodes": "minions", "endpoints": "services/endpoints", "services": "services/specs"}
+"""Where the key in etcd is not the plural (with the group, where this has a dot)."""
+
+
+def check_preconditions(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:
+    """Check the preconditions of a deletion; "" = none. Raises Conflict."""
+    metadata = manifest["metadata"]
+    for field, known, wanted, guess in (
+        ("UID", metadata.get("uid"), uid, "deleted and then recreated"),
+        ("ResourceVersion", metadata.get("resourceVersion"), version, "modified"),
+    ):
+        if not wanted or wanted == known:
+            continue
+        if resource == NAMESPACES:
+            detail = (
+                f"Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {known}"
+            )
+            raise Conflict(resource.id, metadata["name"], detail)
+        detail = (
+            f"the {field} in the precondition ({wanted}) does not match the {field} in record ({known}). The "
+            f"object might have been {guess}"
+        )
+        kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+        raise Conflict(kind, metadata["name"], detail)
+
+
+def check_stored_identity(resource: Resource, manifest: Manifest, uid: str, version: str) -> None:
+    """Check the preconditions of a write of the storage; "" = none. Raises Conflict."""
+    metadata = manifest["metadata"]
+    for field, known, wanted in (
+        ("UID", metadata.get("uid"), uid),
+        ("ResourceVersion", metadata.get("resourceVersion"), version),
+    ):
+        if wanted and wanted != known:
+            detail = (
+                f"StorageError: invalid object, Code: 4, Key: {_storage_key(resource, manifest)}, "
+                f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {field} in precondition: "
+                f"{wanted}, {field} in object meta: {known}"
+            )
+            raise Conflict(resource.id, metadata["name"], detail)
+
+
+def _storage_key(resource: Resource, manifest: Manifest) -> str:
+    """The key under which kube-apiserver stores the object in etcd."""
+    prefix = _REGISTRY_PREFIXES.get(resource.id, resource.plural)
+    if resource.group == "apiextensions.k8s.io" or (
+        "." in resource.group and not resource.group.endswith("k8s.io")
+    ):
+        prefix = f"{resource.group}/{resource.plural}"
+    return f"/registry/{prefix}/{key_of(manifest)}"
