@@ -184,6 +184,10 @@ SCALE: dict[str, Handler] = {"GET": get_scale, "PUT": replace_scale, "PATCH": pa
 def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
     if subresource == "status" and resource.has_status:
         return STATUS
+    if resource == PODS and subresource in ("ephemeralcontainers", "resize"):
+        return STATUS
+    if resource == NAMESPACES and subresource == "finalize":
+        return {"PUT": replace}
     if subresource == "scale" and resource.scale:
         return SCALE
     if resource == PODS and subresource == "binding":

@@ -30,7 +30,7 @@ from simulator.apiserver.status import (
     StatusError,
     TooLarge,
 )
-from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate
+from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
 from simulator.objects.timestamps import timestamp
 
 BUILT_IN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -177,7 +177,7 @@ def _create(
         allocate(manifest, overlay)
     if resource.id == "persistentvolumeclaims":
         _set_default_storage_class(manifest, overlay)
-    causes = validate(resource, manifest)
+    causes = validate_new(resource, manifest)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:

@@ -63,9 +63,6 @@ def _default_pod(manifest: Manifest) -> None:
         _set_requests_from_limits(container["resources"])
     _set_pod_level_requests(manifest)
     _add_default_tolerations(spec)
-    for condition in manifest.get("status", {}).get("conditions", ()):
-        condition.setdefault("lastProbeTime", None)
-        condition.setdefault("lastTransitionTime", None)
 
 
 def _merge_label_keys_of_pod(manifest: Manifest) -> None:

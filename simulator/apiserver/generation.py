@@ -43,14 +43,15 @@ def set_first_generation(resource: Resource, manifest: Manifest) -> None:
         manifest["metadata"][GENERATION] = 1
 
 
-def set_next_generation(resource: Resource, old: Manifest, new: Manifest) -> None:
-    """Set the generation of an updated object: the old one, or the next if what counts has changed."""
+def set_next_generation(resource: Resource, old: Manifest, new: Manifest, *, counts: bool = True) -> None:
+    """Set the generation of an updated object: the old one, or the next if what counts has changed.
+    ``counts`` is False for an update of the status."""
     metadata = new["metadata"]
     metadata.pop(GENERATION, None)
     before = old["metadata"].get(GENERATION)
     if before is not None:
         metadata[GENERATION] = before
-    if has_generation(resource) and _desired(resource, old) != _desired(resource, new):
+    if counts and has_generation(resource) and _desired(resource, old) != _desired(resource, new):
         metadata[GENERATION] = (before or 0) + 1
 
 

@@ -37,6 +37,9 @@ def set_pod_spec_defaults(spec: Manifest) -> None:
     spec.setdefault("schedulerName", "default-scheduler")
     for container in all_containers(spec):
         _set_container_defaults(container)
+    if "ephemeralContainers" in spec:
+        for container in spec["ephemeralContainers"]:
+            _set_container_defaults(container)
     if "volumes" in spec:
         for volume in spec["volumes"]:
             set_volume_defaults(volume)

@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.api import Manifest
 from simulator.apiserver import names, resource_validation, selector_validation
+from simulator.apiserver.ephemeral_validation import validate_ephemeral_container
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 from simulator.apiserver.storage_validation import validate_claim_spec
 
@@ -21,10 +22,14 @@ NODE_POLICIES = ("Honor", "Ignore")
 def validate_pod(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest["spec"]
     yield from validate_pod_spec(spec, "spec")
-    if spec.get("ephemeralContainers"):
-        yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+
+
+def validate_new_pod(manifest: Manifest) -> Iterator[Cause]:
+    """Yield the faults that a pod has only while it is created (ValidatePodCreate)."""
+    if manifest["spec"].get("ephemeralContainers"):
+        yield forbidden("spec.ephemeralContainers", "cannot be set on create")
 
 
 def validate_pod_spec(spec: Manifest, path: str) -> Iterator[Cause]:
@@ -102,6 +107,11 @@ def _containers(spec: Manifest, volumes: set[str], path: str) -> Iterator[Cause]
                 yield not_supported(f"{at}.restartPolicy", restart, ("Always",))
             if field == "containers" or restart == "Always":
                 yield from _host_ports(container, host_ports, at)
+    others, at = {*seen}, f"{path}.ephemeralContainers"
+    yield from _unique_names(spec.get("ephemeralContainers", ()), at, seen)
+    for index, container in enumerate(spec.get("ephemeralContainers", ())):
+        yield from _container(container, volumes, bool(spec.get("hostNetwork")), f"{at}[{index}]")
+        yield from validate_ephemeral_container(container, others, f"{at}[{index}]")
 
 
 def _container(container: Manifest, volumes: set[str], host_network: bool, path: str) -> Iterator[Cause]:

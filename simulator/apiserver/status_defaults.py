@@ -59,11 +59,32 @@ _STATUS: dict[str, dict[str, Any]] = {
 """By resource. Pods, whose status is made in their admission, are not here."""
 
 
+_CONDITION_TIMES: dict[str, tuple[str, ...]] = {
+    "customresourcedefinitions.apiextensions.k8s.io": ("lastTransitionTime",),
+    "daemonsets.apps": ("lastTransitionTime",),
+    "deployments.apps": ("lastUpdateTime", "lastTransitionTime"),
+    "horizontalpodautoscalers.autoscaling": ("lastTransitionTime",),
+    "jobs.batch": ("lastProbeTime", "lastTransitionTime"),
+    "namespaces": ("lastTransitionTime",),
+    "nodes": ("lastHeartbeatTime", "lastTransitionTime"),
+    "persistentvolumeclaims": ("lastProbeTime", "lastTransitionTime"),
+    "pods": ("lastProbeTime", "lastTransitionTime"),
+    "replicasets.apps": ("lastTransitionTime",),
+    "replicationcontrollers": ("lastTransitionTime",),
+    "statefulsets.apps": ("lastTransitionTime",),
+}
+"""The times of a condition that are written as null where they are missing: Go writes an empty struct."""
+
+
 def set_status_defaults(resource: str, manifest: Manifest) -> None:
     """Complete the status in place; create it if the kind always has one."""
     defaults = _STATUS.get(resource)
     if defaults is not None:
         _complete(manifest.setdefault("status", {}), defaults)
+    if resource in _CONDITION_TIMES:
+        for condition in manifest.get("status", {}).get("conditions") or ():
+            for field in _CONDITION_TIMES[resource]:
+                condition.setdefault(field, None)
 
 
 def _complete(status: Manifest, defaults: Manifest) -> None:

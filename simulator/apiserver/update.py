@@ -1,6 +1,5 @@
 """Admission of updates."""
 
-import copy
 from typing import Any
 
 from simulator.api import Change, Manifest
@@ -12,6 +11,7 @@ from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
+from simulator.apiserver.update_preparation import prepare_update
 from simulator.apiserver.update_validation import validate_update
 from simulator.apiserver.validation import validate
 from simulator.apiserver.workload_defaults import number_next_template
@@ -20,7 +20,7 @@ from simulator.apiserver.workload_defaults import number_next_template
 def admit_update(
     resource: Resource, old: Manifest, new: Manifest, reader: Reader, *, subresource: str = ""
 ) -> Admission:
-    """Return the change that replaces ``old`` by ``new``, or only its status for the subresource "status".
+    """Return the change that replaces ``old`` by ``new``, or only what a subresource changes.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
     resourceVersion or UID than ``old``."""
@@ -32,13 +32,8 @@ def admit_update(
     metadata = decoded.setdefault("metadata", {})
     _check_identity(resource, metadata, old)
     version = old["metadata"].get("resourceVersion", "")
-    if resource.has_status and subresource == "status":
-        decoded = {**copy.deepcopy(old), "status": decoded.get("status", {})}
-        metadata = decoded["metadata"]
-    elif resource.has_status:
-        decoded.pop("status", None)
-        if "status" in old:
-            decoded["status"] = copy.deepcopy(old["status"])
+    decoded = prepare_update(resource, subresource, old, decoded)
+    metadata = decoded["metadata"] = {**decoded["metadata"]}
     for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace", "generateName"):
         metadata.pop(field, None)
         if field in old["metadata"]:
@@ -51,8 +46,8 @@ def admit_update(
     set_defaults(resource, decoded)
     if resource.id == "daemonsets.apps":
         number_next_template(old, decoded)
-    set_next_generation(resource, old, decoded)
-    causes = [*validate(resource, decoded), *validate_update(resource, decoded, old)]
+    set_next_generation(resource, old, decoded, counts=subresource != "status")
+    causes = [*validate(resource, decoded), *validate_update(resource, decoded, old, subresource)]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource == PRIORITY_CLASSES:

@@ -6,8 +6,13 @@ import copy
 from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
+from simulator.apiserver.pod_subresource_validation import (
+    validate_ephemeral_containers_update,
+    validate_resize,
+)
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause, forbidden, invalid
+from simulator.apiserver.status_validation import validate_status_update
 from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, validate_workload_update
 
 POD_UPDATE = (
@@ -17,11 +22,22 @@ POD_UPDATE = (
 )
 
 
-def validate_update(resource: Resource, new: Manifest, old: Manifest) -> list[Cause]:
+def validate_update(resource: Resource, new: Manifest, old: Manifest, subresource: str = "") -> list[Cause]:
     """Return the faults of an update, in addition to those that :func:`validation.validate` finds in the new
     object."""
-    check = _CHECKS.get(resource.id)
-    return [*_finalizers(new, old), *(check(new, old) if check else ())]
+    return [*_finalizers(new, old), *_faults(resource, new, old, subresource)]
+
+
+def _faults(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> Iterator[Cause]:
+    match subresource:
+        case "status":
+            return validate_status_update(resource, new, old)
+        case "ephemeralcontainers":
+            return validate_ephemeral_containers_update(new, old)
+        case "resize":
+            return validate_resize(new, old)
+    check = _CHECKS.get(resource.id) if not subresource else None
+    return check(new, old) if check else iter(())
 
 
 def _finalizers(new: Manifest, old: Manifest) -> Iterator[Cause]:

@@ -16,7 +16,7 @@ from simulator.apiserver import (
     resource_validation,
     selector_validation,
 )
-from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.storage_validation import STORAGE_CHECKS
 from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, validate_int_or_percent
@@ -39,9 +39,15 @@ _NAME_RULES: dict[str, Callable[[str], str | None]] = {
 
 
 def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
-    """Return the faults of a new object."""
+    """Return the faults of an object as it is to be stored."""
     check = _CHECKS.get(resource.id)
     return [*_metadata(resource, manifest["metadata"]), *(check(manifest) if check else ())]
+
+
+def validate_new(resource: Resource, manifest: Manifest) -> list[Cause]:
+    """Return the faults of an object that is created."""
+    faults = validate(resource, manifest)
+    return [*faults, *pod_validation.validate_new_pod(manifest)] if resource == PODS else faults
 
 
 def _metadata(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:

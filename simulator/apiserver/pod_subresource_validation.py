@@ -1,0 +1,89 @@
+"""Validation of what the subresources ``ephemeralcontainers`` and ``resize`` change of a pod.
+
+Upstream: ValidatePodEphemeralContainersUpdate and ValidatePodResize in
+pkg/apis/core/validation/validation.go, v1.34.
+"""
+
+from collections.abc import Iterator
+
+from simulator.api import Manifest
+from simulator.apiserver.defaults import qos_class
+from simulator.apiserver.status import Cause, forbidden, invalid
+
+MIRROR = "kubernetes.io/config.mirror"
+"""The annotation of a pod that a kubelet made of a file (a static pod)."""
+_RESIZABLE = ("cpu", "memory")
+
+
+def validate_ephemeral_containers_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """Ephemeral containers can only be added."""
+    path = "spec.ephemeralContainers"
+    if MIRROR in old["metadata"].get("annotations", {}):
+        yield forbidden("", "static pods do not support ephemeral containers")
+        return
+    wanted = {container["name"]: container for container in new["spec"].get("ephemeralContainers", ())}
+    for container in old["spec"].get("ephemeralContainers", ()):
+        name = container["name"]
+        if name not in wanted:
+            yield forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n')
+        elif wanted[name] != container:
+            yield forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n')
+
+
+def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    after, before = new["spec"], old["spec"]
+    if MIRROR in old["metadata"].get("annotations", {}):
+        yield forbidden("", "static pods cannot be resized")
+        return
+    if before.get("os", {}).get("name") == "windows":
+        yield forbidden("", "windows pods cannot be resized")
+        return
+    if before.get("resources") or after.get("resources"):
+        yield forbidden("", "pods with pod-level resources cannot be resized")
+        return
+    known = old.get("status", {}).get("qosClass") or qos_class(old)
+    if qos_class(new) != known:
+        detail = "Pod QOS Class may not change as a result of resizing"
+        yield invalid("spec", new.get("status", {}).get("qosClass", ""), detail)
+    if not _is_supported(old):
+        yield forbidden("spec", "Pod running on node without support for resize")
+    containers = zip(after["containers"], before["containers"], strict=True)
+    for index, (container, original) in enumerate(containers):
+        yield from _removed(container, original, f"spec.containers[{index}].resources")
+        if _without_resizable(container) != _without_resizable(original):
+            yield forbidden("spec", "only cpu and memory resources are mutable")
+    containers = zip(after.get("initContainers", ()), before.get("initContainers", ()), strict=True)
+    for index, (container, original) in enumerate(containers):
+        if original.get("restartPolicy") == "Always":
+            yield from _removed(container, original, f"spec.initContainers[{index}].resources")
+            if _without_resizable(container) != _without_resizable(original):
+                yield forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
+        elif container != original:
+            yield forbidden("spec", "resources for non-sidecar init containers are immutable")
+
+
+def _is_supported(pod: Manifest) -> bool:
+    """Whether the pod's node can resize it: its kubelet reports the resources of a running container. Before
+    one runs, nobody knows (isPodResizeRequestSupported)."""
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    running = next((status for status in statuses if "running" in status.get("state", {})), None)
+    return running is None or "resources" in running
+
+
+def _removed(new: Manifest, old: Manifest, path: str) -> Iterator[Cause]:
+    for field in ("requests", "limits"):
+        before, after = (container.get("resources", {}).get(field, {}) for container in (old, new))
+        if any(resource not in after for resource in before):
+            yield forbidden(f"{path}.{field}", f"resource {field} cannot be removed")
+
+
+def _without_resizable(container: Manifest) -> Manifest:
+    """The container without its CPU and memory, and without its resize policy."""
+    resources = {
+        field: {key: value for key, value in amounts.items() if key not in _RESIZABLE}
+        if isinstance(amounts, dict)
+        else amounts
+        for field, amounts in container.get("resources", {}).items()
+    }
+    kept = {field: value for field, value in resources.items() if value}
+    return {**container, "resources": kept, "resizePolicy": None}

@@ -1,0 +1,79 @@
+"""Which parts of an object an update through each path may change: the rest is taken from the stored object.
+
+Upstream: PrepareForUpdate of the strategies in pkg/registry, v1.34.
+"""
+
+import copy
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, PODS, Resource
+
+_STATUS_KEEPS_METADATA: Final = (
+    CRDS,
+    "resourceclaims.resource.k8s.io",
+    "volumeattachments.storage.k8s.io",
+)
+"""Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus)."""
+_STATUS_KEEPS: Final = {"deployments.apps": ("labels",), "pods": ("ownerReferences",)}
+"""The fields of the metadata that an update of the status does not change, of others."""
+_RESIZED: Final = ("resources", "resizePolicy")
+
+
+def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Manifest) -> Manifest:
+    """Return ``new`` with the fields of ``old`` that the path does not change. ``new`` is decoded."""
+    match subresource:
+        case "status" if resource.has_status:
+            return _status_of(resource, old, new)
+        case "finalize":
+            return _with(new, old, "status")
+        case "ephemeralcontainers":
+            containers = new.get("spec", {}).get("ephemeralContainers")
+            spec = {**copy.deepcopy(old["spec"]), "ephemeralContainers": containers}
+            return {**old, "spec": spec if containers else _without(spec, "ephemeralContainers")}
+        case "resize":
+            return _resized(old, new)
+    if resource.has_status:
+        new = _with(new, old, "status")
+    if resource == NAMESPACES:
+        finalizers = old.get("spec", {}).get("finalizers")
+        spec = {**new.get("spec", {}), "finalizers": finalizers}
+        new = {**new, "spec": spec if finalizers else _without(spec, "finalizers")}
+    return new
+
+
+def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
+    prepared = {**copy.deepcopy(old), "status": new.get("status", {})}
+    if resource.group not in BUILT_IN_GROUPS or resource.id in _STATUS_KEEPS_METADATA:
+        return prepared
+    metadata = prepared["metadata"] = new["metadata"]
+    for field in _STATUS_KEEPS.get(resource.id, ()):
+        prepared["metadata"] = metadata = _with(metadata, old["metadata"], field)
+    known = old.get("status", {}).get("qosClass")
+    if resource == PODS and known:
+        prepared["status"] = {"qosClass": known, **prepared["status"]}
+    return prepared
+
+
+def _resized(old: Manifest, new: Manifest) -> Manifest:
+    """The pod with the resources and resize policies of the containers of the same name
+    (dropNonResizeUpdates)."""
+    prepared = copy.deepcopy(old)
+    for kind in ("containers", "initContainers"):
+        given = {container.get("name"): container for container in new.get("spec", {}).get(kind, ())}
+        containers = prepared["spec"].get(kind, ())
+        for index, container in enumerate(containers):
+            wanted = given.get(container["name"])
+            if wanted is not None:
+                resized = _with(container, wanted, _RESIZED[0])
+                containers[index] = _with(resized, wanted, _RESIZED[1])
+    return prepared
+
+
+def _with(new: Manifest, old: Manifest, field: str) -> Manifest:
+    """``new`` with this field as ``old`` has it."""
+    return {**new, field: copy.deepcopy(old[field])} if field in old else _without(new, field)
+
+
+def _without(manifest: Manifest, field: str) -> Manifest:
+    return {key: value for key, value in manifest.items() if key != field}
