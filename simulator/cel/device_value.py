@@ -1,0 +1,109 @@
+"""A device as selectors see it (dynamic-resource-allocation/cel/compile.go, DeviceMatches; v1.34)."""
+
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from simulator.cel.errors import SelectorError
+from simulator.cel.quantities import Quantity
+from simulator.cel.semvers import parse_version
+from simulator.cel.values import DomainMap, Map, Value
+from simulator.objects.quantity import parse_quantity
+
+CACHED: Final = 4_096
+"""Distinct devices."""
+Manifest = dict[str, Any]
+
+
+class DeviceValue:
+    """What a selector can see of a device. Devices that differ in nothing of it are equal."""
+
+    __slots__ = ("_hash", "_key", "error", "value")
+
+    def __init__(self, key: "_Key") -> None:
+        self._key = key
+        self._hash = hash(key)
+        self.error: SelectorError | None = None
+        """Why no selector can be evaluated for it."""
+        driver = key.driver
+        try:
+            attributes = [(name, _read(name, kind, content)) for name, kind, content in key.attributes]
+        except SelectorError as error:
+            self.error = error
+            attributes = []
+        capacity = [(name, _read_capacity(text)) for name, text in key.capacity]
+        self.value: Value = Map(
+            (
+                ("driver", driver),
+                ("attributes", _group(driver, attributes)),
+                ("capacity", _group(driver, capacity)),
+                ("allowMultipleAllocations", key.allows_several),
+            )
+        )
+
+    @staticmethod
+    def of(driver: str, device: Manifest) -> "DeviceValue":
+        """The value of a device in the manifest of a ResourceSlice (v1)."""
+        attributes = device.get("attributes") or {}
+        capacity = device.get("capacity") or {}
+        return _make(
+            _Key(
+                driver,
+                tuple(sorted((name, *_choose(attribute)) for name, attribute in attributes.items())),
+                tuple(sorted((name, str(found["value"])) for name, found in capacity.items())),
+                bool(device.get("allowMultipleAllocations")),
+            )
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeviceValue) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+class _Key(NamedTuple):
+    driver: str
+    attributes: tuple[tuple[str, str, Value], ...]
+    """The name, the kind and the content of each."""
+    capacity: tuple[tuple[str, str], ...]
+    allows_several: bool
+
+
+_KINDS: Final = ("int", "bool", "string", "version")
+
+
+def _choose(attribute: Manifest) -> tuple[str, Value]:
+    """The kind and the content of an attribute; an empty kind if it has none (getAttributeValue)."""
+    found = ((kind, attribute[kind]) for kind in _KINDS if attribute.get(kind) is not None)
+    return next(found, ("", None))
+
+
+@lru_cache(maxsize=CACHED)
+def _make(key: _Key) -> DeviceValue:
+    return DeviceValue(key)
+
+
+def _read(name: str, kind: str, content: Value) -> Value:
+    if not kind:
+        raise SelectorError(f"attribute {name}: unsupported attribute value")
+    if kind != "version":
+        return content
+    try:
+        return parse_version(content)
+    except SelectorError as error:
+        raise SelectorError(f"attribute {name}: parse semantic version: {error}") from None
+
+
+def _read_capacity(text: str) -> Quantity:
+    return Quantity(parse_quantity(text))
+
+
+def _group(driver: str, found: list[tuple[str, Value]]) -> DomainMap:
+    """Values by domain and id. A name without a domain is in that of the driver (parseQualifiedName)."""
+    domains: dict[str, list[tuple[str, Value]]] = {}
+    for name, value in found:
+        domain, slash, identifier = name.partition("/")
+        if not slash:
+            domain, identifier = driver, name
+        domains.setdefault(domain, []).append((identifier, value))
+    return DomainMap((domain, Map(entries)) for domain, entries in domains.items())

@@ -1,0 +1,118 @@
+"""Durations and times: their texts, and the functions that read their parts (cel-go common/types)."""
+
+import datetime
+import re
+import zoneinfo
+from collections.abc import Callable
+from typing import Final
+
+from simulator.cel.errors import SelectorError, no_such_overload
+from simulator.cel.values import MAX_INT, Duration, Timestamp, Value
+
+_SECOND: Final = 1_000_000_000
+_UNITS: Final = {
+    "ns": 1, "us": 1_000, "\u00b5s": 1_000, "\u03bcs": 1_000, "ms": 1_000_000, "s": _SECOND,
+    "m": 60 * _SECOND, "h": 3600 * _SECOND,
+}  # fmt: skip
+_PART: Final = re.compile("([0-9]*)(?:\\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)", re.ASCII)
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def parse_duration(text: str) -> Duration | None:
+    """The duration that a text says (time.ParseDuration)."""
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return Duration(0)
+    total = at = 0
+    while at < len(rest):
+        found = _PART.match(rest, at)
+        if found is None or not (found[1] or found[2]) or len(found[0]) > 64:
+            return None
+        unit = _UNITS[found[3]]
+        total += int(found[1] or 0) * unit
+        if found[2]:
+            total += int(found[2]) * unit // 10 ** len(found[2])
+        at = found.end()
+    if not rest or total > MAX_INT + (text[0] == "-"):
+        return None
+    return Duration(-total if text[0] == "-" else total)
+
+
+def parse_timestamp(text: str) -> Timestamp | None:
+    """The time that a text says (time.Parse with RFC3339)."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    date, hour, minute, second, fraction, zone = found.groups()
+    try:
+        moment = datetime.datetime.fromisoformat(f"{date}T{hour}:{minute}:{second}+00:00")
+    except ValueError:
+        return None
+    seconds = int((moment - _EPOCH).total_seconds())
+    if zone != "Z":
+        offset = int(zone[1:3]) * 3600 + int(zone[4:6]) * 60
+        seconds -= -offset if zone[0] == "-" else offset
+    return Timestamp(seconds * _SECOND + int(f"{fraction or ''}000000000"[:9]))
+
+
+def format_seconds(duration: Duration) -> str:
+    """The duration in seconds, as its string."""
+    whole, rest = divmod(abs(duration.nanos), _SECOND)
+    digits = f"{whole}.{rest:09}".rstrip("0").rstrip(".")
+    return f"{'-' if duration.nanos < 0 else ''}{digits}s"
+
+
+def format_timestamp(time: Timestamp) -> str:
+    """The time by RFC 3339, in UTC."""
+    seconds, rest = divmod(time.nanos, _SECOND)
+    moment = _EPOCH + datetime.timedelta(seconds=seconds)
+    fraction = f".{rest:09}".rstrip("0") if rest else ""
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{fraction}Z".rjust(20 + len(fraction), "0")
+
+
+def _place(time: Timestamp, zone: str) -> datetime.datetime:
+    moment = _EPOCH + datetime.timedelta(seconds=time.nanos // _SECOND)
+    found = _OFFSET.fullmatch(zone)
+    try:
+        if found:
+            minutes = int(found[2]) * 60 + int(found[3])
+            return moment + datetime.timedelta(minutes=-minutes if found[1] == "-" else minutes)
+        return moment.astimezone(zoneinfo.ZoneInfo(zone)) if zone not in ("", "UTC") else moment
+    except (KeyError, ValueError, OSError, OverflowError):
+        raise SelectorError(f"unknown time zone {zone}") from None
+
+
+def _reader(
+    of_time: Callable[[datetime.datetime, Timestamp], int], of_duration: Callable[[Duration], int] | None
+) -> Callable[..., Value]:
+    def run(value: Value, zone: Value = "UTC") -> Value:
+        if type(value) is Timestamp and type(zone) is str:
+            return of_time(_place(value, zone), value)
+        if type(value) is Duration and of_duration:
+            return of_duration(value)
+        raise no_such_overload()
+
+    return run
+
+
+def _quotient(unit: int) -> Callable[[Duration], int]:
+    return lambda duration: int(abs(duration.nanos) // unit * (-1 if duration.nanos < 0 else 1))
+
+
+READERS: Final = {
+    "getFullYear": _reader(lambda moment, _: moment.year, None),
+    "getMonth": _reader(lambda moment, _: moment.month - 1, None),
+    "getDate": _reader(lambda moment, _: moment.day, None),
+    "getDayOfMonth": _reader(lambda moment, _: moment.day - 1, None),
+    "getDayOfWeek": _reader(lambda moment, _: moment.isoweekday() % 7, None),
+    "getDayOfYear": _reader(lambda moment, _: moment.timetuple().tm_yday - 1, None),
+    "getHours": _reader(lambda moment, _: moment.hour, _quotient(3600 * _SECOND)),
+    "getMinutes": _reader(lambda moment, _: moment.minute, _quotient(60 * _SECOND)),
+    "getSeconds": _reader(lambda moment, _: moment.second, _quotient(_SECOND)),
+    "getMilliseconds": _reader(
+        lambda _, time: time.nanos % _SECOND // 1_000_000, lambda duration: duration.nanos // 1_000_000
+    ),
+}
+"""By the names of the functions."""

@@ -1,0 +1,21 @@
+"""All functions that Kubernetes adds to CEL's standard library, by name."""
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Final
+
+from simulator.cel import lists, quantities, regexes, semvers, standard, strings
+from simulator.cel.functions import Function
+
+_ALL: Final = (
+    *standard.FUNCTIONS,
+    *strings.FUNCTIONS,
+    *lists.FUNCTIONS,
+    *regexes.FUNCTIONS,
+    *quantities.FUNCTIONS,
+    *semvers.FUNCTIONS,
+)
+LIBRARY: Final[Mapping[str, tuple[Function, ...]]] = {
+    name: tuple(found)
+    for name, found in groupby(sorted(_ALL, key=lambda each: each.name), key=lambda each: each.name)
+}
