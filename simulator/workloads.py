@@ -19,6 +19,8 @@ class Workload(NamedTuple):
     measured: Callable[[int], int]
     pod: Callable[[int], Manifest]
     preempts: bool = False
+    objects: Callable[[int], Iterator[tuple[str, str, Manifest]]] = lambda nodes: iter(())
+    """Other objects: resource, key and manifest."""
 
 
 def make_node(i: int) -> Manifest:

@@ -18,6 +18,8 @@ import numpy as np
 
 from simulator.cluster.cluster import Cluster
 from simulator.decision_columns import stored_encoder
+from simulator.device_workload import DRA
+from simulator.framework.binding import run_reserve
 from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -30,6 +32,7 @@ MAX_SECONDS = 5.0
 """Maximum time for a workload. The rate is computed from the pods that were scheduled until then."""
 WARM_UP_PODS = 20
 """Number of pods that are scheduled before the measurement, so that caches are filled."""
+ALL = {**WORKLOADS, "dra": DRA}
 NODE_COUNTS = (500, 1000, 5000)
 
 
@@ -65,7 +68,7 @@ class Timing(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workload", choices=WORKLOADS, action="append", help="by default all")
+    parser.add_argument("--workload", choices=ALL, action="append", help="by default all")
     parser.add_argument("--nodes", type=int, action="append", help=f"by default {NODE_COUNTS}")
     parser.add_argument(
         "--pods", type=int, default=0, help="additional bound pods, which should not change the rate"
@@ -77,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if not options.json:
         print(title_line(with_record=options.record))
-    for name in options.workload or WORKLOADS:
+    for name in options.workload or ALL:
         for count in options.nodes or NODE_COUNTS:
             row = measure_workload(name, count, options.pods, with_record=options.record)
             if options.json:
@@ -105,11 +108,13 @@ def row_columns(row: BenchRow) -> Iterator[str]:
 
 
 def measure_workload(name: str, node_count: int, further_pods: int, *, with_record: bool = False) -> BenchRow:
-    workload = WORKLOADS[name]
+    workload = ALL[name]
     framework = profiles(load(None))["default-scheduler"]
     cluster = Cluster()
     for manifest in make_nodes(node_count):
         cluster.add_node(Node.parse(manifest))
+    for resource, key, manifest in workload.objects(node_count):
+        cluster.set_object(resource, key, manifest)
     for i in range(further_pods):
         cluster.add_pod(Pod.parse(make_initial_pod(-1 - i)).assumed(f"node-{i % node_count}"))
     for i in range(workload.initial(node_count)):
@@ -171,9 +176,16 @@ class Bench:
             record_bytes = sum(map(len, encode_record(attempt)))
             recorded = time.process_time()
         if attempt.selected is not None:
-            self._cluster.add_pod(pod.assumed(self._cluster.node(attempt.selected).name))
+            self._assume(attempt, pod.assumed(self._cluster.node(attempt.selected).name))
         end = time.process_time()
         return Timing(decided - start + end - recorded, recorded - decided, record_bytes)
+
+    def _assume(self, attempt: Attempt, pod: Pod) -> None:
+        """Add the pod to its node; with claims, reserve their devices."""
+        self._cluster.add_pod(pod)
+        if pod.spec.get("resourceClaims"):
+            status = run_reserve(self._framework, attempt.state, pod, pod.node_name)
+            assert status is None, status
 
     def preempt(self, pod: Pod) -> Timing:
         """Run the attempt that nominates a node and the attempt that uses the nomination. The time for

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from simulator.api import Manifest
+from simulator.commands.decide_dra import DRA_LISTS, claims_to_deallocate, device_allocations
 from simulator.commands.decide_input import DecideInput, framework_of, read_objects
 from simulator.commands.decide_sequence import decide_sequence
 from simulator.framework import snapshot
@@ -59,13 +60,19 @@ def decide(question: DecideInput, transport: Transport | None = None) -> dict[st
     cluster, nominated = snapshot.read(read_objects(question.objects), frameworks)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
-        return {**_EMPTY_ANSWER, "preEnqueue": _status(gate)}
+        gated = {**_EMPTY_ANSWER, "preEnqueue": _status(gate)}
+        return gated | {"dra": None} if question.objects.keys() & DRA_LISTS else gated
     if pod.nominated_node_name:
         nominated.setdefault(pod.nominated_node_name, []).append(pod)
     search = Attempt(framework, cluster, pod, nominated, exhaustive=True)
-    for _ in search.run():
-        pass
-    return attempt_answer(search)
+    to_deallocate: list[str] = []
+    for point in search.run():
+        if point == "PostFilter":
+            to_deallocate = claims_to_deallocate(search)
+    answer = attempt_answer(search)
+    if question.objects.keys() & DRA_LISTS:
+        answer["dra"] = device_allocations(search, to_deallocate)
+    return answer
 
 
 _EMPTY_ANSWER: dict[str, Any] = {

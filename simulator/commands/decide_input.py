@@ -29,6 +29,9 @@ _LISTS = {
     "replicaSets": "replicasets.apps",
     "replicationControllers": "replicationcontrollers",
     "statefulSets": "statefulsets.apps",
+    "deviceClasses": "deviceclasses.resource.k8s.io",
+    "resourceSlices": "resourceslices.resource.k8s.io",
+    "resourceClaims": "resourceclaims.resource.k8s.io",
 }
 
 

@@ -24,6 +24,7 @@ from simulator.controllers.persistent_volume import (
 )
 from simulator.controllers.pod_gc import PodGarbageCollector
 from simulator.controllers.replica_set import ReplicaSetController
+from simulator.controllers.resource_claim import ResourceClaimController
 from simulator.controllers.stateful_set import StatefulSetController
 from simulator.controllers.taint_eviction import TaintEvictionController
 from simulator.controllers.timetable import TimetableController
@@ -42,6 +43,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     JobController,
     CronJobController,
     EphemeralVolumeController,
+    ResourceClaimController,
     PersistentVolumeClaimController,
     PersistentVolumeController,
     NodeStatusReporter,

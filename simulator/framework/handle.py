@@ -1,7 +1,7 @@
 """What a plugin may use of its scheduler (framework.Handle in
 staging/src/k8s.io/kube-scheduler/framework/interface.go, v1.34)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from simulator.api import Manifest, Micros
@@ -24,6 +24,12 @@ class Client(Protocol):
 
     def get(self, resource: str, key: str) -> Manifest | None: ...
 
+    def update(
+        self, resource: str, key: str, uid: str, mutate: Callable[[Manifest], Manifest | None]
+    ) -> None:
+        """Change an object at its newest version, without waiting for the outcome. ``mutate`` returns the new
+        version, or the object itself to leave it unchanged."""
+
     def emit(self, event: Event) -> None:
         """Add an event to the trace."""
 
@@ -36,8 +42,8 @@ class Handle(Protocol):
     reads ``state.cluster`` instead."""
     pods: Mapping[str, Pod]
     """All pods that are not finished, by ``namespace/name``, as the informer shows them."""
-    client: Client
-    """For PreBind; not set where pods are not bound, in what-if for instance."""
+    client: Client | None
+    """For what plugins write; None where pods are not bound, in what-if for instance."""
     waiting_pods: WaitingPods
     """The pods that wait on Permit."""
     extenders: Sequence[Extender]

@@ -157,6 +157,10 @@ class ColumnExtensions(PreFilterExtensions):
 
 
 class FilterPlugin(Plugin):
+    passing_nodes_only: ClassVar[bool] = False
+    """Whether ``filter`` gets only the nodes that the plugins before it let pass, as upstream. For a plugin
+    whose cost grows with each node, or that notes what it finds. It must not read the pods of the nodes."""
+
     @abstractmethod
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         """Filter: return which nodes are rejected; None = no node. Must not write to ``state``."""

@@ -59,7 +59,7 @@ class Framework:
     extension point that the plugin does not implement.
     """
 
-    client: Client
+    client: Client | None = None
     """Set by the scheduler that binds pods."""
 
     def __init__(
@@ -160,7 +160,10 @@ class Framework:
             if plugin.name in state.skip_filter:
                 continue
             try:
-                verdicts = plugin.filter(state, pod, nodes)
+                if plugin.passing_nodes_only:
+                    verdicts = _filter_passing(plugin, state, pod, nodes, codes)
+                else:
+                    verdicts = plugin.filter(state, pod, nodes)
             except PluginError as fault:
                 verdicts = Verdicts(np.ones(len(nodes), dtype=np.bool_), (error(str(fault)),))
             if verdicts is None:
@@ -291,6 +294,19 @@ def _events_to_register(plugin: Plugin) -> list[ClusterEventWithHint]:
     if isinstance(plugin, EnqueueExtensions):
         return plugin.events_to_register()
     return every_event() if isinstance(plugin, CAN_REJECT) else []
+
+
+def _filter_passing(
+    plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: NodeBatch, codes: Ints
+) -> Verdicts | None:
+    """Run the plugin on the nodes that have passed so far. ``codes``: see Verdicts."""
+    passing = np.flatnonzero((codes == 0) & nodes.take(nodes.cluster.exists))
+    verdicts = plugin.filter(state, pod, NodeBatch(nodes.cluster, nodes.rows[passing]))
+    if verdicts is None:
+        return None
+    of_all = np.zeros(len(nodes), dtype=np.int64)
+    of_all[passing] = verdicts.codes
+    return Verdicts(of_all, verdicts.statuses)
 
 
 def _by(plugin: str, status: Status) -> Status:

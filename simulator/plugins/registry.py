@@ -13,7 +13,7 @@ from simulator.framework.interface import Plugin
 from simulator.framework.runtime import Framework
 from simulator.plugins.default_binder import DefaultBinder
 from simulator.plugins.default_preemption import DefaultPreemption
-from simulator.plugins.dynamic_resources import DynamicResources
+from simulator.plugins.dynamic_resources.dynamic_resources import DynamicResources
 from simulator.plugins.gang import Gang
 from simulator.plugins.image_locality import ImageLocality
 from simulator.plugins.inter_pod_affinity import InterPodAffinity

@@ -62,8 +62,10 @@ def test_a_selector_matches(expression: str) -> None:
         ),
         (
             "quantity(1) == 1",
-            "compilation failed: ERROR: <input>:1:9: found no matching overload for 'quantity' applied to"
-            " '(int)'\n | quantity(1) == 1\n | ........^",
+            (
+                "compilation failed: ERROR: <input>:1:9: found no matching overload for 'quantity' applied to"
+                " '(int)'\n | quantity(1) == 1\n | ........^"
+            ),
         ),
     ],
 )

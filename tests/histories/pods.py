@@ -5,6 +5,7 @@ The same random.Random gives the same manifests."""
 from random import Random
 
 from simulator.api import Manifest
+from tests.histories import devices
 from tests.histories.manifests import (
     APPS,
     CLASSES,
@@ -43,6 +44,9 @@ def pod(random: Random, name: str, demands: Demands) -> Manifest:
     for demand, add in DEMANDS.items():
         if random.random() < demands.get(demand, 0.0):
             add(random, made)
+    # Not drawn where it is not demanded, so that the histories of other themes stay as they are recorded.
+    if "devices" in demands and random.random() < demands["devices"]:
+        _devices(random, made)
     return made
 
 
@@ -190,6 +194,17 @@ def _profile(random: Random, pod: Manifest) -> None:
 
 def _polite(random: Random, pod: Manifest) -> None:
     pod["spec"]["priorityClassName"] = "polite"
+
+
+def _devices(random: Random, pod: Manifest) -> None:
+    """Claims are in one namespace only."""
+    pod["metadata"]["namespace"] = "default"
+    reference = (
+        {"resourceClaimName": random.choice(devices.SHARED)}
+        if random.random() < 0.4
+        else {"resourceClaimTemplateName": random.choice(devices.TEMPLATES)}
+    )
+    pod["spec"]["resourceClaims"] = [{"name": "devices", **reference}]
 
 
 DEMANDS = {

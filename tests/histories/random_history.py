@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.api import SECOND, Manifest
 from simulator.simulation import Options
-from tests.histories import manifests, pods, workloads
+from tests.histories import devices, manifests, pods, workloads
 from tests.histories.cluster import Cluster
 from tests.histories.extender import ScriptedExtender
 from tests.histories.themes import PACES, RATIO, THEMES, Theme
@@ -19,6 +19,7 @@ WORKLOADS = ("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemo
 CLAIMS, VOLUMES, TIMETABLES = "persistentvolumeclaims", "persistentvolumes", "timetables.schedviz"
 CSI_NODES, CLASSES = "csinodes.storage.k8s.io", "storageclasses.storage.k8s.io"
 CAPACITIES, ATTACHMENTS = "csistoragecapacities.storage.k8s.io", "volumeattachments.storage.k8s.io"
+DEVICE_CLAIMS, SLICES = "resourceclaims.resource.k8s.io", "resourceslices.resource.k8s.io"
 FAIL_AT, PERMIT = "schedviz/fail-at", "schedviz/permit"
 
 
@@ -60,6 +61,12 @@ class History:
             self.cluster.create(*(manifests.volume(random, self._name("volume")) for _ in range(3)))
             claims = [manifests.claim(random, f"claim-{number}") for number in range(4)]
             self.cluster.create(*claims)
+        if "device_claim" in theme.weights:
+            slices = [
+                devices.resource_slice(random, node["metadata"]["name"], node["metadata"]["name"])
+                for node in nodes
+            ]
+            self.cluster.create(*devices.basics(), *slices)
         self.cluster.observe()
 
     def go_on(self) -> None:
@@ -86,6 +93,14 @@ class History:
     def claim(self) -> None:
         if len(self.cluster.objects(CLAIMS)) < MAX_CLAIMS:
             self.cluster.create(manifests.claim(self._random, f"claim-{self._random.randrange(6)}"))
+
+    def device_claim(self) -> None:
+        """A claim comes, or one that is there is deleted."""
+        name = self._random.choice(devices.SHARED)
+        if f"default/{name}" in self.cluster.objects(DEVICE_CLAIMS):
+            self.cluster.delete(DEVICE_CLAIMS, f"default/{name}")
+        else:
+            self.cluster.create(devices.claim(self._random, name))
 
     def volume(self) -> None:
         if len(self.cluster.objects(VOLUMES)) < MAX_CLAIMS:
@@ -160,6 +175,12 @@ class History:
             name = random.choice(manifests.STORAGE_CLASSES)
             [again] = [made for made in manifests.storage_classes() if made["metadata"]["name"] == name]
             self._replace(CLASSES, name, again)
+
+    def slice_changes(self) -> None:
+        random = self._random
+        node = self._one_of("nodes") if random.random() < 0.8 else ""
+        name = node or random.choice(("fabric", "spare"))
+        self._replace(SLICES, name, devices.resource_slice(random, name, node))
 
     # Objects go
 

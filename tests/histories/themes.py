@@ -172,6 +172,10 @@ THEMES = {
         {**EVERYDAY, "volume": 0.7, "lifetime": 0.4},
         {**USUAL, "volume": 5, "claim": 6, "storage_goes": 2, "storage_changes": 4},
     ),
+    "devices": Theme(
+        {**EVERYDAY, "devices": 0.7, "lifetime": 0.4, "fault": 0.05},
+        {**USUAL, "device_claim": 5, "slice_changes": 4},
+    ),
     "permit": Theme(
         {**EVERYDAY, "gang": 0.6, "volume": 0.1},
         {**USUAL, "permit": 4, "claim": 1},

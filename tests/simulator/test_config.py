@@ -28,6 +28,7 @@ def test_the_default_profile_is_upstreams() -> None:
         "VolumeZone",
         "PodTopologySpread",
         "InterPodAffinity",
+        "DynamicResources",
     ]
     assert {name: framework.weights[name] for name in names(framework.score_plugins)} == {
         "TaintToleration": 3,

@@ -60,7 +60,7 @@ def with_resources(*objects: Manifest) -> Iterator[tuple[Resource, Manifest]]:
 def test_a_pod_whose_resource_claim_does_not_exist_is_gated() -> None:
     pod = pending(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
     outcome = what_if(pod, NODE)
-    assert (outcome.kind, outcome.message) == ("gated", 'resourceclaim.resource.k8s.io "gpu" not found')
+    assert (outcome.kind, outcome.message) == ("gated", 'could not find ResourceClaim "default/gpu"')
     assert what_if(pod, NODE, CLAIM).kind == "bound"
     lab = Lab()
     lab.create(NODE, pod)

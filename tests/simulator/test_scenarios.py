@@ -118,3 +118,26 @@ def test_a_gang_is_bound_together_and_half_a_gang_makes_room_for_others() -> Non
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
 def test_the_same_scenario_gives_the_same_trace(name: str) -> None:
     assert play(name, 60) == play(name, 60)
+
+
+def test_a_pod_waits_for_large_gpus_until_a_claim_is_released() -> None:
+    trace = play("gpus", 120)
+    bound = {event.pod.removeprefix("default/"): event for event in of(Bound, trace)}
+    assert {name: event.node for name, event in bound.items()} == {
+        "train-0": "gpu-a",
+        "train-1": "gpu-a",
+        "train-2": "gpu-a",
+        "any-0": "gpu-b",
+        "any-1": "gpu-b",
+    }
+    waiting = [event.message for event in of(Unschedulable, trace) if event.pod == "default/train-2"]
+    assert "3 cannot allocate all claims" in waiting[-1]
+    assert 30 < seconds(bound["train-2"]) < 60
+
+
+def test_an_unused_claim_is_deallocated_for_a_pod_elsewhere() -> None:
+    trace = play("shared-claim", 120)
+    bound = {event.pod.removeprefix("default/"): event.node for event in of(Bound, trace)}
+    assert bound == {"read-0": "gpu-a", "read-1": "gpu-a", "write": "gpu-b"}
+    messages = [event.message for event in of(Unschedulable, trace) if event.pod == "default/write"]
+    assert any("deallocation of ResourceClaim completed" in message for message in messages)

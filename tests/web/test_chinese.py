@@ -32,6 +32,7 @@ NAMES: Final = frozenset(
     NodeResourcesFit RequestedToCapacityRatio default scheduler
     train render web shop workers scratch checkout my cluster
     Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
+    ResourceClaim ResourceSlice DeviceClass PostFilter
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )

@@ -90,7 +90,9 @@ def test_a_scenario_that_goes_on_for_ever_a_guide_and_a_branch_have_no_end(store
     assert [name for name, ends in endings.items() if ends] == [
         "disruption-budgets",
         "gang",
+        "gpus",
         "queue-starvation",
+        "shared-claim",
     ]
     assert not can_end(Meta("mine"))
     assert not can_end(Meta(f"guide-preemption-{VISITOR}", scenario="guides/preemption"))
@@ -107,7 +109,7 @@ def test_a_scenario_that_has_ended_offers_the_next_one(
             world.slice()
         page = client.get(f"/s/{sandbox_name}/").content.decode()
         assert "The scenario has ended." in page
-        assert 'name="scenario" value="priority-starvation"' in page
+        assert 'name="scenario" value="gpus"' in page
         assert f'data-dialog href="/s/{sandbox_name}/start-over/"' in page
         meta = world.sandbox.meta()
         assert present_ending(world.sandbox, replace(meta, scenario="")) is None

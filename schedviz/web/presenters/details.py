@@ -22,6 +22,7 @@ from simulator.trace import LaneEntry
 
 from . import events, load, meanings, nodes, permalinks, queue, reasons
 from . import format as fmt
+from .devices import ClaimView, PoolView, claims_of_pod, pools_of_node
 from .events import PodEvent
 from .nodes import Card, Meter
 from .permalinks import Permalinks
@@ -61,6 +62,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     gone_at: int
     lane: str
     chip: Chip | None
+    claims: list[ClaimView]
     conditions: list[ConditionView]
     events: list[PodEvent]
     history: PodHistory
@@ -89,6 +91,8 @@ class NodeDetail(msgspec.Struct, frozen=True):
     card: Card
     meters: list[Meter]
     """Of all resources; the card has those that are requested."""
+    pools: list[PoolView]
+    """Of devices."""
     zone: str
     labels: dict[str, str]
     conditions: list[ConditionView]
@@ -125,6 +129,7 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         gone_at=pod.gone_at,
         lane=queue_place(entry),
         chip=queue.chip(ranks, entry) if entry else None,
+        claims=claims_of_pod(sandbox, manifest),
         conditions=conditions(manifest),
         events=events.pod_events(sandbox, manifest["metadata"], about),
         history=pod_history(key, about),
@@ -216,6 +221,7 @@ def node_detail(sandbox: Readable, name: str, base: str) -> NodeDetail | None:
     return NodeDetail(
         card=nodes.card(picture, load.ranks(sandbox), name),
         meters=nodes.meters(node, picture.loads.get(name, NO_LOAD)),
+        pools=pools_of_node(sandbox, manifest),
         zone=node.zone,
         labels=labels_of(manifest),
         conditions=conditions(manifest),

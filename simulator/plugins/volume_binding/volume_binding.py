@@ -151,6 +151,7 @@ class VolumeBinding(
         volumes: PodVolumes | None = state.find(RESERVED)
         if volumes is None or not volumes.assumed:
             return None
+        assert self.handle.client is not None, "only a scheduler that binds pods runs PreBind"
         timeout = self.args.bind_timeout_seconds * SECOND
         return bind_pod_volumes(
             self.handle.client, pod, node_name, volumes, timeout=timeout, cycle=state.cycle

@@ -146,4 +146,4 @@ def test_a_bundled_scenario_runs_the_same_every_time(path: Path) -> None:
     first, second = (run_scenario(load_scenario(path.read_text()), 90 * SECOND) for _ in range(2))
     assert msgspec.json.encode(first) == msgspec.json.encode(second)
     assert not [event for event in first if isinstance(event, trace.SchedulerError | trace.CreateRefused)]
-    assert len([event for event in first if isinstance(event, trace.Bound)]) > 3
+    assert len([event for event in first if isinstance(event, trace.Bound)]) >= 3

@@ -1,0 +1,50 @@
+"""The part of ``decide``'s answer about devices, for inputs with a list of deviceClasses, resourceSlices or
+resourceClaims."""
+
+from typing import Any, Final
+
+from simulator.framework.status import PluginError
+from simulator.plugins.dynamic_resources.claims_state import STATE, ClaimsState
+from simulator.plugins.dynamic_resources.dynamic_resources import allocations_on
+from simulator.scheduler.attempt import Attempt
+
+DRA_LISTS: Final = frozenset(("deviceClasses", "resourceSlices", "resourceClaims"))
+
+
+def claims_to_deallocate(search: Attempt) -> list[str]:
+    """The claims of which PostFilter deallocates one. A dry run of preemption, which comes later, may add to
+    them."""
+    found: ClaimsState | None = search.state.find(STATE)
+    return sorted(claim.key for claim in found.claims_to_deallocate(search.pod)) if found else []
+
+
+def device_allocations(search: Attempt, to_deallocate: list[str]) -> dict[str, Any] | None:
+    """For each feasible node, what each claim would get there; and the claims of which PostFilter deallocates
+    one. None where the plugin has nothing to do, or the cycle ended in an error."""
+    found: ClaimsState | None = search.state.find(STATE)
+    if found is None or not found.claims or search.errors:
+        return None
+    if search.pre_filter is None or search.pre_filter.status is not None:
+        return None
+    keys = {claim.uid: claim.key for claim in found.claims}
+    nodes: dict[str, Any] = {}
+    for row in search.feasible.tolist():
+        allocations = _allocations(search, found, row)
+        by_key = {keys[uid]: _complete(allocation) for uid, allocation in allocations.items()}
+        nodes[search.cluster.node(row).name] = {"allocationAnyOf": [by_key]}
+    return {"nodes": nodes, "deallocatedAnyOf": to_deallocate}
+
+
+def _allocations(search: Attempt, found: ClaimsState, row: int) -> dict[str, Any]:
+    try:
+        return allocations_on(search.cluster, found, row)
+    except PluginError as fault:  # a feasible node has an allocation
+        raise AssertionError(str(fault)) from fault
+
+
+def _complete(allocation: dict[str, Any]) -> dict[str, Any]:
+    """With the fields that are there even when they are empty."""
+    return {
+        "devices": {"config": [], **allocation["devices"]},
+        "nodeSelector": allocation.get("nodeSelector"),
+    }

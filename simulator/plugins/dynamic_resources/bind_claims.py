@@ -1,0 +1,94 @@
+"""PreBind of DynamicResources: the allocations are written, and the pod becomes a consumer of its claims
+(bindClaim in dynamicresources.go, v1.34). Upstream writes the finalizer and the status one after the other;
+here they are one write."""
+
+from typing import Final
+
+from simulator.api import Change, Manifest, Micros
+from simulator.cluster.cluster import Cluster
+from simulator.framework.handle import Client
+from simulator.framework.status import PluginError, Status, error
+from simulator.kernel.requests import Refused, Steps, Wait, Write
+from simulator.objects.metadata import with_metadata
+from simulator.objects.pod import Pod
+from simulator.objects.status import with_status
+from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.claims_state import ClaimsState, is_reserved_for, reservations
+from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
+from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
+
+FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+ATTEMPTS: Final = 5
+RETRY_PERIOD: Final[Micros] = 10_000
+"""As retry.DefaultRetry of client-go."""
+
+
+def bind_claims(client: Client, cluster: Cluster, pod: Pod, state: ClaimsState) -> Steps[Status | None]:
+    """Write each claim that is not reserved for the pod yet. If a write fails, those before it stay:
+    Unreserve undoes them."""
+    for claim in state.claims:
+        status = yield from _bind_claim(client, cluster, pod, claim, state.allocations.get(claim.uid))
+        if status is not None:
+            return status
+    return None
+
+
+def _bind_claim(
+    client: Client, cluster: Cluster, pod: Pod, claim: ResourceClaim, allocation: Manifest | None
+) -> Steps[Status | None]:
+    refused = ""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            yield Wait(client.clock() + RETRY_PERIOD)
+        current = client.get(RESOURCE_CLAIMS, claim.key)
+        if current is None or current["metadata"].get("uid", "") != claim.uid:
+            return error(f'resourceclaims.resource.k8s.io "{claim.name}" not found')
+        if allocation is None and is_reserved_for(current, pod):
+            return None
+        try:
+            bound = _bound(current, claim, pod, allocation)
+        except PluginError as fault:
+            return error(str(fault))
+        version = int(current["metadata"]["resourceVersion"])
+        outcome = yield Write(Change(RESOURCE_CLAIMS, claim.key, bound, version))
+        if not isinstance(outcome, Refused):
+            # The next cycles see it before the watch shows it (AssumeClaimAfterAPICall).
+            cluster.set_object(RESOURCE_CLAIMS, claim.key, bound)
+            cluster.object_index(AllocatedDevices).end(claim.uid)
+            # Unreserve, if it comes to that, finds what was written.
+            yield Wait(client.clock())
+            return None
+        refused = outcome.message
+        if outcome.reason != "Conflict":
+            break
+    return error(f"updating ResourceClaim {claim.key}: {refused}")
+
+
+def _bound(current: Manifest, claim: ResourceClaim, pod: Pod, allocation: Manifest | None) -> Manifest:
+    """The claim with the allocation, if it has none, and with the pod among its consumers. Raises
+    PluginError if others have changed the claim."""
+    if current["metadata"].get("deletionTimestamp"):
+        raise PluginError(f"claim {claim.key} got deleted in the meantime")
+    bound = current
+    if allocation is not None:
+        if (current.get("status") or {}).get("allocation") is not None:
+            raise PluginError(f"claim {claim.key} got allocated elsewhere in the meantime")
+        finalizers = current["metadata"].get("finalizers") or []
+        if FINALIZER not in finalizers:
+            bound = with_metadata(bound, finalizers=[*finalizers, FINALIZER])
+        bound = with_status(bound, allocation=allocation)
+    consumer = {"resource": "pods", "name": pod.name, "uid": pod.uid}
+    return with_status(bound, reservedFor=[*reservations(current), consumer])
+
+
+def without_consumer(claim: Manifest, pod: Pod) -> Manifest:
+    """The claim without the pod among its consumers; the claim itself if the pod is none."""
+    if not is_reserved_for(claim, pod):
+        return claim
+    others = [consumer for consumer in reservations(claim) if consumer["uid"] != pod.uid]
+    return with_status(claim, reservedFor=others or None)
+
+
+def without_allocation(claim: Manifest) -> Manifest:
+    """The claim without consumers, allocation and the status of its devices."""
+    return with_status(claim, reservedFor=None, allocation=None, devices=None)

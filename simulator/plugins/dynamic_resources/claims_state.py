@@ -1,0 +1,67 @@
+"""What DynamicResources knows of the pod's claims in one scheduling cycle (stateData in dynamicresources.go,
+v1.34)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from simulator.api import Manifest
+from simulator.cluster.cluster import Cluster
+from simulator.framework.status import Status
+from simulator.objects.node_selector import NodeSelector
+from simulator.objects.pod import Pod
+from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.allocator import ClaimAllocation, allocate
+from simulator.plugins.dynamic_resources.classes import class_expressions
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices
+from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim
+from simulator.plugins.dynamic_resources.results import check_node_selectors
+
+STATE = "DynamicResources"
+
+
+@dataclass
+class ClaimsState:
+    """Shared by all clones of the CycleState, as upstream."""
+
+    claims: list[ResourceClaim] = field(default_factory=list)
+    """In the order of the pod."""
+    selectors: list[tuple[int, NodeSelector]] = field(default_factory=list)
+    """Indices of allocated claims, and the nodes on which they can be used."""
+    unavailable: set[int] = field(default_factory=set)
+    """Indices of allocated claims that some node cannot use: for PostFilter."""
+    verdicts: dict[int, Status | None] = field(default_factory=dict)
+    """By situation of a node: why the claims cannot be allocated there, None if they can."""
+    allocations: dict[str, Manifest] = field(default_factory=dict)
+    """By uid of a claim: what Reserve chose."""
+
+    def claims_to_deallocate(self, pod: Pod) -> list[ResourceClaim]:
+        """The claims that some node could not use, and that no other pod uses; each once."""
+        found = {self.claims[index].uid: self.claims[index] for index in sorted(self.unavailable)}
+        return [
+            claim
+            for claim in found.values()
+            if [consumer["uid"] for consumer in reservations(claim.manifest)] in ([], [pod.uid])
+        ]
+
+    def to_allocate(self) -> list[ResourceClaim]:
+        return [claim for claim in self.claims if claim.allocation is None]
+
+
+def is_reserved_for(claim: Manifest, pod: Pod) -> bool:
+    """IsReservedForPod."""
+    return any(consumer["uid"] == pod.uid for consumer in reservations(claim))
+
+
+def reservations(claim: Manifest) -> Iterator[Manifest]:
+    """Yield the consumers of a claim."""
+    yield from (claim.get("status") or {}).get("reservedFor") or ()
+
+
+def allocate_on(cluster: Cluster, claims: list[ResourceClaim], row: int) -> list[ClaimAllocation] | None:
+    """Search for devices on the node in a row of the cluster. Raises AllocationError, TooManySteps."""
+    pools = cluster.object_index(NodeDevices).pools(row)
+    in_use = cluster.object_index(AllocatedDevices).is_in_use
+    found = allocate(claims, class_expressions(cluster), pools, in_use)
+    for each in found or ():
+        check_node_selectors(each)
+    return found

@@ -1,0 +1,256 @@
+"""pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, v1.34."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from simulator.api import Manifest
+from simulator.cluster.cluster import Cluster
+from simulator.cluster.columns import Bools, Ints
+from simulator.cluster.node_selectors import match_node_selector
+from simulator.config.args import Args, Cause
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.diagnosis import Diagnosis
+from simulator.framework.interface import (
+    EnqueueExtensions,
+    FilterPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+)
+from simulator.framework.node_batch import NodeBatch
+from simulator.framework.queueing_hint import ClusterEventWithHint
+from simulator.framework.status import (
+    SKIP,
+    PluginError,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    Verdicts,
+    error,
+    unresolvable,
+    unschedulable,
+)
+from simulator.kernel.requests import Steps
+from simulator.objects import durations
+from simulator.objects.pod import Pod
+from simulator.plugins.dynamic_resources import queueing_hints
+from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
+from simulator.plugins.dynamic_resources.allocator import TooManySteps
+from simulator.plugins.dynamic_resources.bind_claims import (
+    bind_claims,
+    without_allocation,
+    without_consumer,
+)
+from simulator.plugins.dynamic_resources.claims_state import STATE, ClaimsState, allocate_on
+from simulator.plugins.dynamic_resources.classes import device_classes
+from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices, rows_by_situation
+from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError, checked_node_selector
+from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claims_of_pod
+from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim, parse_claim
+from simulator.plugins.dynamic_resources.results import allocation_result
+
+CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
+NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
+TIMED_OUT = unresolvable("timed out trying to allocate devices")
+
+
+class DynamicResourcesArgs(Args):
+    filter_timeout: str = "10s"
+
+    def validate(self) -> Iterator[Cause]:
+        if durations.parse_duration(self.filter_timeout) < 0:
+            yield "filterTimeout", "must be greater than or equal to 0"
+
+
+class DynamicResources(
+    EnqueueExtensions,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    ReservePlugin,
+    PreBindPlugin,
+):
+    """A node passes if its devices can serve all claims of the pod that are not allocated yet, and if the
+    claims that are allocated can be used there."""
+
+    name = "DynamicResources"
+    args_type = DynamicResourcesArgs
+    args: DynamicResourcesArgs
+    passing_nodes_only = True
+
+    def events_to_register(self) -> list[ClusterEventWithHint]:
+        return queueing_hints.events_to_register(self.handle)
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Keep the pod gated until all its claims are there."""
+        try:
+            for _ in claims_of_pod(self.handle.cluster, pod):
+                pass
+        except ClaimError as reason:
+            return unresolvable(str(reason))
+        return None
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
+        found = ClaimsState()
+        state.write(STATE, found)
+        if not pod.spec.get("resourceClaims"):
+            return SKIP
+        try:
+            claims = [parse_claim(manifest) for manifest in claims_of_pod(state.cluster, pod)]
+        except ClaimError as fault:
+            return unresolvable(str(fault))
+        if not claims:
+            return SKIP
+        in_flight = state.cluster.object_index(AllocatedDevices)
+        for index, claim in enumerate(claims):
+            if claim.allocation is not None:
+                selector = claim.allocation.get("nodeSelector")
+                if selector is not None:
+                    try:
+                        found.selectors.append((index, checked_node_selector(selector)))
+                    except NodeSelectorError as invalid:
+                        raise PluginError(str(invalid)) from None
+                continue
+            if in_flight.is_in_flight(claim.uid):
+                return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
+            reason = _missing_class(state.cluster, claim)
+            if reason is not None:
+                return unresolvable(reason)
+        found.claims = claims
+        return None
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
+        found: ClaimsState = state.read(STATE)
+        statuses: list[Status] = []
+        codes: Ints = np.zeros(len(nodes), dtype=np.int64)
+
+        def give(where: Ints | Bools, status: Status) -> None:
+            statuses.append(status)
+            codes[where] = len(statuses)
+
+        if any(claim.allocation is None for claim in found.claims):
+            situations = state.cluster.object_index(NodeDevices).situations(nodes.rows)
+            for indices in rows_by_situation(situations):
+                situation = int(situations[indices[0]])
+                for where, status in _verdicts(state.cluster, found, situation, indices, nodes.rows):
+                    give(where, status)
+        unavailable = np.zeros(len(nodes), dtype=np.bool_)
+        for index, selector in found.selectors:
+            here = (codes == 0) & ~nodes.take(match_node_selector(state.cluster, selector))
+            if here.any():
+                found.unavailable.add(index)
+                unavailable |= here
+        give(unavailable, NOT_AVAILABLE)
+        return Verdicts(codes, statuses)
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+    ) -> tuple[PostFilterResult | None, Status | None]:
+        """Deallocate one of the claims that some node could not use, if no other pod uses it.
+
+        Returns an Error if the PreFilter of an earlier plugin rejected the pod, so that this plugin's
+        PreFilter did not run. Upstream does the same."""
+        found: ClaimsState = state.read(STATE)
+        if not found.claims:
+            return None, unschedulable("no new claims to deallocate")
+        candidates = found.claims_to_deallocate(pod)
+        if not candidates:
+            return None, unschedulable("still not schedulable")
+        claim = candidates[state.draw("claim", len(candidates))]
+        if self.handle.client is not None:
+            self.handle.client.update(RESOURCE_CLAIMS, claim.key, claim.uid, without_allocation)
+        return None, unschedulable("deallocation of ResourceClaim completed")
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Choose the devices, and mark them as in use until the allocations are written."""
+        found: ClaimsState | None = state.find(STATE)
+        if found is None or not found.claims:
+            return None
+        cluster = state.cluster
+        for claim, allocation in allocations_on(cluster, found, cluster.rows[node_name]).items():
+            found.allocations[claim] = allocation
+            cluster.object_index(AllocatedDevices).begin(claim, allocation)
+        return None
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        found: ClaimsState | None = state.find(STATE)
+        if found is None:
+            return
+        for uid in found.allocations:
+            state.cluster.object_index(AllocatedDevices).end(uid)
+        if self.handle.client is not None:
+            remove = partial(without_consumer, pod=pod)
+            for claim in found.claims:
+                self.handle.client.update(RESOURCE_CLAIMS, claim.key, claim.uid, remove)
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Steps[Status | None] | None:
+        found: ClaimsState | None = state.find(STATE)
+        if found is None or not found.claims:
+            return None
+        assert self.handle.client is not None, "only a scheduler that binds pods runs PreBind"
+        return bind_claims(self.handle.client, state.cluster, pod, found)
+
+
+def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
+    """What is wrong with the first request whose class does not exist (validateDeviceClass)."""
+    classes = device_classes(cluster)
+    for request in claim.requests:
+        if not request.alternatives:
+            return f"resource claim {claim.key}, request {request.name}: unknown request type"
+        for alternative in request.alternatives:
+            if alternative.device_class not in classes:
+                name = request.result_name(alternative)
+                return f"request {name}: device class {alternative.device_class} does not exist"
+    return None
+
+
+def _verdicts(
+    cluster: Cluster, found: ClaimsState, situation: int, indices: Ints, rows: Ints
+) -> Iterator[tuple[Ints, Status]]:
+    """Yield which of the nodes, which are in the same situation, are rejected. Errors name a node's own
+    pools."""
+    if situation not in found.verdicts:
+        try:
+            found.verdicts[situation] = _verdict(cluster, found, int(rows[indices[0]]))
+        except AllocationError:
+            for index in indices.tolist():
+                yield np.array([index]), error(_fault(cluster, found, int(rows[index])))
+            return
+    status = found.verdicts[situation]
+    if status is not None:
+        yield indices, status
+
+
+def _verdict(cluster: Cluster, found: ClaimsState, row: int) -> Status | None:
+    """Raises AllocationError."""
+    try:
+        return CANNOT_ALLOCATE if allocate_on(cluster, found.to_allocate(), row) is None else None
+    except TooManySteps:
+        return TIMED_OUT
+
+
+def _fault(cluster: Cluster, found: ClaimsState, row: int) -> str:
+    try:
+        _verdict(cluster, found, row)
+    except AllocationError as fault:
+        return str(fault)
+    raise AssertionError("nodes of one situation have the same result")
+
+
+def allocations_on(cluster: Cluster, found: ClaimsState, row: int) -> dict[str, Manifest]:
+    """The allocation that each unallocated claim gets on the node in a row, by the claim's uid. Raises
+    PluginError."""
+    try:
+        allocated = allocate_on(cluster, found.to_allocate(), row)
+        if allocated is None:
+            raise PluginError("claim allocation not found for this node")
+        node, classes = cluster.node(row).name, device_classes(cluster)
+        return {each.claim.uid: allocation_result(each, node, classes.__getitem__) for each in allocated}
+    except (AllocationError, TooManySteps) as fault:
+        raise PluginError(str(fault)) from None

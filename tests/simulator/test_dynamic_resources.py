@@ -1,0 +1,155 @@
+"""Claims and devices through the life of pods: generated, allocated, shared, released."""
+
+from collections import Counter
+
+from simulator import trace
+from simulator.api import Manifest
+from tests.simulator.devices import (
+    claim_template,
+    device_class,
+    pod_of_claim,
+    pod_of_template,
+    resource_claim,
+    resource_slice,
+)
+from tests.simulator.lab import Lab, node
+
+CLAIMS = "resourceclaims.resource.k8s.io"
+
+
+def lab_with(*manifests: Manifest, nodes: int = 2, devices: int = 2) -> Lab:
+    lab = Lab()
+    names = [f"n{i}" for i in range(nodes)]
+    lab.create(
+        *(node(name) for name in names),
+        *(resource_slice(name, devices) for name in names),
+        device_class(),
+        *manifests,
+    )
+    return lab.run(1)
+
+
+def claims(lab: Lab) -> dict[str, Manifest]:
+    return lab.api.objects.get(CLAIMS, {})
+
+
+def devices_of(claim: Manifest) -> list[str]:
+    allocation = claim.get("status", {}).get("allocation") or {"devices": {"results": []}}
+    return [f"{each['pool']}/{each['device']}" for each in allocation["devices"]["results"]]
+
+
+def in_use(lab: Lab) -> Counter[str]:
+    return Counter(device for claim in claims(lab).values() for device in devices_of(claim))
+
+
+def consumers(claim: Manifest) -> list[str]:
+    return [each["name"] for each in claim.get("status", {}).get("reservedFor", ())]
+
+
+def test_a_claim_is_generated_allocated_and_deleted_with_its_pod() -> None:
+    lab = lab_with(claim_template(count=2))
+    lab.create(pod_of_template("web"))
+    lab.run(5)
+    [claim] = claims(lab).values()
+    assert claim["metadata"]["generateName"] == "web-devices-"
+    assert claim["metadata"]["labels"] == {"made-by": "gpus"}
+    assert claim["metadata"]["annotations"] == {"resource.kubernetes.io/pod-claim-name": "devices"}
+    statuses = lab.pod("web")["status"]["resourceClaimStatuses"]
+    assert statuses == [{"name": "devices", "resourceClaimName": claim["metadata"]["name"]}]
+    host = lab.node_of("web")
+    assert devices_of(claim) == [f"{host}/gpu-0", f"{host}/gpu-1"]
+    assert consumers(claim) == ["web"]
+    assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+
+    lab.delete_pod("web")
+    lab.run(60)
+    assert not lab.exists("web")
+    assert claims(lab) == {}
+
+
+def test_a_pod_waits_until_its_template_is_there() -> None:
+    lab = lab_with()
+    lab.create(pod_of_template("web"))
+    lab.run(5)
+    assert lab.lane("web") == "gated"
+    lab.create(claim_template())
+    lab.run(5)
+    assert lab.node_of("web")
+
+
+def test_the_devices_of_two_nodes_are_shared_out_and_the_next_pod_waits_for_one_that_ends() -> None:
+    lab = lab_with(claim_template(count=2))
+    lab.create(*(pod_of_template(f"web-{i}") for i in range(3)))
+    lab.run(5)
+    assert in_use(lab) == Counter(["n0/gpu-0", "n0/gpu-1", "n1/gpu-0", "n1/gpu-1"])
+    waiting = [f"web-{i}" for i in range(3) if not lab.node_of(f"web-{i}")]
+    assert len(waiting) == 1
+    message = lab.condition(waiting[0], "PodScheduled")["message"]
+    assert message.startswith("0/2 nodes are available: 2 cannot allocate all claims.")
+    lab.delete_pod(next(f"web-{i}" for i in range(3) if f"web-{i}" not in waiting))
+    lab.run(60)
+    assert lab.node_of(waiting[0])
+    assert set(in_use(lab).values()) == {1}
+
+
+def test_pods_share_a_claim_on_the_node_of_its_devices() -> None:
+    lab = lab_with(resource_claim("shared"))
+    lab.create(pod_of_claim("a"), pod_of_claim("b"))
+    lab.run(10)
+    assert lab.node_of("a") == lab.node_of("b") != ""
+    assert sorted(consumers(claims(lab)["default/shared"])) == ["a", "b"]
+    lab.delete_pod("a")
+    lab.delete_pod("b")
+    lab.run(60)
+    claim = claims(lab)["default/shared"]
+    assert consumers(claim) == []
+    assert len(devices_of(claim)) == 1, "an allocation stays until it is in the way"
+
+
+def test_an_unused_allocation_that_is_in_the_way_is_removed() -> None:
+    lab = lab_with(resource_claim("shared"))
+    lab.create(pod_of_claim("a"))
+    lab.run(5)
+    there = lab.node_of("a")
+    lab.delete_pod("a")
+    lab.run(60)
+    lab.update("nodes", there, lambda found: {**found, "spec": {**found["spec"], "unschedulable": True}})
+    lab.create(pod_of_claim("b"))
+    lab.run(10)
+    assert lab.node_of("b") == ({"n0", "n1"} - {there}).pop()
+    messages = [event.message for event in lab.of(trace.Unschedulable) if event.pod == "default/b"]
+    assert any("deallocation of ResourceClaim completed" in message for message in messages)
+    assert devices_of(claims(lab)["default/shared"]) == [f"{lab.node_of('b')}/gpu-0"]
+
+
+def test_a_claim_in_use_is_deleted_when_its_last_pod_has_ended() -> None:
+    lab = lab_with(resource_claim("shared"))
+    lab.create(pod_of_claim("a"))
+    lab.run(5)
+    lab.update(
+        CLAIMS,
+        "default/shared",
+        lambda found: {
+            **found,
+            "metadata": {**found["metadata"], "deletionTimestamp": "2025-01-01T00:00:09Z"},
+        },
+    )
+    lab.run(5)
+    assert consumers(claims(lab)["default/shared"]) == ["a"]
+    lab.delete_pod("a")
+    lab.run(60)
+    assert claims(lab) == {}
+
+
+def test_a_failed_binding_gives_the_devices_back() -> None:
+    lab = lab_with(resource_claim("shared", 2), nodes=1)
+    failing = pod_of_claim("a")
+    failing["metadata"]["annotations"] = {"schedviz/fail-at": "Bind"}
+    lab.create(failing)
+    lab.run(0.5)
+    assert lab.of(trace.BindFailed)
+    claim = claims(lab)["default/shared"]
+    assert consumers(claim) == []
+    lab.run(30)
+    assert lab.node_of("a")
+    assert consumers(claims(lab)["default/shared"]) == ["a"]
