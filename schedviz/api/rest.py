@@ -209,6 +209,7 @@ def _delete(
         propagation=requested_propagation(options),
         uid=preconditions.get("uid", ""),
         version=preconditions.get("resourceVersion", ""),
+        contents_at_once=False,
         dry_run=body.is_dry_run(request, options),
     )
 

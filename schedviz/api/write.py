@@ -186,6 +186,7 @@ def delete(
     propagation: Propagation | None = "Background",
     uid: str = "",
     version: str = "",
+    contents_at_once: bool = True,
     dry_run: bool = False,
 ) -> Deleted:
     """Delete an object. A bound pod gets a deletionTimestamp and is removed after its grace period. A
@@ -193,7 +194,8 @@ def delete(
     orphan propagation, when the garbage collector has handled their dependents. Like kubectl, callers ask for
     ``Background`` propagation; None is the default of the kind.
 
-    ``uid``, ``version``: preconditions; "" = none."""
+    ``uid``, ``version``: preconditions; "" = none. ``contents_at_once``: delete the contents of a namespace
+    with it, without grace periods; False leaves that to the namespace controller."""
     kind = _resource(sandbox, resource)
     tried: list[tuple[Manifest, Admission]] = []
 
@@ -214,7 +216,7 @@ def delete(
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "NotFound"))
     ((old, admitted),) = tried
-    if kind == NAMESPACES and not dry_run:
+    if kind == NAMESPACES and contents_at_once and not dry_run:
         finalize_namespace(sandbox, key)
     return Deleted(written[0] if written else old, is_gone=admitted.last is not None)
 

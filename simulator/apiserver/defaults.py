@@ -17,6 +17,7 @@ from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status_defaults import set_status_defaults
 from simulator.apiserver.storage_defaults import STORAGE_DEFAULTS
+from simulator.apiserver.storage_protection import protect
 from simulator.apiserver.workload_defaults import WORKLOAD_DEFAULTS, number_template, select_own_pods
 from simulator.objects import quantity
 from simulator.objects.pod_requests import pod_requests, supported_at_pod_level
@@ -39,6 +40,7 @@ def set_defaults(resource: Resource, manifest: Manifest) -> None:
 def prepare_for_create(resource: Resource, manifest: Manifest, now: str) -> None:
     """Set the fields that are set once, when the object is created (PrepareForCreate). ``now`` is RFC
     3339."""
+    protect(resource.id, manifest)
     match resource.id:
         case "pods":
             _merge_label_keys_of_pod(manifest)

@@ -5,7 +5,7 @@ There is one pipeline for all kinds, where real components have one for each kin
 in the scheduler."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -155,6 +155,10 @@ class Informer:
     def of(self, resource: str) -> dict[str, Manifest]:
         """The objects of a kind by key, in order of arrival. The caller does not change it."""
         return self._objects.get(resource, {})
+
+    def resources(self) -> Sequence[str]:
+        """The resources of which there is or was an object."""
+        return [*self._objects]
 
     def list(self, resource: str) -> ObjectList:
         return ObjectList([*self.of(resource).values()], self.version)

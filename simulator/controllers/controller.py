@@ -18,7 +18,7 @@ from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.generation import GENERATION, with_next_generation
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import StatusError
+from simulator.apiserver.status import NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
 from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
@@ -98,9 +98,12 @@ class Controller:
 
     def create(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
         """Create objects of one kind, all or none. ``owner`` becomes the controller of those that have no
-        ownerReferences yet. Raises CreateFailed."""
+        ownerReferences yet. In a namespace that is being deleted nothing is created, and nothing needs to be
+        (the controllers look for NamespaceTerminatingCause). Raises CreateFailed."""
         try:
             self._create_all(owner, manifests)
+        except NamespaceTerminating:
+            return
         except (StatusError, ApiError) as refusal:
             raise CreateFailed(str(refusal)) from refusal
 

@@ -15,6 +15,7 @@ from simulator.controllers.job import JobController
 from simulator.controllers.kubelet.eviction_manager import EvictionManager
 from simulator.controllers.kubelet.kubelet import Kubelet
 from simulator.controllers.kubelet.node_status import NodeStatusReporter
+from simulator.controllers.namespace import NamespaceController
 from simulator.controllers.node_lifecycle import NodeLifecycleController
 from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.persistent_volume import (
@@ -26,6 +27,11 @@ from simulator.controllers.pod_gc import PodGarbageCollector
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.resource_claim import ResourceClaimController
 from simulator.controllers.stateful_set import StatefulSetController
+from simulator.controllers.storage_protection import (
+    PersistentVolumeClaimProtectionController,
+    PersistentVolumeProtectionController,
+    VolumeAttributesClassProtectionController,
+)
 from simulator.controllers.taint_eviction import TaintEvictionController
 from simulator.controllers.timetable import TimetableController
 from simulator.objects.node import Node
@@ -46,11 +52,15 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     ResourceClaimController,
     PersistentVolumeClaimController,
     PersistentVolumeController,
+    PersistentVolumeClaimProtectionController,
+    PersistentVolumeProtectionController,
+    VolumeAttributesClassProtectionController,
     NodeStatusReporter,
     NodeLifecycleController,
     TaintEvictionController,
     EvictionManager,
     GarbageCollector,
+    NamespaceController,
 )
 """In the order in which they are informed of a change."""
 

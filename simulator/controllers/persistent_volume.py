@@ -2,7 +2,7 @@
 class, and reclaim volumes (pkg/controller/volume/persistentvolume/pv_controller.go, v1.34).
 
 Simplified: any provisioner creates the volume that is asked for, in the zone of the selected node, after a
-time that an annotation of the storage class sets. No finalizers protect claims and volumes in use."""
+time that an annotation of the storage class sets."""
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller, ControllerContext, change_of
@@ -178,8 +178,6 @@ class PersistentVolumeController(Controller):
 
     def sync(self, key: str, manifest: Manifest) -> None:
         reference = manifest["spec"].get("claimRef")
-        if is_terminating(manifest):
-            return
         if reference is None or not reference.get("uid"):
             # Without a claim, or reserved for one that does not exist yet.
             self.set_status(manifest, VolumeStatus("Available"))
@@ -189,10 +187,12 @@ class PersistentVolumeController(Controller):
         if claim is not None and uid_of(claim) == reference["uid"]:
             phase = "Bound" if claim["spec"].get("volumeName") == key else "Available"
             self.set_status(manifest, VolumeStatus(phase))
-        elif manifest["spec"].get("persistentVolumeReclaimPolicy") == "Delete":
-            self.delete(manifest, [manifest], "its claim is gone")
-        else:
+        elif phase_of(manifest) != "Released":
             self.set_status(manifest, VolumeStatus("Released"))
+        elif manifest["spec"].get("persistentVolumeReclaimPolicy") == "Delete" and not is_terminating(
+            manifest
+        ):
+            self.delete(manifest, [manifest], "its claim is gone")
 
 
 class EphemeralVolumeController(Controller):

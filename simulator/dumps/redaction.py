@@ -13,6 +13,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.fitting import ReportField
+from simulator.apiserver.storage_protection import PROTECTION
 
 KEPT_METADATA: Final = frozenset(
     {
@@ -23,7 +24,9 @@ KEPT_METADATA: Final = frozenset(
 )
 SERVER_METADATA: Final = frozenset({"managedFields", "resourceVersion", "selfLink"})
 """Fields of metadata about the API server's storage. They are removed without being reported."""
-KEPT_FINALIZERS: Final = frozenset({"batch.kubernetes.io/job-tracking", "foregroundDeletion", "orphan"})
+KEPT_FINALIZERS: Final = frozenset(
+    {"batch.kubernetes.io/job-tracking", "foregroundDeletion", "orphan", *PROTECTION.values()}
+)
 """Finalizers that a simulated controller removes. With any other one the object could never be deleted."""
 ANNOTATION_DOMAINS: Final = ("kubernetes.io", "k8s.io", "schedviz")
 """Annotations of these domains and of their subdomains are kept, as components set and read them."""

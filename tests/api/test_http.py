@@ -253,13 +253,15 @@ def test_discovery_names_what_kubectl_looks_for(url: str) -> None:
     assert request(url + "/version")[1]["minor"] == "34"
 
 
-def test_deleting_a_namespace_takes_its_objects_along(url: str) -> None:
+def test_a_namespace_that_is_deleted_ends_with_the_finalizers_of_its_spec(url: str) -> None:
     request(url + "/api/v1/namespaces", "POST", '{"metadata": {"name": "team"}}')
-    request(url + "/api/v1/namespaces/team/pods", "POST", pod_json())
-    request(url + PODS, "POST", pod_json())
-    assert request(url + "/api/v1/namespaces/team", "DELETE")[0] == 200
-    left = request(url + "/api/v1/pods")[1]["items"]
-    assert [item["metadata"]["namespace"] for item in left] == ["default"]
+    path = url + "/api/v1/namespaces/team"
+    status, ending = request(path, "DELETE")
+    assert (status, ending["status"]["phase"]) == (200, "Terminating")
+    assert request(path + "/pods", "POST", pod_json())[0] == 403
+    assert request(path, "PUT", json.dumps({**ending, "spec": {}}))[1]["spec"] == ending["spec"]
+    assert request(path + "/finalize", "PUT", json.dumps({**ending, "spec": {}}))[0] == 200
+    assert request(path)[0] == 404
 
 
 def test_a_watch_ends_at_its_time_with_a_bookmark(url: str) -> None:

@@ -47,11 +47,21 @@ def test_more_objects_than_one_commit_takes_are_deleted_while_time_stands(
     core: client.CoreV1Api, paused: Sandbox
 ) -> None:
     fill(paused, MANY)
-    core.delete_namespace("big")
+    write.delete(paused, "namespaces", "big")
     assert left(paused) == {"default/c1", "bigger/c1"}
     with pytest.raises(client.ApiException) as missing:
         core.read_namespace("big")
     assert missing.value.status == 404
+
+
+def test_a_client_of_the_api_waits_for_the_namespace_controller(
+    core: client.CoreV1Api, paused: Sandbox
+) -> None:
+    fill(paused, 3)
+    core.delete_namespace("big")
+    ending = core.read_namespace("big")
+    assert (ending.status.phase, ending.spec.finalizers) == ("Terminating", ["kubernetes"])
+    assert {"big/c0", "big/c1", "big/c2"} <= left(paused)
 
 
 def test_no_commit_is_large_and_the_first_says_that_the_namespace_ends(
