@@ -1,16 +1,24 @@
 """Reads the bodies and query parameters of API requests, and builds the responses."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from simulator.api import Manifest
 from simulator.apiserver import patch
+from simulator.apiserver.bounds import MAX_BYTES
 from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents, parse_json_document
 from simulator.apiserver.query import Query, integer_parameter
+from simulator.apiserver.request_decoding.decode_request import (
+    DecodedRequest,
+    cannot_be_handled,
+    decode_request,
+    strict_decoding_error,
+)
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import BadRequest, StatusError, TooLarge, UnsupportedMediaType
@@ -21,6 +29,8 @@ YAML = ("application/yaml", "text/yaml", "application/x-yaml")
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+OBJECT_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
+"""What an API server says that it accepts."""
 
 CREATED: Manifest = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 """The body of the response to a binding and to an eviction."""
@@ -65,6 +75,40 @@ def manifest_of(request: HttpRequest) -> Manifest:
     if len(found) != 1:
         raise BadRequest(f"expected one object in the body, found {len(found)}")
     return dict(found[0])
+
+
+class DecodedBody(NamedTuple):
+    manifest: Manifest
+    warnings: list[str]
+
+
+def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> DecodedBody:
+    """Decode the body, an object of the resource. Unknown and repeated fields are refused, returned as
+    warnings, or dropped, as the query's fieldValidation says. Raises StatusError."""
+    kind = content_type(request)
+    if kind not in ("", JSON, *YAML):
+        raise _unsupported(OBJECT_TYPES)
+
+    def parse(data: bytes) -> DecodedRequest:
+        if len(data) > MAX_BYTES:
+            raise TooLong()
+        return decode_request(resource, data, is_yaml=kind in YAML, also=also)
+
+    manifest, errors = _parsed(parse, request)
+    match request.GET.get("fieldValidation", ""):
+        case "Strict" if errors:
+            raise BadRequest(cannot_be_handled(resource, strict_decoding_error(errors)))
+        case "Ignore":
+            errors = []
+    return DecodedBody(manifest, errors)
+
+
+def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:
+    """Add warnings to a response (warning.go in apimachinery's net/http.go)."""
+    if warnings:
+        quoted = (warning.replace("\\", "\\\\").replace('"', '\\"') for warning in dict.fromkeys(warnings))
+        response["Warning"] = ", ".join(f'299 - "{each}"' for each in quoted)
+    return response
 
 
 def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Manifest:

@@ -23,10 +23,10 @@ from simulator.apiserver.delete_options import requested_grace_seconds, requeste
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
-from simulator.apiserver.object_type import with_type
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
 from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchPath, NotFound
+from simulator.apiserver.warnings import warnings_of
 
 JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -92,33 +92,36 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     form = Representation.of(request)
-    manifest = with_type(resource, body.manifest_of(request))
+    dry_run = body.is_dry_run(request)
+    manifest, warnings = body.object_of(request, resource)
     metadata = manifest.get("metadata")
     given = metadata.get("namespace") if isinstance(metadata, dict) else None
     if resource.namespaced and given not in (None, "", target.namespace):
         raise BadRequest(
-            f"the namespace of the provided object ({given}) does not match the namespace sent on the "
-            f"request ({target.namespace})"
+            "the namespace of the provided object does not match the namespace sent on the request"
         )
-    dry_run = body.is_dry_run(request)
     (created,) = write.create(
         sandbox, [manifest], namespace=target.namespace or "default", dry_run=dry_run, entry="api"
     )
-    return body.answer(form.one(resource, created, sandbox.now), 201)
+    warnings += warnings_of(resource, created)
+    return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     form = Representation.of(request)
-    _, manifest = to_stored(resource, with_type(resource, body.manifest_of(request)))
+    dry_run = body.is_dry_run(request)
+    given, warnings = body.object_of(request, resource)
+    _, manifest = to_stored(resource, given)
     replaced = write.replace(
         sandbox,
         resource.id,
         target.key(resource),
         manifest,
         subresource=target.subresource,
-        dry_run=body.is_dry_run(request),
+        dry_run=dry_run,
     )
-    return body.answer(form.one(resource, replaced, sandbox.now))
+    warnings += warnings_of(resource, replaced)
+    return body.with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
 
 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:

@@ -34,8 +34,8 @@ by the value."""
 def parse_yaml_documents(text: str) -> list[Any]:
     """Parse the documents of a YAML text, without empty ones. Raises :class:`ManifestError`."""
     try:
-        _check_bounds(text)
-        return [value for value in yaml.load_all(text, Loader=_Loader) if value is not None]
+        check_bounds(text)
+        return [value for value in yaml.load_all(text, Loader=Loader) if value is not None]
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ManifestError("control characters are not allowed", line) from None
@@ -62,7 +62,7 @@ class _OpenCollection:
         self.levels = 1
 
 
-def _check_bounds(text: str) -> None:
+def check_bounds(text: str) -> None:
     """Raise ManifestError for a text beyond the bounds. Sizes and depths are counted with aliases expanded.
 
     This reads the parser's events only, because PyYAML's composer is recursive and 30,000 nested brackets
@@ -116,8 +116,8 @@ def _line(place: yaml.Event | yaml.Node) -> int:
     return place.start_mark.line + 1
 
 
-class _Loader(yaml.CSafeLoader):
-    """Constructs values from a text that :func:`_check_bounds` has accepted."""
+class Loader(yaml.CSafeLoader):
+    """Constructs values from a text that :func:`check_bounds` has accepted."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
     yaml_constructors = {
@@ -149,8 +149,8 @@ class _Loader(yaml.CSafeLoader):
         return {key.value: self.construct_object(value) for key, value in node.value}
 
 
-def _number(convert: Callable[[str], Any]) -> Callable[[_Loader, yaml.ScalarNode], Any]:
-    def construct(_: _Loader, node: yaml.ScalarNode) -> Any:
+def _number(convert: Callable[[str], Any]) -> Callable[[Loader, yaml.ScalarNode], Any]:
+    def construct(_: Loader, node: yaml.ScalarNode) -> Any:
         try:
             return convert(node.value)
         except ManifestError as error:
@@ -159,8 +159,8 @@ def _number(convert: Callable[[str], Any]) -> Callable[[_Loader, yaml.ScalarNode
     return construct
 
 
-_Loader.add_constructor(f"{_YAML}int", _number(parse_integer))
-_Loader.add_constructor(f"{_YAML}float", _number(parse_finite_float))
+Loader.add_constructor(f"{_YAML}int", _number(parse_integer))
+Loader.add_constructor(f"{_YAML}float", _number(parse_finite_float))
 for _kind, _pattern, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
@@ -168,7 +168,7 @@ for _kind, _pattern, _first in (
     ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
     ("merge", "<<", "<"),
 ):
-    _Loader.add_implicit_resolver(f"{_YAML}{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first])
+    Loader.add_implicit_resolver(f"{_YAML}{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first])
 
 
 class Position(NamedTuple):
@@ -184,7 +184,7 @@ def position_of_field(text: str, field: str, document: int = 0) -> Position | No
     :func:`parse_yaml_documents` must have accepted the text. ``field`` is a path in the API server's
     notation, ``document`` the number of the document among those that are not empty."""
     try:
-        nodes = (node for node in yaml.compose_all(text, Loader=_Loader) if not _is_null(node))
+        nodes = (node for node in yaml.compose_all(text, Loader=Loader) if not _is_null(node))
         node = next(islice(nodes, document, None), None)
     except yaml.YAMLError:
         return None  # JSON that is not valid YAML

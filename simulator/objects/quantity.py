@@ -14,6 +14,7 @@ NANO: Nanos = 1_000_000_000
 MAX_INT64 = (1 << 63) - 1
 MAX_NANOS = MAX_INT64 * NANO  # Larger quantities are capped, as upstream.
 
+NOT_A_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _GRAMMAR = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([a-zA-Z]*)([+-]?[0-9]+)?", re.ASCII)
 _MEANT = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*([a-zA-Z]*)\s*", re.ASCII)
 _SUFFIXES = {
@@ -41,9 +42,7 @@ def parse_text(text: str) -> Nanos:
     """Parse a quantity to nano-units, rounded away from zero. Raises :class:`QuantityError`."""
     match = _GRAMMAR.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if match is None:
-        raise QuantityError(
-            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-        )
+        raise QuantityError(NOT_A_QUANTITY)
     sign, digits, suffix, exponent = match.groups()
     if exponent is not None:
         if suffix not in ("e", "E"):

@@ -1,0 +1,95 @@
+"""Decodes the body of a request for an object of a resource (transformDecodeError in
+apiserver/pkg/endpoints/handlers/rest.go, v1.34)."""
+
+from typing import Any, Final, NamedTuple
+
+from simulator.api import Manifest
+from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.object_type import with_type
+from simulator.apiserver.request_decoding.read_object import (
+    RecordedObject,
+    UnreadableBody,
+    read_json_body,
+    read_yaml_body,
+)
+from simulator.apiserver.request_decoding.typed_values import TypedValues
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.schema import type_name_of
+from simulator.apiserver.status import BadRequest
+
+SHOWN_BYTES: Final = 30
+_META_TYPE: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+class DecodedRequest(NamedTuple):
+    manifest: Manifest
+    """Without the fields that the type does not have."""
+    strict_errors: list[str]
+    """Unknown and repeated fields: ``unknown field "spec.imagee"``."""
+
+
+def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str = "") -> DecodedRequest:
+    """Decode a body that must be an object of the resource. ``also``: a further apiVersion that is accepted.
+    Raises BadRequest, and ManifestError beyond the bounds of a request."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ManifestError("not UTF-8") from None
+    try:
+        value = read_yaml_body(text) if is_yaml else read_json_body(text)
+        value = {} if value is None else value
+        _check_type_fields(value)
+    except UnreadableBody as error:
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {resource.kind}): "
+            f"{error} ({_summary(data)})"
+        ) from None
+    manifest = with_type(resource, value, also=also)
+    decoder = TypedValues()
+    decoded = decoder.decode(type_name_of(resource), _with_repeated(manifest, value))
+    if decoder.error:
+        raise BadRequest(cannot_be_handled(resource, decoder.error))
+    return DecodedRequest(decoded, decoder.strict)
+
+
+def cannot_be_handled(resource: Resource, detail: str) -> str:
+    return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {detail}'
+
+
+def strict_decoding_error(errors: list[str]) -> str:
+    """The text of several strict errors (runtime.NewStrictDecodingError)."""
+    return f"strict decoding error: {', '.join(errors)}"
+
+
+def _check_type_fields(value: Any) -> None:
+    """As the decoder that finds apiVersion and kind. Raises UnreadableBody."""
+    names: dict[type, str] = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
+    prefix = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+    if not isinstance(value, dict):
+        raise UnreadableBody(f"{prefix} {names[type(value)]} into Go value of type {_META_TYPE}")
+    for field in ("apiVersion", "kind"):
+        given = value.get(field)
+        if given is not None and not isinstance(given, str):
+            kind = names.get(type(given), "object")
+            raise UnreadableBody(f"{prefix} {kind} into Go struct field .{field} of type string")
+
+
+def _with_repeated(manifest: Manifest, value: Any) -> Manifest:
+    """The manifest with the repeated keys of ``value``, from which it was made."""
+    repeated = getattr(value, "repeated", ())
+    if not repeated:
+        return manifest
+    recorded = RecordedObject(manifest)
+    recorded.repeated = repeated
+    return recorded
+
+
+def _summary(data: bytes) -> str:
+    """summarizeData: the beginning of a body, in hexadecimal if it does not begin with a brace."""
+    if not data:
+        return "<empty>"
+    shown = data[:SHOWN_BYTES]
+    text = shown.decode(errors="replace") if data.startswith(b"{") else shown.hex()
+    return f"{text} ..." if len(data) > SHOWN_BYTES else text

@@ -1,0 +1,222 @@
+"""Values of a body as the fields of Kubernetes' Go types: wrong types are errors in the words of Go, unknown
+and repeated fields are noted (sigs.k8s.io/json, which apimachinery uses in place of encoding/json)."""
+
+import base64
+import binascii
+import re
+from typing import Any, Final, NamedTuple
+
+from simulator.apiserver.request_decoding.read_object import RecordedObject
+from simulator.apiserver.schema import Schema, definitions
+from simulator.objects import quantity
+from simulator.objects.timestamps import is_timestamp
+
+INT_LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
+TIME_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
+_YEAR: Final = re.compile(r"[0-9]{4}")
+
+
+class Place(NamedTuple):
+    """Where a value is."""
+
+    path: str
+    """With indices: ``spec.containers[0].image``."""
+    fields: tuple[str, ...]
+    """The names of the fields: ``spec``, ``containers``, ``image``."""
+    struct: str
+    """The Go type that has the last one of the fields."""
+
+    def field(self, name: str, struct: str) -> "Place":
+        return Place(f"{self.path}.{name}" if self.path else name, (*self.fields, name), struct)
+
+    def key(self, name: str) -> "Place":
+        return self._replace(path=f"{self.path}.{name}" if self.path else name)
+
+    def item(self, index: int) -> "Place":
+        return self._replace(path=f"{self.path}[{index}]")
+
+
+class TypedValues:
+    """The decoding of one body. ``error`` is the first error, which refuses the body; ``strict`` are unknown
+    and repeated fields."""
+
+    def __init__(self) -> None:
+        self.error = ""
+        self.strict: list[str] = []
+
+    def decode(self, type_name: str, value: Any) -> Any:
+        """Return the value with the fields that its type has."""
+        return self._value({"$ref": type_name}, value, Place("", (), ""))
+
+    def _fail(self, error: str) -> None:
+        self.error = self.error or error
+
+    def _mismatch(self, kind: str, place: Place, go_type: str) -> None:
+        where = f"struct field {place.struct}.{'.'.join(place.fields)}" if place.fields else "value"
+        self._fail(f"json: cannot unmarshal {kind} into Go {where} of type {go_type}")
+
+    def _value(self, schema: Schema, value: Any, place: Place) -> Any:
+        of, name = _resolved(schema)
+        if value is None:
+            return None
+        if "properties" in of:
+            return self._struct(of, name, value, place)
+        match of.get("format"), of.get("type"):
+            case "quantity", _:
+                return self._quantity(value)
+            case "date-time", _:
+                return self._time(value)
+            case "int32", list():
+                return self._int_or_string(value, place)
+            case "byte", "string":
+                return self._bytes(value, place)
+            case _, "array":
+                return self._array(of, value, place)
+            case _, "object" if "additionalProperties" in of:
+                return self._map(of, value, place)
+            case format_, "integer":
+                return self._integer(format_ or "int64", value, place)
+            case _, ("string" | "boolean" | "number") as kind:
+                return self._scalar(kind, value, place)
+        return value
+
+    def _struct(self, of: Schema, name: str, value: Any, place: Place) -> Any:
+        if not isinstance(value, dict):
+            self._mismatch(_kind(value), place, go_name(name))
+            return None
+        struct, fields = name.rpartition(".")[2], of["properties"]
+        kept = {}
+        for key, item in value.items():
+            at = place.field(key, struct)
+            if isinstance(value, RecordedObject) and key in value.repeated:
+                self.strict.append(f'duplicate field "{at.path}"')
+            if key in fields:
+                kept[key] = self._value(fields[key], item, at)
+            elif of.get("additionalProperties") is False:
+                self.strict.append(f'unknown field "{at.path}"')
+            else:
+                kept[key] = item
+        return kept
+
+    def _map(self, of: Schema, value: Any, place: Place) -> Any:
+        if not isinstance(value, dict):
+            self._mismatch(_kind(value), place, go_type(of))
+            return None
+        items = of["additionalProperties"]
+        kept = {}
+        for key, item in value.items():
+            at = place.key(key)
+            if isinstance(value, RecordedObject) and key in value.repeated:
+                self.strict.append(f'duplicate field "{at.path}"')
+            kept[key] = self._value(items, item, at) if isinstance(items, dict) else item
+        return kept
+
+    def _array(self, of: Schema, value: Any, place: Place) -> Any:
+        if not isinstance(value, list):
+            self._mismatch(_kind(value), place, go_type(of))
+            return None
+        items = of.get("items") or {}
+        return [self._value(items, item, place.item(index)) for index, item in enumerate(value)]
+
+    def _scalar(self, kind: str, value: Any, place: Place) -> Any:
+        wanted: dict[str, type | tuple[type, ...]] = {
+            "string": str,
+            "boolean": bool,
+            "number": (int, float),
+        }
+        if isinstance(value, wanted[kind]) and (kind == "boolean" or not isinstance(value, bool)):
+            return value
+        self._mismatch(_kind(value), place, {"boolean": "bool", "number": "float64"}.get(kind, kind))
+        return None
+
+    def _integer(self, format_: str, value: Any, place: Place) -> Any:
+        limit = INT_LIMITS.get(format_, INT_LIMITS["int64"])
+        if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit:
+            return value
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        self._mismatch(f"number {value}" if number else _kind(value), place, format_)
+        return None
+
+    def _int_or_string(self, value: Any, place: Place) -> Any:
+        return value if isinstance(value, str) else self._integer("int32", value, place)
+
+    def _quantity(self, value: Any) -> Any:
+        try:
+            if isinstance(value, bool | dict | list):
+                raise quantity.QuantityError(quantity.NOT_A_QUANTITY)
+            quantity.parse_quantity(value)
+        except quantity.QuantityError as error:
+            self._fail(str(error))
+        return value
+
+    def _time(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            self._fail(f"json: cannot unmarshal {_kind(value)} into Go value of type string")
+            return None
+        if value and not is_timestamp(value):
+            rest = value if not _YEAR.match(value) else value[4:]
+            wanted = "2006" if rest == value else "-"
+            self._fail(f'parsing time "{value}" as "{TIME_LAYOUT}": cannot parse "{rest}" as "{wanted}"')
+        return value or None
+
+    def _bytes(self, value: Any, place: Place) -> Any:
+        if not isinstance(value, str):
+            self._mismatch(_kind(value), place, "[]uint8")
+            return None
+        try:
+            base64.b64decode(value, validate=True)
+        except binascii.Error:
+            self._fail(f"illegal base64 data at input byte {_illegal_byte(value)}")
+        return value
+
+
+def _resolved(schema: Schema) -> tuple[Schema, str]:
+    """The schema, and the name of its type; "" for a type without a name."""
+    name = ""
+    while "$ref" in schema:
+        name = schema["$ref"]
+        schema = definitions()[name]
+    return schema, name
+
+
+def go_name(type_name: str) -> str:
+    """``v1.PodSpec`` for ``io.k8s.api.core.v1.PodSpec``."""
+    return ".".join(type_name.rsplit(".", 2)[-2:])
+
+
+def go_type(schema: Schema) -> str:
+    """The Go type of a schema: ``[]v1.Container``, ``map[string]string``."""
+    of, name = _resolved(schema)
+    if name:
+        return go_name(name)
+    match of.get("type"):
+        case "array":
+            return f"[]{go_type(of.get('items') or {})}"
+        case "object" if isinstance(of.get("additionalProperties"), dict):
+            return f"map[string]{go_type(of['additionalProperties'])}"
+        case "integer":
+            return str(of.get("format", "int64"))
+        case "boolean":
+            return "bool"
+        case "number":
+            return "float64"
+        case "string" if of.get("format") == "byte":
+            return "[]uint8"
+        case "string":
+            return "string"
+    return "interface {}"
+
+
+def _kind(value: Any) -> str:
+    """What JSON calls a value."""
+    names: dict[type, str] = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
+    return names.get(type(value), "object")
+
+
+def _illegal_byte(text: str) -> int:
+    """The place where Go's decoder gives up."""
+    illegal = re.search(r"[^A-Za-z0-9+/=\r\n]", text)
+    if illegal is not None:
+        return illegal.start()
+    padding = text.find("=")
+    return len(text) if padding < 0 else padding

@@ -1,0 +1,110 @@
+"""Bodies are decoded as kube-apiserver decodes them: its texts, and what it drops."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.apiserver.request_decoding.decode_request import decode_request
+from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
+from simulator.apiserver.resources import find_by_kind
+from simulator.apiserver.status import BadRequest
+
+CONFIG_MAPS = find_by_kind("v1", "ConfigMap")
+PODS = find_by_kind("v1", "Pod")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("{", "unexpected end of JSON input"),
+        ("[1,]", "invalid character ']' looking for beginning of value"),
+        ("[1 2]", "invalid character '2' after array element"),
+        ('{"a" 1}', "invalid character '1' after object key"),
+        ('{"a":1 "b"}', "invalid character '\"' after object key:value pair"),
+        ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
+        ('{"a":1,}', "invalid character '}' looking for beginning of object key string"),
+        ("nul", "unexpected end of JSON input"),
+        ("nulL", "invalid character 'L' in literal null (expecting 'l')"),
+        ("-a", "invalid character 'a' in numeric literal"),
+        ("1.a", "invalid character 'a' after decimal point in numeric literal"),
+        ("1ea", "invalid character 'a' in exponent of numeric literal"),
+        ("01", "invalid character '1' after top-level value"),
+        ('"\n"', "invalid character '\\n' in string literal"),
+        ('"\\x"', "invalid character 'x' in string escape code"),
+        ('"\\u00g0"', "invalid character 'g' in \\u hexadecimal character escape"),
+        ("'a'", "invalid character '\\'' looking for beginning of value"),
+    ],
+)
+def test_what_is_wrong_is_said_as_go_says_it(text: str, fault: str) -> None:
+    assert find_syntax_fault(text.encode()) == fault
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON)
+def test_json_has_no_fault(value: object) -> None:
+    assert find_syntax_fault(json.dumps(value, indent=1).encode()) == ""
+
+
+@given(st.text(alphabet='{}[]",:0123456789.eE+-tfnrualse \\'))
+def test_a_text_has_a_fault_if_python_cannot_read_it(text: str) -> None:
+    try:
+        json.loads(text, parse_constant=lambda name: 1 / 0)
+    except (ValueError, ZeroDivisionError):
+        assert find_syntax_fault(text.encode())
+    else:
+        assert not find_syntax_fault(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("spec", "error"),
+    [
+        (
+            {"containers": [{"image": 5}]},
+            "number into Go struct field Container.spec.containers.image of type string",
+        ),
+        ({"containers": [5]}, "number into Go struct field PodSpec.spec.containers of type v1.Container"),
+        (
+            {"nodeSelector": []},
+            "array into Go struct field PodSpec.spec.nodeSelector of type map[string]string",
+        ),
+        ({"hostNetwork": 1}, "number into Go struct field PodSpec.spec.hostNetwork of type bool"),
+        ({"affinity": "x"}, "string into Go struct field PodSpec.spec.affinity of type v1.Affinity"),
+        ({"priority": 1 << 31}, "number 2147483648 into Go struct field PodSpec.spec.priority of type int32"),
+    ],
+)
+def test_a_wrong_type_is_refused(spec: dict[str, object], error: str) -> None:
+    assert PODS
+    with pytest.raises(BadRequest) as refused:
+        decode_request(PODS, json.dumps({"spec": spec}).encode(), is_yaml=False)
+    assert str(refused.value) == (
+        f'Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal {error}'
+    )
+
+
+def test_unknown_and_repeated_fields_are_dropped_and_noted() -> None:
+    assert CONFIG_MAPS
+    body = b'{"a": 1, "data": {"x": "1", "x": "2"}, "metadata": {"labels": {"b": "c"}, "nam": "n"}}'
+    decoded = decode_request(CONFIG_MAPS, body, is_yaml=False)
+    assert decoded.strict_errors == [
+        'unknown field "a"',
+        'duplicate field "data.x"',
+        'unknown field "metadata.nam"',
+    ]
+    assert decoded.manifest["data"] == {"x": "2"}
+    assert decoded.manifest["metadata"] == {"labels": {"b": "c"}}
+
+
+def test_yaml_is_that_of_version_1_1() -> None:
+    assert CONFIG_MAPS
+    with pytest.raises(BadRequest, match="cannot unmarshal bool into Go struct field"):
+        decode_request(CONFIG_MAPS, b"data: {a: on}", is_yaml=True)
+    decoded = decode_request(CONFIG_MAPS, b'data: {a: "on", b: x, b: z}\n---\nkind: Pod', is_yaml=True)
+    assert decoded.manifest["data"] == {"a": "on", "b": "z"}
+    assert decoded.strict_errors == ['duplicate field "data.b"']
