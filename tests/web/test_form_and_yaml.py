@@ -262,12 +262,13 @@ def test_a_drain_evicts_what_the_budgets_allow_and_leaves_daemons(sandbox: Sandb
 
 
 def running(_: Any, pod: Manifest) -> Manifest:
-    return {**pod, "status": {"phase": "Running"}}
+    ready = {"type": "Ready", "status": "True"}
+    return {**pod, "status": {"phase": "Running", "conditions": [ready]}}
 
 
 def allow_one(_: Any, budget: Manifest) -> Manifest:
     counts = {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2}
-    return {**budget, "status": counts}
+    return {**budget, "status": {**counts, "observedGeneration": 1}}
 
 
 def test_switches_and_weights_say_what_the_scheduler_reads(sandbox: Sandbox) -> None:
