@@ -8,10 +8,11 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from simulator.api import Manifest
-from simulator.apiserver import patch
+from simulator.apiserver import patch, protobuf
 from simulator.apiserver.bounds import MAX_BYTES
 from simulator.apiserver.delete_options import decode_delete_options
 from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents, parse_json_document
+from simulator.apiserver.object_type import with_type
 from simulator.apiserver.query import Query, integer_parameter
 from simulator.apiserver.request_decoding.decode_request import (
     DecodedRequest,
@@ -25,11 +26,12 @@ from simulator.apiserver.status import BadRequest, StatusError, TooLarge, Unsupp
 from simulator.apiserver.write_options import check_write_options
 
 JSON = "application/json"
+PROTOBUF = protobuf.MEDIA_TYPE
 YAML = ("application/yaml", "text/yaml", "application/x-yaml")
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
-OBJECT_TYPES = (JSON, "application/yaml", "application/vnd.kubernetes.protobuf")
+OBJECT_TYPES = (JSON, "application/yaml", PROTOBUF)
 """What an API server says that it accepts."""
 
 CREATED: Manifest = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -66,9 +68,12 @@ def success(resource: Resource, manifest: Manifest) -> Manifest:
     }
 
 
-def manifest_of(request: HttpRequest) -> Manifest:
-    """Parse the body, which must be one manifest, as JSON or YAML. Raises StatusError."""
-    accepted = (JSON, *YAML)
+def manifest_of(request: HttpRequest, implied: tuple[str, str] = ("", "")) -> Manifest:
+    """Parse the body, which must be one manifest, as JSON, YAML or Protocol Buffers. ``implied``: the
+    apiVersion and kind of one in Protocol Buffers that does not say them. Raises StatusError."""
+    accepted = (JSON, *YAML, PROTOBUF)
+    if content_type(request) == PROTOBUF:
+        return dict(_parsed(lambda data: protobuf.decode_protobuf(data, implied), request))
     if content_type(request) not in ("", *accepted):
         raise _unsupported(accepted)
     found = _parsed(parse_documents, request)
@@ -86,6 +91,9 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
     """Decode the body, an object of the resource. Unknown and repeated fields are refused, returned as
     warnings, or dropped, as the query's fieldValidation says. Raises StatusError."""
     kind = content_type(request)
+    if kind == PROTOBUF:
+        given = manifest_of(request, (resource.api_version, resource.kind))
+        return DecodedBody(with_type(resource, given, also=also), [])
     if kind not in ("", JSON, *YAML):
         raise _unsupported(OBJECT_TYPES)
 
@@ -133,11 +141,14 @@ def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Mani
 def delete_options(request: HttpRequest) -> Manifest:
     """The DeleteOptions in the body; without a body those in the query, as upstream
     (apiserver/pkg/endpoints/handlers/delete.go). Raises StatusError."""
-    if request.body and content_type(request) in YAML:
-        return decode_delete_options(json.dumps(manifest_of(request)))
+    if request.body and content_type(request) in (*YAML, PROTOBUF):
+        return decode_delete_options(json.dumps(manifest_of(request, ("v1", "DeleteOptions"))))
     if request.body:
-        return decode_delete_options(request.body.decode(errors="replace"))
-    options: Manifest = {}
+        options: Manifest = _parsed(
+            lambda data: decode_delete_options(data.decode(errors="replace")), request
+        )
+        return options
+    options = {}
     if "gracePeriodSeconds" in request.GET:
         options["gracePeriodSeconds"] = integer_parameter(query(request), "gracePeriodSeconds")
     if "orphanDependents" in request.GET:
@@ -178,6 +189,8 @@ def _parsed(parse: Any, request: HttpRequest) -> Any:
         return parse(request.body)
     except TooLong as error:
         raise TooLarge(str(error)) from None
+    except protobuf.NoDescription as error:
+        raise UnsupportedMediaType(str(error)) from None
     except ManifestError as error:
         raise BadRequest(str(error)) from None
 

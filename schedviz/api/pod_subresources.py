@@ -15,7 +15,6 @@ from simulator.apiserver.admission import Admission
 from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
-from simulator.apiserver.object_type import with_type
 from simulator.apiserver.resources import BINDINGS, EVICTIONS, PODS, Resource
 from simulator.apiserver.schema import BINDING, EVICTION
 from simulator.apiserver.status import BadRequest, PlainError
@@ -25,7 +24,8 @@ def create_binding(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
 ) -> HttpResponse:
     """Assign a pod to a node."""
-    binding = decode_body(BINDING, with_type(BINDINGS, body.manifest_of(request)))
+    given, warnings = body.object_of(request, BINDINGS)
+    binding = decode_body(BINDING, given)
     key = f"{target.namespace}/{_named(binding, 'Binding', target)}"
 
     def decide(current: Current) -> Admission:
@@ -33,14 +33,14 @@ def create_binding(
         return Admission([admit_binding(pod, binding, current.now())], {})
 
     write_admitted(sandbox, decide, dry_run=body.is_dry_run(request), again=("Conflict",))
-    return body.answer(body.CREATED, 201)
+    return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
 
 def create_eviction(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
 ) -> HttpResponse:
     """Delete a pod if its disruption budgets allow it."""
-    given = with_type(EVICTIONS, body.manifest_of(request), also="policy/v1beta1")
+    given, warnings = body.object_of(request, EVICTIONS, also="policy/v1beta1")
     eviction = decode_body(EVICTION, given)
     _named(eviction, "Eviction", target)
     options: Manifest = eviction.get("deleteOptions", {})
@@ -54,7 +54,7 @@ def create_eviction(
         version=preconditions.get("resourceVersion", ""),
         dry_run=_is_dry_run(request, options),
     )
-    return body.answer(body.CREATED, 201)
+    return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
 
 def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:

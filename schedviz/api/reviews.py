@@ -12,10 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.access.policy import Asker
 from schedviz.access.rights import Right
 from schedviz.api import body
-from schedviz.api.review_protobuf import PROTOBUF, decode_review
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
-from simulator.apiserver.status import BadRequest, Invalid, MethodNotAllowed, NoSuchPath, invalid, required
+from simulator.apiserver.status import Invalid, MethodNotAllowed, NoSuchPath, invalid, required
 
 AUTHENTICATION: Final = "authentication.k8s.io"
 AUTHORIZATION: Final = "authorization.k8s.io"
@@ -78,14 +77,8 @@ def respond(request: HttpRequest, group: str, plural: str, asker: Asker) -> Http
     if request.method != "POST":
         raise MethodNotAllowed()
     _, kind, answer = found
-    if body.content_type(request) == PROTOBUF:
-        try:
-            spec = decode_review(kind, request.body)
-        except ValueError as error:
-            raise BadRequest(str(error)) from None
-    else:
-        type_name = f"io.k8s.api.{group.partition('.')[0]}.v1.{kind}"
-        spec = decode_body(type_name, body.manifest_of(request)).get("spec") or {}
+    type_name = f"io.k8s.api.{group.partition('.')[0]}.v1.{kind}"
+    spec = decode_body(type_name, body.manifest_of(request, (f"{group}/{VERSION}", kind))).get("spec") or {}
     review: Manifest = {"kind": kind, "apiVersion": f"{group}/{VERSION}", "metadata": {}}
     if answer is not subject:
         review["spec"] = spec

@@ -26,20 +26,22 @@ def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target
 
 
 def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    scale = _decode(body.manifest_of(request))
+    given, warnings = body.object_of(request, SCALES)
+    scale = decode_body(type_name_of(SCALES), given)
     _check_place(scale, target)
 
     def change(_: Resource, old: Manifest) -> Manifest:
         return with_scale(resource, old, scale)
 
-    return _written(request, sandbox, resource, target, change)
+    return body.with_warnings(_written(request, sandbox, resource, target, change), warnings)
 
 
 def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     """The patch is one of the Scale, not of the object."""
 
     def change(_: Resource, old: Manifest) -> Manifest:
-        scale = _decode(body.patched(request, SCALES, scale_of(resource, old)))
+        given = with_type(SCALES, body.patched(request, SCALES, scale_of(resource, old)))
+        scale = decode_body(type_name_of(SCALES), given)
         _check_place(scale, target)
         return with_scale(resource, old, scale)
 
@@ -52,10 +54,6 @@ def _written(
     form = Representation.of(request)
     new = write.edit(sandbox, resource.id, target.key(resource), change, dry_run=body.is_dry_run(request))
     return body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now))
-
-
-def _decode(manifest: Manifest) -> Manifest:
-    return decode_body(type_name_of(SCALES), with_type(SCALES, manifest))
 
 
 def _check_place(scale: Manifest, target: Target) -> None:

@@ -3,12 +3,13 @@
 Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go (ValidateDeleteOptions), v1.34.
 """
 
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from simulator.api import Manifest
-from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.json_reader import json_error, parse_json_value
+from simulator.apiserver.request_decoding.decode_request import check_type_fields
+from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_json_body
+from simulator.apiserver.request_decoding.typed_values import TypedValues
+from simulator.apiserver.schema import DELETE_OPTIONS, find_type_name
 from simulator.apiserver.status import Invalid, PlainError, invalid, not_supported
 
 MAX_GRACE_SECONDS: Final = (1 << 31) - 1
@@ -17,16 +18,7 @@ must be a valid time in RFC 3339."""
 Propagation = Literal["Orphan", "Background", "Foreground"]
 """How an object's dependents are treated: kept, deleted after the object, or deleted before it."""
 _SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
-_VERSIONS = ("v1", "meta.k8s.io/v1", "meta.k8s.io/v1beta1")
-_GO_TYPES = {
-    "dryRun": (list, "[]string"),
-    "gracePeriodSeconds": (int, "int64"),
-    "ignoreStoreReadErrorWithClusterBreakingPotential": (bool, "bool"),
-    "orphanDependents": (bool, "bool"),
-    "preconditions": (dict, "v1.Preconditions"),
-    "propagationPolicy": (str, "v1.DeletionPropagation"),
-}
-_PRECONDITION_TYPES = {"uid": (str, "types.UID"), "resourceVersion": (str, "string")}
+_META = "meta.k8s.io/v1"
 _POLICIES = ("Foreground", "Background", "Orphan")
 
 
@@ -36,42 +28,19 @@ def decode_delete_options(text: str) -> Manifest:
     Raises PlainError: upstream a decoder's error is returned as it is (DeleteResource in
     apiserver/pkg/endpoints/handlers/delete.go)."""
     try:
-        given = parse_json_value(text)
-    except ManifestError as error:
-        detail = json_error(text) or str(error)
-        raise PlainError(f"couldn't get version/kind; json parse error: {detail}") from None
-    if not isinstance(given, dict):
-        raise PlainError("couldn't get version/kind; json parse error: " + _mismatch(given, ""))
-    version, kind = str(given.get("apiVersion") or "v1"), str(given.get("kind") or "DeleteOptions")
-    if version not in _VERSIONS or kind != "DeleteOptions":
+        given = read_json_body(text)
+        check_type_fields(given)
+    except UnreadableBody as error:
+        raise PlainError(str(error)) from None
+    version, kind = given.get("apiVersion") or "v1", given.get("kind") or "DeleteOptions"
+    if kind != "DeleteOptions" or not (version == _META or find_type_name(version, kind)):
         shown = f'no kind "{kind[:100]}" is registered for version "{version[:100]}"'
         raise PlainError(f'{shown} in scheme "{_SCHEME}"')
-    options = _known_fields(given, "DeleteOptions.", _GO_TYPES)
-    if "preconditions" in options:
-        path = "Preconditions.preconditions."
-        options["preconditions"] = _known_fields(options["preconditions"], path, _PRECONDITION_TYPES)
-    if not all(isinstance(value, str) for value in options.get("dryRun", ())):
-        raise PlainError("json: cannot unmarshal into Go struct field DeleteOptions.dryRun of type string")
-    return options
-
-
-def _known_fields(given: Manifest, path: str, types: Mapping[str, tuple[type, str]]) -> Manifest:
-    known = {field: value for field, value in given.items() if field in types and value is not None}
-    for field, value in known.items():
-        wanted, name = types[field]
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        if not (is_number if wanted is int else isinstance(value, wanted)):
-            raise PlainError(_mismatch(value, f"field {path}{field} of type {name}"))
-        if wanted is int and not -(1 << 63) <= value < 1 << 63:
-            into = f"Go struct field {path}{field} of type {name}"
-            raise PlainError(f"json: cannot unmarshal number {value} into {into}")
-    return known
-
-
-def _mismatch(value: object, place: str) -> str:
-    names = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
-    into = f"Go struct {place}" if place else "Go value of type struct { APIVersion string; Kind string }"
-    return f"json: cannot unmarshal {names.get(type(value), 'null')} into {into}"
+    decoder = TypedValues()
+    decoded: Manifest = decoder.decode(DELETE_OPTIONS, given)
+    if decoder.error:
+        raise PlainError(decoder.error)
+    return decoded
 
 
 def requested_grace_seconds(options: Manifest) -> int | None:

@@ -35,19 +35,6 @@ def parse_json_value(text: str) -> Any:
     return value
 
 
-def json_error(text: str) -> str:
-    """What Go's decoder says of a text that is not JSON; "" for one that is (encoding/json/scanner.go)."""
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-            return "unexpected end of JSON input"
-        return f"invalid character '{text[error.pos]}' looking for beginning of value"
-    except (RecursionError, ValueError):
-        return "exceeded max depth"
-    return ""
-
-
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -95,6 +95,12 @@ def _type_names() -> dict[tuple[str, str, str], str]:
     }
 
 
+def find_type_name(api_version: str, kind: str) -> str | None:
+    """Return the name of Kubernetes' type of this apiVersion and kind; None if there is none."""
+    group, _, version = api_version.rpartition("/")
+    return _type_names().get((group, version, kind))
+
+
 def is_known_kind(api_version: str, kind: str) -> bool:
     """Whether Kubernetes has a type of this apiVersion and kind."""
     group, _, version = api_version.rpartition("/")

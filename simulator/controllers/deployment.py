@@ -243,7 +243,10 @@ class DeploymentController(WorkloadController):
             made["lastUpdateTime"] = now
         else:
             # Whoever wrote the condition may have left out the time.
-            made = {"lastUpdateTime": now, **old}
+            made = {
+                "lastUpdateTime": now,
+                **{field: value for field, value in old.items() if value is not None},
+            }
         seconds = manifest["spec"]["progressDeadlineSeconds"]
         if seconds == NO_DEADLINE or manifest["spec"].get("paused"):
             return made

@@ -88,8 +88,8 @@ def transition_time(old: Manifest | None, status: str, now: Micros) -> str:
     stamp = timestamp(now)
     if old is None or old["status"] != status:
         return stamp
-    since: str = old.get("lastTransitionTime", stamp)
-    return since
+    since: str | None = old.get("lastTransitionTime")
+    return since or stamp
 
 
 def replace_condition(manifest: Manifest, new: Condition) -> Manifest:

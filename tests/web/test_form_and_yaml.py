@@ -221,7 +221,7 @@ def test_an_edit_is_saved_over_what_components_wrote_but_not_over_what_people_di
     write.create(sandbox, [node("n")])
     start = editable(NODES, sandbox.get("nodes", "n") or {})
     assert set(start["status"]) == {"capacity", "allocatable"}
-    ready = {"type": "Ready", "status": "True"}
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": None, "lastTransitionTime": None}
     write.edit(
         sandbox,
         "nodes",

@@ -40,7 +40,7 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     try:
         value = read_yaml_body(text) if is_yaml else read_json_body(text)
         value = {} if value is None else value
-        _check_type_fields(value)
+        check_type_fields(value)
     except UnreadableBody as error:
         raise BadRequest(
             f"the object provided is unrecognized (must be of type {resource.kind}): "
@@ -63,7 +63,7 @@ def strict_decoding_error(errors: list[str]) -> str:
     return f"strict decoding error: {', '.join(errors)}"
 
 
-def _check_type_fields(value: Any) -> None:
+def check_type_fields(value: Any) -> None:
     """As the decoder that finds apiVersion and kind. Raises UnreadableBody."""
     names: dict[type, str] = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
     prefix = "couldn't get version/kind; json parse error: json: cannot unmarshal"

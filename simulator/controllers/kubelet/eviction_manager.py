@@ -36,7 +36,7 @@ class EvictionManager(Controller):
         """Sync the node when the next interval begins. Intervals are counted from the condition's transition
         time, so that a new leader syncs at the same times."""
         pressure = condition(node, pressure_of(node)) or {}
-        since = micros(pressure.get("lastTransitionTime", EPOCH))
+        since = micros(pressure.get("lastTransitionTime") or EPOCH)
         self.enqueue(key, since + ((self._world.now - since) // INTERVAL + 1) * INTERVAL)
 
     def sync(self, key: str, manifest: Manifest) -> None:
