@@ -189,7 +189,14 @@ REFUSALS = [
     ),
     Refusal("POST", PODS + "/web/eviction", 400, "BadRequest", "deleteOptions", body='{"deleteOptions": 5}'),
     Refusal("POST", PODS + "/web/eviction", 400, "BadRequest", "does not match name in Eviction", body="{}"),
-    Refusal("POST", PODS + "/web/binding", 400, "BadRequest", "target: Invalid", body='{"target": "n"}'),
+    Refusal(
+        "POST",
+        PODS + "/web/binding",
+        400,
+        "BadRequest",
+        "Go struct field Binding.target",
+        body='{"target": "n"}',
+    ),
     Refusal(
         "POST", PODS + "/web/binding", 400, "BadRequest", "target.name", body='{"target": {"name": ["n"]}}'
     ),
