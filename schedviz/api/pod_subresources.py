@@ -68,8 +68,14 @@ def _is_dry_run(request: HttpRequest, options: Manifest) -> bool:
 
 
 def _named(manifest: Any, kind: str, target: Target) -> str:
-    """The name of the pod in the body of a subresource. If the path contains a name, it must be equal."""
-    name: str = manifest.get("metadata", {}).get("name", "")
+    """The name of the pod in the body of a subresource. It must be that of the path if this has one, and the
+    namespace, if the body has one, that of the path (EnsureObjectNamespaceMatchesRequestNamespace)."""
+    metadata = manifest.get("metadata", {})
+    name: str = metadata.get("name", "")
+    if metadata.get("namespace") not in (None, "", target.namespace):
+        raise BadRequest(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
     if target.name and name != target.name:
         raise BadRequest(f"name in URL does not match name in {kind} object")
     return name

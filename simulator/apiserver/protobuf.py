@@ -85,7 +85,8 @@ def _fields(name: str, properties: dict[str, Schema], data: bytes, depth: int) -
     for number, value in _read(data):
         field = numbers.get(number, "")
         if field.startswith("+"):
-            found |= _fields(f"core.v1.{field[1:]}", properties, _bytes(value), depth + 1)
+            embedded = f"{name.rpartition('.')[0]}.{field[1:]}"
+            found |= _fields(embedded, properties, _bytes(value), depth + 1)
         elif field in properties:
             _add(found, field, properties[field], value, depth)
     return found

@@ -108,6 +108,25 @@ def test_a_lease_has_microseconds() -> None:
     }
 
 
+def test_a_claim_is_read_as_the_scheduler_writes_it() -> None:
+    result = field(1, "gpu") + field(2, "d.example.com") + field(3, "p") + field(4, "d0")
+    parameters = field(1, "d.example.com") + field(2, field(1, '{"a": 1}'))
+    config = field(1, "FromClass") + field(3, field(1, parameters))
+    user = field(3, "pods") + field(4, "web") + field(5, "u-1")
+    status = field(1, field(1, field(1, result) + field(2, config))) + field(2, user)
+    claim = decode_protobuf(encoded("resource.k8s.io/v1", "ResourceClaim", field(3, status)))
+    opaque = {"driver": "d.example.com", "parameters": {"a": 1}}
+    assert claim["status"] == {
+        "allocation": {
+            "devices": {
+                "results": [{"request": "gpu", "driver": "d.example.com", "pool": "p", "device": "d0"}],
+                "config": [{"source": "FromClass", "opaque": opaque}],
+            }
+        },
+        "reservedFor": [{"resource": "pods", "name": "web", "uid": "u-1"}],
+    }
+
+
 def test_what_has_no_type_is_of_the_type_that_the_path_implies() -> None:
     body = MAGIC + field(2, field(2, field(1, "Node") + field(3, "n1")))
     assert decode_protobuf(body, ("v1", "Binding"))["target"] == {"kind": "Node", "name": "n1"}
@@ -151,9 +170,14 @@ def test_each_described_field_is_one_of_the_schema_and_each_of_the_schema_is_des
         assert known or name in EMBEDDED, name
         described: set[Any] = {field for field in fields.values() if not field.startswith("+")}
         for embedded in (field[1:] for field in fields.values() if field.startswith("+")):
-            described |= {*numbers[f"core.v1.{embedded}"].values()}
+            described |= {*numbers[f"{name.rpartition('.')[0]}.{embedded}"].values()}
         assert known <= described, name
 
 
-EMBEDDED = ("core.v1.VolumeSource", "core.v1.PersistentVolumeSource", "core.v1.ProbeHandler")
+EMBEDDED = (
+    "core.v1.VolumeSource",
+    "core.v1.PersistentVolumeSource",
+    "core.v1.ProbeHandler",
+    "resource.v1.DeviceConfiguration",
+)
 """Messages whose fields are those of the message around them."""
