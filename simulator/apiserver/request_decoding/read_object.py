@@ -97,7 +97,13 @@ def _construct_bool(_: Any, node: yaml.ScalarNode) -> bool:
     return node.value.lower() in ("y", "yes", "on", "true")
 
 
+def _construct_map(loader: _Yaml11Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    """PyYAML's own one copies the object."""
+    return loader.construct_mapping(node)
+
+
 _Yaml11Loader.add_constructor(f"{_YAML}bool", _construct_bool)
+_Yaml11Loader.add_constructor(f"{_YAML}map", _construct_map)
 _Yaml11Loader.add_implicit_resolver(
     f"{_YAML}bool",
     re.compile(r"(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)\Z"),
