@@ -12,14 +12,16 @@ from django.http import HttpRequest
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.event_versions import to_served
+from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.resources import Resource, find_built_in
 from simulator.apiserver.status import BadRequest, NotAcceptable
-from simulator.apiserver.table import build_table
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 MEDIA_TYPE = "application/json"
+MEDIA_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+"""What an API server says that it can answer with."""
 META = "meta.k8s.io"
 
 
@@ -58,7 +60,7 @@ class Representation(msgspec.Struct, frozen=True):
         if not clauses:
             return cls()
         if not any(clause.media_type in (MEDIA_TYPE, "*/*") for clause in clauses):
-            raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPE}")
+            raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}")
         for clause in clauses:
             if clause.media_type in (MEDIA_TYPE, "application/*", "*/*"):
                 asked = clause.parameters.get("as", "")
@@ -68,7 +70,7 @@ class Representation(msgspec.Struct, frozen=True):
                 form = next((form for form in FORMS if form == asked), None)
                 if form and clause.parameters.get("g") == META and version in ("v1", "v1beta1"):
                     return cls(form, version, _include_object(request))
-        raise NotAcceptable(f"only the following media types are accepted: {MEDIA_TYPE}")
+        raise NotAcceptable(f"only the following media types are accepted: {MEDIA_TYPES}")
 
     @property
     def api_version(self) -> str:

@@ -13,7 +13,7 @@ from schedviz.store.past import Readable
 from schedviz.web.kubectl.tables import columns, tabbed
 from schedviz.web.manifests.events import events_of_pod
 from simulator.api import SECOND, Manifest, Micros
-from simulator.apiserver.table import human_duration
+from simulator.apiserver.printers.column import human_duration
 from simulator.objects.events import event_count, event_first_seen, event_last_seen
 from simulator.objects.owner_references import controller_of
 from simulator.objects.timestamps import micros

@@ -1,0 +1,104 @@
+"""Columns of a Table, with the descriptions of the fields that they show."""
+
+import importlib.util
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.schema import VERSION
+from simulator.objects.timestamps import micros
+
+NONE = "<none>"
+UNKNOWN = "<unknown>"
+UNSET = "<unset>"
+
+
+class Column(NamedTuple):
+    name: str
+    field: str
+    """The field that it shows, ``PodSpec.nodeName``, whose description it has; or the description."""
+    type: str = "string"
+    wide: int = 0
+    """1: only shown with ``-o wide``."""
+    format: str = ""
+
+    def definition(self) -> Manifest:
+        """A TableColumnDefinition."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "format": self.format,
+            "description": field_descriptions().get(self.field, self.field),
+            "priority": self.wide,
+        }
+
+
+Cells = Callable[[Manifest, Micros], list[Any]]
+"""The cells of an object at a time, in the order of the columns."""
+
+
+class Printer(NamedTuple):
+    columns: tuple[Column, ...]
+    cells: Cells
+
+
+NAME = Column("Name", "ObjectMeta.name", format="name")
+AGE = Column("Age", "ObjectMeta.creationTimestamp")
+
+
+@cache
+def field_descriptions() -> dict[str, str]:
+    """The descriptions of the fields of Kubernetes' types: ``PodSpec.nodeName`` -> text. Of types of the same
+    name that of the core group counts, and then a stable version."""
+    spec = importlib.util.find_spec("kubernetes_validate")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    root = Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema"
+    types = json.loads((root / f"{VERSION}-local-strict" / "_definitions.json").read_bytes())["$defs"]
+    found: dict[str, str] = {}
+    for name in sorted(types, key=lambda name: (".core." in name, name.split(".")[-2] in ("v1", "v2"))):
+        for field, schema in types[name].get("properties", {}).items():
+            if isinstance(schema, dict) and isinstance(schema.get("description"), str):
+                found[f"{name.rpartition('.')[2]}.{field}"] = schema["description"]
+    return found
+
+
+def age_of(item: Manifest, now: Micros) -> str:
+    return since(item["metadata"].get("creationTimestamp"), now)
+
+
+def since(time: str | None, now: Micros) -> str:
+    """How long ago a time was (translateTimestampSince)."""
+    return human_duration((now - micros(time)) // SECOND) if time else UNKNOWN
+
+
+def human_duration(seconds: int) -> str:
+    """Format a duration as kubectl shows ages: apimachinery/pkg/util/duration/duration.go, HumanDuration."""
+    if seconds < 0:
+        return "0s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if seconds < 120:
+        return f"{seconds}s"
+    if minutes < 10:
+        return f"{minutes}m{seconds % 60}s" if seconds % 60 else f"{minutes}m"
+    if hours < 3:
+        return f"{minutes}m"
+    if hours < 8:
+        return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    if days < 8:
+        return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
+    if days < 365 * 2:
+        return f"{days}d"
+    if days < 365 * 8:
+        return f"{days // 365}y{days % 365}d" if days % 365 else f"{days // 365}y"
+    return f"{days // 365}y"
+
+
+def labels_text(labels: Manifest | None) -> str:
+    """FormatLabels."""
+    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE

@@ -1,0 +1,95 @@
+"""Tables: the response format that ``kubectl get`` prints."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
+from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of, human_duration
+from simulator.apiserver.printers.network import NETWORK_PRINTERS
+from simulator.apiserver.printers.pods import POD_PRINTER, row_conditions
+from simulator.apiserver.printers.storage import STORAGE_PRINTERS
+from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
+from simulator.apiserver.resources import Resource
+from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
+
+
+def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
+    """Build the ``Table`` (meta/v1) of objects. Each row contains the metadata of its object."""
+    printer = PRINTERS.get(resource.id, DEFAULT_PRINTER)
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": metadata,
+        "columnDefinitions": [column.definition() for column in printer.columns],
+        "rows": [_row(resource, printer, item, now) for item in items],
+    }
+
+
+def _row(resource: Resource, printer: Printer, item: Manifest, now: Micros) -> Manifest:
+    row: Manifest = {
+        "cells": printer.cells(item, now),
+        "object": {
+            "kind": "PartialObjectMetadata",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": item["metadata"],
+        },
+    }
+    conditions = row_conditions(item) if resource.id == "pods" else []
+    return {**row, "conditions": conditions} if conditions else row
+
+
+def _name_and_age(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], age_of(item, now)]
+
+
+def _event(item: Manifest, now: Micros) -> list[Any]:
+    """Return the cells of an Event. Its columns do not begin with Name and have no Age (printEvent)."""
+    about, source = item.get("involvedObject") or {}, item.get("source") or {}
+    reporter = (
+        source.get("component") or item.get("reportingComponent", ""),
+        source.get("host") or item.get("reportingInstance", ""),
+    )
+    return [
+        _since(event_last_seen(item), now),
+        item.get("type", ""),
+        item.get("reason", ""),
+        "/".join(filter(None, (about.get("kind", "").lower(), about.get("name")))),
+        about.get("fieldPath", ""),
+        ", ".join(filter(None, reporter)),
+        item.get("message", "").strip(),
+        _since(event_first_seen(item), now),
+        event_count(item),
+        item["metadata"]["name"],
+    ]
+
+
+def _since(seen: Micros, now: Micros) -> str:
+    return human_duration((now - seen) // SECOND) if seen else "<unknown>"
+
+
+EVENT_PRINTER = Printer(
+    (
+        Column("Last Seen", "Event.lastTimestamp"),
+        Column("Type", "Event.type"),
+        Column("Reason", "Event.reason"),
+        Column("Object", "Event.involvedObject"),
+        Column("Subobject", "ObjectReference.fieldPath", wide=1),
+        Column("Source", "Event.source", wide=1),
+        Column("Message", "Event.message"),
+        Column("First Seen", "Event.firstTimestamp", wide=1),
+        Column("Count", "Event.count", wide=1),
+        Column("Name", "ObjectMeta.name", wide=1, format="name"),
+    ),
+    _event,
+)
+DEFAULT_PRINTER = Printer((NAME, AGE), _name_and_age)
+PRINTERS = {
+    "pods": POD_PRINTER,
+    EVENTS: EVENT_PRINTER,
+    **CLUSTER_PRINTERS,
+    **WORKLOAD_PRINTERS,
+    **STORAGE_PRINTERS,
+    **NETWORK_PRINTERS,
+}
+"""By resource."""

@@ -1,0 +1,311 @@
+"""The rows of workloads: apps and batch, ReplicationControllers and HorizontalPodAutoscalers."""
+
+from typing import Any
+
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.printers.column import (
+    AGE,
+    NAME,
+    NONE,
+    UNKNOWN,
+    Column,
+    Printer,
+    age_of,
+    human_duration,
+    labels_text,
+    since,
+)
+from simulator.objects.conditions import conditions_of
+from simulator.objects.labels import label_selector
+from simulator.objects.metadata import is_terminating
+from simulator.objects.status import status_of
+from simulator.objects.timestamps import micros
+
+CONTAINERS = Column("Containers", "Names of each container in the template.", wide=1)
+IMAGES = Column("Images", "Images referenced by each container in the template.", wide=1)
+READY_PODS = Column("Ready", "Number of the pod with ready state")
+_LABELS = (
+    "More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors"
+)
+
+
+def _selector(description: str) -> Column:
+    return Column("Selector", description, wide=1)
+
+
+def selector_text(selector: Manifest | None) -> str:
+    """FormatLabelSelector."""
+    parsed = label_selector(selector) if selector else None
+    return ",".join(str(each) for each in parsed.requirements) or NONE if parsed else NONE
+
+
+def _template_cells(template: Manifest) -> list[str]:
+    """The names and the images of the containers."""
+    containers = (template.get("spec") or {}).get("containers") or ()
+    return [",".join(str(each.get(field, "")) for each in containers) for field in ("name", "image")]
+
+
+def _counts(item: Manifest, *fields: str) -> list[int]:
+    return [status_of(item).get(field) or 0 for field in fields]
+
+
+def _deployment(item: Manifest, now: Micros) -> list[Any]:
+    spec = item["spec"]
+    ready, updated, available = _counts(item, "readyReplicas", "updatedReplicas", "availableReplicas")
+    return [
+        item["metadata"]["name"],
+        f"{ready}/{spec.get('replicas') or 0}",
+        updated,
+        available,
+        age_of(item, now),
+        *_template_cells(spec["template"]),
+        selector_text(spec.get("selector")),
+    ]
+
+
+def _replica_set(item: Manifest, now: Micros) -> list[Any]:
+    spec = item["spec"]
+    selector = spec.get("selector")
+    return [
+        item["metadata"]["name"],
+        spec.get("replicas") or 0,
+        *_counts(item, "replicas", "readyReplicas"),
+        age_of(item, now),
+        *_template_cells(spec.get("template") or {}),
+        labels_text(selector) if item["kind"] == "ReplicationController" else selector_text(selector),
+    ]
+
+
+def _stateful_set(item: Manifest, now: Micros) -> list[Any]:
+    spec = item["spec"]
+    [ready] = _counts(item, "readyReplicas")
+    return [
+        item["metadata"]["name"],
+        f"{ready}/{spec.get('replicas') or 0}",
+        age_of(item, now),
+        *_template_cells(spec["template"]),
+    ]
+
+
+def _daemon_set(item: Manifest, now: Micros) -> list[Any]:
+    spec = item["spec"]
+    return [
+        item["metadata"]["name"],
+        *_counts(
+            item,
+            "desiredNumberScheduled",
+            "currentNumberScheduled",
+            "numberReady",
+            "updatedNumberScheduled",
+            "numberAvailable",
+        ),
+        labels_text((spec["template"].get("spec") or {}).get("nodeSelector")),
+        age_of(item, now),
+        *_template_cells(spec["template"]),
+        selector_text(spec.get("selector")),
+    ]
+
+
+def _job(item: Manifest, now: Micros) -> list[Any]:
+    spec, status = item["spec"], status_of(item)
+    succeeded, parallelism = status.get("succeeded") or 0, spec.get("parallelism") or 0
+    completions = f"{succeeded}/1 of {parallelism}" if parallelism > 1 else f"{succeeded}/1"
+    if spec.get("completions") is not None:
+        completions = f"{succeeded}/{spec['completions']}"
+    duration = ""
+    if status.get("startTime"):
+        end = micros(status["completionTime"]) if status.get("completionTime") else now
+        duration = human_duration((end - micros(status["startTime"])) // SECOND)
+    return [
+        item["metadata"]["name"],
+        _job_status(item),
+        completions,
+        duration,
+        age_of(item, now),
+        *_template_cells(spec["template"]),
+        selector_text(spec.get("selector")),
+    ]
+
+
+def _job_status(item: Manifest) -> str:
+    true = {each["type"] for each in conditions_of(item) if each["status"] == "True"}
+    for name in ("Complete", "Failed"):
+        if name in true:
+            return name
+    if is_terminating(item):
+        return "Terminating"
+    for name in ("Suspended", "FailureTarget", "SuccessCriteriaMet"):
+        if name in true:
+            return name
+    return "Running"
+
+
+def _cron_job(item: Manifest, now: Micros) -> list[Any]:
+    spec, status = item["spec"], status_of(item)
+    job, last = spec["jobTemplate"]["spec"], status.get("lastScheduleTime")
+    return [
+        item["metadata"]["name"],
+        spec["schedule"],
+        spec.get("timeZone") or NONE,
+        str(bool(spec.get("suspend"))),
+        len(status.get("active") or ()),
+        since(last, now) if last else NONE,
+        age_of(item, now),
+        *_template_cells(job["template"]),
+        selector_text(job.get("selector")),
+    ]
+
+
+def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
+    spec, status = item["spec"], status_of(item)
+    target = spec["scaleTargetRef"]
+    return [
+        item["metadata"]["name"],
+        f"{target['kind']}/{target['name']}",
+        ", ".join(_metric(each) for each in spec.get("metrics") or ()) or NONE,
+        str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET_REPLICAS,
+        spec["maxReplicas"],
+        status.get("currentReplicas") or 0,
+        age_of(item, now),
+    ]
+
+
+UNSET_REPLICAS = "<unset>"
+
+
+def _metric(metric: Manifest) -> str:
+    """A metric without a current value, which nothing in a sandbox measures (formatHPAMetrics)."""
+    source = metric.get(metric["type"][0].lower() + metric["type"][1:]) or {}
+    target = source.get("target") or {}
+    name = f"{source['name']}: " if metric["type"] == "Resource" else ""
+    if target.get("averageUtilization") is not None:
+        return f"{name}{UNKNOWN}/{target['averageUtilization']}%"
+    if target.get("averageValue") is not None:
+        average = "" if metric["type"] in ("Resource", "Pods") else " (avg)"
+        return f"{name}{UNKNOWN}/{target['averageValue']}{average}"
+    return f"{UNKNOWN}/{target.get('value', '')}"
+
+
+_JOB_SELECTOR = Column("Selector", "JobSpec.selector", wide=1)
+
+WORKLOAD_PRINTERS = {
+    "deployments.apps": Printer(
+        (
+            NAME,
+            READY_PODS,
+            Column("Up-to-date", "DeploymentStatus.updatedReplicas"),
+            Column("Available", "DeploymentStatus.availableReplicas"),
+            AGE,
+            CONTAINERS,
+            IMAGES,
+            _selector(
+                "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the "
+                "ones affected by this deployment."
+            ),
+        ),
+        _deployment,
+    ),
+    "replicasets.apps": Printer(
+        (
+            NAME,
+            Column("Desired", "ReplicaSetSpec.replicas", "integer"),
+            Column("Current", "ReplicaSetStatus.replicas", "integer"),
+            Column("Ready", "ReplicaSetStatus.readyReplicas", "integer"),
+            AGE,
+            CONTAINERS,
+            IMAGES,
+            _selector(
+                "Selector is a label query over pods that should match the replica count. If the selector is "
+                "empty, it is defaulted to the labels present on the pod template. Label keys and values "
+                f"that must match in order to be controlled by this replica set. {_LABELS}"
+            ),
+        ),
+        _replica_set,
+    ),
+    "replicationcontrollers": Printer(
+        (
+            NAME,
+            Column("Desired", "ReplicationControllerSpec.replicas", "integer"),
+            Column("Current", "ReplicationControllerStatus.replicas", "integer"),
+            Column("Ready", "ReplicationControllerStatus.readyReplicas", "integer"),
+            AGE,
+            CONTAINERS,
+            IMAGES,
+            Column("Selector", "ReplicationControllerSpec.selector", wide=1),
+        ),
+        _replica_set,
+    ),
+    "statefulsets.apps": Printer((NAME, READY_PODS, AGE, CONTAINERS, IMAGES), _stateful_set),
+    "daemonsets.apps": Printer(
+        (
+            NAME,
+            Column("Desired", "DaemonSetStatus.desiredNumberScheduled", "integer"),
+            Column("Current", "DaemonSetStatus.currentNumberScheduled", "integer"),
+            Column(
+                "Ready",
+                "The number of nodes that should be running the daemon pod and have one or more of the "
+                "daemon pod running and ready.",
+                "integer",
+            ),
+            Column("Up-to-date", "DaemonSetStatus.updatedNumberScheduled", "integer"),
+            Column("Available", "DaemonSetStatus.numberAvailable", "integer"),
+            Column("Node Selector", "PodSpec.nodeSelector"),
+            AGE,
+            CONTAINERS,
+            IMAGES,
+            _selector(
+                "A label query over pods that are managed by the daemon set. Must match in order to be "
+                f"controlled. If empty, defaulted to labels on Pod template. {_LABELS}"
+            ),
+        ),
+        _daemon_set,
+    ),
+    "jobs.batch": Printer(
+        (
+            NAME,
+            Column("Status", "Status of the job."),
+            Column("Completions", "JobStatus.succeeded"),
+            Column("Duration", "Time required to complete the job."),
+            AGE,
+            CONTAINERS,
+            IMAGES,
+            _JOB_SELECTOR,
+        ),
+        _job,
+    ),
+    "cronjobs.batch": Printer(
+        (
+            NAME,
+            Column("Schedule", "CronJobSpec.schedule"),
+            Column("Timezone", "CronJobSpec.timeZone"),
+            Column("Suspend", "CronJobSpec.suspend", "boolean"),
+            Column("Active", "CronJobStatus.active", "integer"),
+            Column("Last Schedule", "CronJobStatus.lastScheduleTime"),
+            AGE,
+            CONTAINERS,
+            IMAGES,
+            _JOB_SELECTOR,
+        ),
+        _cron_job,
+    ),
+    "horizontalpodautoscalers.autoscaling": Printer(
+        (
+            NAME,
+            Column("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef"),
+            Column(
+                "Targets",
+                "metrics contains the specifications for which to use to calculate the desired replica count "
+                "(the maximum replica count across all metrics will be used).  The desired replica count is "
+                "calculated multiplying the ratio between the target value and the current value by the "
+                "current number of pods.  Ergo, metrics used must decrease as the pod count is increased, "
+                "and vice-versa.  See the individual metric source types for more information about how each "
+                "type of metric must respond.",
+            ),
+            Column("MinPods", "HorizontalPodAutoscalerSpec.minReplicas"),
+            Column("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas"),
+            Column("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas"),
+            AGE,
+        ),
+        _autoscaler,
+    ),
+}
