@@ -1,16 +1,18 @@
 """Compiles and evaluates the selectors of devices (dynamic-resource-allocation/cel/compile.go, v1.34)."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from cel_expr_python import cel
-
-from simulator.cel.checker import ENVIRONMENT
+from simulator.cel.checker import check
 from simulator.cel.conversions import to_result
 from simulator.cel.device_value import DeviceValue
 from simulator.cel.errors import SelectorError
+from simulator.cel.issues import Issues
+from simulator.cel.literals import find_broken_pattern, validate
+from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan
-from simulator.cel.syntax import read_tree
+from simulator.cel.values import Value
 
 __all__ = ["DeviceSelector", "SelectorError", "compile_selector"]
 
@@ -24,24 +26,37 @@ class DeviceSelector:
     def __init__(self, expression: str) -> None:
         self.error = ""
         """Why it did not compile, as the scheduler's message says it."""
+        self._evaluate: Callable[[Value], Value] | None = None
         try:
-            program = ENVIRONMENT.compile(expression)
-        except RuntimeError as error:
-            self.error = "compilation failed: " + str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(
-                " [INVALID_ARGUMENT]"
-            )
-            return
-        kind = program.return_type()
-        if kind not in (cel.Type.BOOL, cel.Type("google.protobuf.Any")) and kind.name() != "ERROR":
-            self.error = f"must evaluate to bool or the unknown type, not {kind.name()}"
-            return
-        self._evaluate = plan(read_tree(program.serialize()))
+            self.error = self._compile(expression)
+        except SyntaxFault as fault:
+            self.error = f"compilation failed: {fault}"
+        except RecursionError:
+            self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
     def matches(self, device: DeviceValue) -> bool:
         """Whether the device has what is asked for. Raises SelectorError."""
         if device.error:
             raise SelectorError(str(device.error))
+        assert self._evaluate, self.error
         return to_result(self._evaluate(device.value))
+
+    def _compile(self, expression: str) -> str:
+        """Sets the evaluation, or returns the error."""
+        tree = parse(expression)
+        issues = Issues(expression)
+        checked = check(tree, issues)
+        if not issues:
+            validate(tree, checked, issues)
+        if issues:
+            return f"compilation failed: {issues}"
+        if checked.result.name not in ("bool", "any"):
+            return f"must evaluate to bool or the unknown type, not {checked.result.describe()}"
+        broken = find_broken_pattern(tree.root)
+        if broken:
+            return f"program instantiation failed: {broken}"
+        self._evaluate = plan(tree, checked)
+        return ""
 
 
 @lru_cache(maxsize=CACHED)

@@ -4,7 +4,18 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Final
 
-from simulator.cel import lists, quantities, regexes, semvers, standard, strings
+from simulator.cel import (
+    formats,
+    formatting,
+    lists,
+    networks,
+    quantities,
+    regexes,
+    semvers,
+    standard,
+    strings,
+    urls,
+)
 from simulator.cel.functions import Function
 
 _ALL: Final = (
@@ -14,6 +25,10 @@ _ALL: Final = (
     *regexes.FUNCTIONS,
     *quantities.FUNCTIONS,
     *semvers.FUNCTIONS,
+    *networks.FUNCTIONS,
+    *urls.FUNCTIONS,
+    *formats.FUNCTIONS,
+    *formatting.FUNCTIONS,
 )
 LIBRARY: Final[Mapping[str, tuple[Function, ...]]] = {
     name: tuple(found)

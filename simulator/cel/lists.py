@@ -65,17 +65,17 @@ def _intersects(items: list[Value], others: list[Value]) -> bool:
 
 
 FUNCTIONS: Final = (
-    *(Function("isSorted", f"list_{each}_is_sorted_bool", f"list({each}).() -> bool", _is_sorted)
+    *(Function("isSorted", f"list({each}).() -> bool", _is_sorted)
       for each in _COMPARABLE),
-    *(Function("sum", f"list_{each}_sum_{each}", f"list({each}).() -> {each}", _sum(zero))
+    *(Function("sum", f"list({each}).() -> {each}", _sum(zero))
       for each, zero in _ZEROS.items()),
-    *(Function("max", f"list_{each}_max_{each}", f"list({each}).() -> {each}", _best("max", -1))
+    *(Function("max", f"list({each}).() -> {each}", _best("max", -1))
       for each in _COMPARABLE),
-    *(Function("min", f"list_{each}_min_{each}", f"list({each}).() -> {each}", _best("min", 1))
+    *(Function("min", f"list({each}).() -> {each}", _best("min", 1))
       for each in _COMPARABLE),
-    Function("indexOf", "list_a_index_of_int", "list(A).(A) -> int", _index_of),
-    Function("lastIndexOf", "list_a_last_index_of_int", "list(A).(A) -> int", _last_index_of),
-    Function("sets.contains", "list_sets_contains_list", "(list(T), list(T)) -> bool", _contains),
-    Function("sets.equivalent", "list_sets_equivalent_list", "(list(T), list(T)) -> bool", _equivalent),
-    Function("sets.intersects", "list_sets_intersects_list", "(list(T), list(T)) -> bool", _intersects),
+    Function("indexOf", "list(A).(A) -> int", _index_of),
+    Function("lastIndexOf", "list(A).(A) -> int", _last_index_of),
+    Function("sets.contains", "(list(T), list(T)) -> bool", _contains),
+    Function("sets.equivalent", "(list(T), list(T)) -> bool", _equivalent),
+    Function("sets.intersects", "(list(T), list(T)) -> bool", _intersects),
 )  # fmt: skip

@@ -24,6 +24,8 @@ from simulator.cel.values import (
 
 MAX_SIZE: Final = 1 << 20
 """Characters or elements of a value that is made."""
+_EXPONENT: Final = 6
+"""From this power of ten on, Go prints doubles with an exponent."""
 _MIN_TIME: Final = -62_135_596_800_000_000_000
 _MAX_TIME: Final = 253_402_300_799_999_999_999
 
@@ -241,7 +243,7 @@ def format_double(value: float) -> str:
     if not digits:
         return sign + "0"
     exponent = point - 1
-    if exponent < -4 or exponent >= 21:
+    if exponent < -4 or exponent >= _EXPONENT:
         rest = "." + digits[1:] if digits[1:] else ""
         return f"{sign}{digits[0]}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
     if point <= 0:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from simulator.cel.checker import TYPES, Checked
 from simulator.cel.errors import SelectorError, cost_exceeded, no_such_overload
 from simulator.cel.functions import Function
 from simulator.cel.library import LIBRARY
@@ -24,6 +25,7 @@ from simulator.cel.syntax import (
     Node,
     Select,
     Tree,
+    get_name,
 )  # fmt: skip
 from simulator.cel.values import Map, Optional, TypeName, Value, go_name, type_name
 
@@ -31,13 +33,6 @@ MAX_ITERATIONS: Final = 20_000
 """Of all macros of one evaluation."""
 DEVICE: Final = "device"
 _COUNT: Final = "@iterations"
-_TYPES: Final = {
-    each: TypeName(each)
-    for each in ("bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type",
-                 "optional_type", "google.protobuf.Duration", "google.protobuf.Timestamp", "net.IP",
-                 "net.CIDR", "kubernetes.Quantity", "kubernetes.Semver", "kubernetes.URL")
-}  # fmt: skip
-
 Scope = dict[str, Value]
 Step = Callable[[Scope], Value]
 
@@ -49,15 +44,15 @@ class _Failure:
     error: SelectorError
 
 
-def plan(tree: Tree) -> Callable[[Value], Value]:
+def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
     """A function that evaluates the tree for a device. It raises SelectorError."""
-    step = _Planner(tree).plan(tree.root)
+    step = _Planner(checked).plan(tree.root)
     return lambda device: step({DEVICE: device, _COUNT: [0]})
 
 
 class _Planner:
-    def __init__(self, tree: Tree) -> None:
-        self._overloads = tree.overloads
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
 
     def plan(self, node: Node) -> Step:
         if isinstance(node, Constant):
@@ -79,22 +74,27 @@ class _Planner:
         return _fail(SelectorError(f"unknown type '{node.name}'"))
 
     def _plan_select(self, node: Select) -> Step:
+        name = get_name(node)
+        if name in TYPES:
+            return _plan_name(name)
         operand, field = self.plan(node.operand), node.field
         if node.only_tests:
             return lambda scope: _tests(operand(scope), field)
         return lambda scope: look_up(operand(scope), field)
 
     def _plan_call(self, node: Call) -> Step:
-        target = () if node.target is None else (node.target,)
-        arguments = tuple(self.plan(each) for each in (*target, *node.arguments))
-        name = node.function
+        name, target = node.function, node.target
+        if target is not None and node.id in self._checked.qualified:
+            name, target = f"{get_name(target)}.{name}", None
+        name = name.removeprefix(".")
+        parts = node.arguments if target is None else (target, *node.arguments)
+        arguments = tuple(self.plan(each) for each in parts)
         if name in _LAZY:
             return _LAZY[name](*arguments)
         candidates = LIBRARY.get(name)
         if candidates:
-            overloads = self._overloads.get(node.id, ())
-            chosen = [each for each in candidates if each.overload in overloads]
-            return _plan_library_call(name, chosen if len(chosen) == 1 else candidates, arguments)
+            fitting = self._checked.overloads[node.id]
+            return _plan_library_call(name, fitting if len(fitting) == 1 else candidates, arguments)
         run = STANDARD[name]
         if len(arguments) == 1:
             only = arguments[0]
@@ -151,12 +151,10 @@ def _fail(error: SelectorError) -> Step:
 
 
 def _plan_name(name: str) -> Step:
-    if name in _TYPES:
-        value = _TYPES[name]
+    name = name.removeprefix(".")
+    if name in TYPES:
+        value = TypeName(name)
         return lambda _: value
-    if name.startswith(f"{DEVICE}."):
-        field = name.removeprefix(f"{DEVICE}.")
-        return lambda scope: look_up(scope[DEVICE], field)
 
     def run(scope: Scope) -> Value:
         value = scope[name]

@@ -85,7 +85,7 @@ def _check(pattern: str, prefix: str) -> None:
 
 
 FUNCTIONS: Final = (
-    Function("find", "string_find_string", "string.(string) -> string", _find),
-    Function("findAll", "string_find_all_string", "string.(string) -> list(string)", _find_all),
-    Function("findAll", "string_find_all_string_int", "string.(string, int) -> list(string)", _find_all),
+    Function("find", "string.(string) -> string", _find),
+    Function("findAll", "string.(string) -> list(string)", _find_all),
+    Function("findAll", "string.(string, int) -> list(string)", _find_all),
 )

@@ -1,7 +1,6 @@
 """Kubernetes' CEL library of versions (apiserver/pkg/cel/library/semverlib.go, v1.34), with the grammar and
 the errors of github.com/blang/semver/v4."""
 
-import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,6 +8,7 @@ from typing import Final
 
 from simulator.cel.errors import SelectorError
 from simulator.cel.functions import Function
+from simulator.cel.go_text import quote
 from simulator.cel.values import Opaque, Value
 
 _DIGITS: Final = re.compile(r"[0-9]*", re.ASCII)
@@ -61,15 +61,15 @@ def parse_version(text: str) -> Semver:
         if not each:
             raise SelectorError("Build meta data is empty")
         if not _WORD.fullmatch(each):
-            raise SelectorError(f"Invalid character(s) found in build meta data {_quote(each)}")
+            raise SelectorError(f"Invalid character(s) found in build meta data {quote(each)}")
     return Semver(major, minor, number, found)
 
 
 def _parse_number(text: str, part: str) -> int:
     if not _DIGITS.fullmatch(text):
-        raise SelectorError(f"Invalid character(s) found in {part} number {_quote(text)}")
+        raise SelectorError(f"Invalid character(s) found in {part} number {quote(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise SelectorError(f"{part.capitalize()} number must not contain leading zeroes {_quote(text)}")
+        raise SelectorError(f"{part.capitalize()} number must not contain leading zeroes {quote(text)}")
     return _parse_uint(text)
 
 
@@ -78,10 +78,10 @@ def _parse_prerelease(text: str) -> int | str:
         raise SelectorError("Prerelease is empty")
     if _DIGITS.fullmatch(text):
         if len(text) > 1 and text[0] == "0":
-            raise SelectorError(f"Numeric PreRelease version must not contain leading zeroes {_quote(text)}")
+            raise SelectorError(f"Numeric PreRelease version must not contain leading zeroes {quote(text)}")
         return _parse_uint(text)
     if not _WORD.fullmatch(text):
-        raise SelectorError(f"Invalid character(s) found in prerelease {_quote(text)}")
+        raise SelectorError(f"Invalid character(s) found in prerelease {quote(text)}")
     return text
 
 
@@ -89,12 +89,8 @@ def _parse_uint(text: str) -> int:
     if not text:
         raise SelectorError('strconv.ParseUint: parsing "": invalid syntax')
     if len(text) > 20 or int(text) > _MAX:
-        raise SelectorError(f"strconv.ParseUint: parsing {_quote(text)}: value out of range")
+        raise SelectorError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(text)
-
-
-def _quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _parse(text: str, normalize: bool = False) -> Semver:
@@ -125,16 +121,16 @@ def _normalize(text: str) -> str:
 
 _S: Final = Semver.type_name
 FUNCTIONS: Final = (
-    Function("semver", "string_to_semver", f"(string) -> {_S}", _parse),
-    Function("semver", "string_bool_to_semver", f"(string, bool) -> {_S}", _parse),
-    Function("isSemver", "is_semver_string", "(string) -> bool", _is_version),
-    Function("isSemver", "is_semver_string_bool", "(string, bool) -> bool", _is_version),
-    Function("isGreaterThan", "semver_is_greater_than", f"{_S}.({_S}) -> bool",
+    Function("semver", f"(string) -> {_S}", _parse),
+    Function("semver", f"(string, bool) -> {_S}", _parse),
+    Function("isSemver", "(string) -> bool", _is_version),
+    Function("isSemver", "(string, bool) -> bool", _is_version),
+    Function("isGreaterThan", f"{_S}.({_S}) -> bool",
              lambda left, right: compare_versions(left, right) > 0),
-    Function("isLessThan", "semver_is_less_than", f"{_S}.({_S}) -> bool",
+    Function("isLessThan", f"{_S}.({_S}) -> bool",
              lambda left, right: compare_versions(left, right) < 0),
-    Function("compareTo", "semver_compare_to", f"{_S}.({_S}) -> int", compare_versions),
-    Function("major", "semver_major", f"{_S}.() -> int", lambda version: version.major),
-    Function("minor", "semver_minor", f"{_S}.() -> int", lambda version: version.minor),
-    Function("patch", "semver_patch", f"{_S}.() -> int", lambda version: version.patch),
+    Function("compareTo", f"{_S}.({_S}) -> int", compare_versions),
+    Function("major", f"{_S}.() -> int", lambda version: version.major),
+    Function("minor", f"{_S}.() -> int", lambda version: version.minor),
+    Function("patch", f"{_S}.() -> int", lambda version: version.patch),
 )  # fmt: skip

@@ -73,10 +73,14 @@ def _unwrap(values: list[Value]) -> list[Value]:
     return [each.items[0] for each in values if each.items]
 
 
-def _insert(entries: Map, key: Value, value: Value) -> Map:
+def _insert(entries: Map, key: Value, *values: Value) -> Map:
+    if not values:
+        for each in key.items():
+            _insert(entries, *each)
+        return entries
     if entries.contains(key):
         raise SelectorError(f"insert failed: key {key} already exists")
-    entries.put(key, value)
+    entries.put(key, values[0])
     return entries
 
 
@@ -116,7 +120,7 @@ _PRINTED: Final = (
     "net.CIDR",
 )
 FUNCTIONS: Final = (
-    *(Function("string", f"{each}_to_string", f"({each}) -> string", to_string) for each in _PRINTED),
-    Function("optional.unwrap", "optional_unwrap", "(list(optional_type(T))) -> list(T)", _unwrap),
-    Function("unwrapOpt", "optional_unwrapOpt", "list(optional_type(T)).() -> list(T)", _unwrap),
+    *(Function("string", f"({each}) -> string", to_string) for each in _PRINTED),
+    Function("optional.unwrap", "(list(optional_type(T))) -> list(T)", _unwrap),
+    Function("unwrapOpt", "list(optional_type(T)).() -> list(T)", _unwrap),
 )

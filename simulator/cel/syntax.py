@@ -1,6 +1,6 @@
-"""The syntax tree of a checked expression, as the library serializes it (cel.expr.CheckedExpr).
+"""The syntax tree of an expression, as the library serializes it (cel.expr.ParsedExpr).
 
-The numbers of the fields are those of checked.proto and syntax.proto of https://github.com/google/cel-spec.
+The numbers of the fields are those of syntax.proto of https://github.com/google/cel-spec.
 """
 
 import struct
@@ -13,7 +13,7 @@ from simulator.cel.values import Uint, Value
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An expression. ``id`` is the key into the types, the overloads and the positions."""
+    """An expression. ``id`` is the key into the positions."""
 
     id: int
 
@@ -80,33 +80,46 @@ class Comprehension(Node):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A checked expression."""
+    """A parsed expression, all macros of which are replaced by what they stand for."""
 
     root: Node
-    overloads: Mapping[int, tuple[str, ...]]
-    types: Mapping[int, wire.Fields]
     positions: Mapping[int, int]
-    """Offsets in code points."""
+    """Offsets in code points, by the ids of nodes."""
 
 
 def read_tree(serialized: bytes) -> Tree:
-    """The tree of a serialized program."""
-    checked = wire.get_message(wire.read_fields(serialized), 2)
-    overloads = {}
-    for entry in wire.get_messages(checked, 2):
-        found = wire.get_message(entry, 2).get(3, [])
-        overloads[wire.get_number(entry, 1)] = tuple(
-            each.decode() for each in found if isinstance(each, bytes)
-        )
-    positions = wire.get_messages(wire.get_message(checked, 5), 4)
+    """The tree of a serialized program that was not checked."""
+    parsed = wire.get_message(wire.read_fields(serialized), 2)
+    positions = wire.get_messages(wire.get_message(parsed, 3), 4)
     return Tree(
-        root=_read_node(wire.get_message(checked, 4)),
-        overloads=overloads,
-        types={
-            wire.get_number(entry, 1): wire.get_message(entry, 2) for entry in wire.get_messages(checked, 3)
-        },
+        root=_read_node(wire.get_message(parsed, 2)),
         positions={wire.get_number(entry, 1): wire.get_number(entry, 2) for entry in positions},
     )
+
+
+def get_name(node: Node) -> str:
+    """``a.b.c`` as one name; "" if the node is none."""
+    if isinstance(node, Name):
+        return node.name
+    if isinstance(node, Select) and not node.only_tests:
+        prefix = get_name(node.operand)
+        return f"{prefix}.{node.field}" if prefix else ""
+    return ""
+
+
+def get_children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below a node."""
+    if isinstance(node, Select):
+        return (node.operand,)
+    if isinstance(node, Call):
+        return (*(() if node.target is None else (node.target,)), *node.arguments)
+    if isinstance(node, ListLiteral):
+        return node.elements
+    if isinstance(node, MapLiteral):
+        return tuple(part for each in node.entries for part in (each.key, each.value))
+    if isinstance(node, Comprehension):
+        return node.over, node.start, node.condition, node.step, node.result
+    return ()
 
 
 def _read_node(node: wire.Fields) -> Node:

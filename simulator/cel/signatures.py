@@ -1,0 +1,83 @@
+"""The types of the functions of CEL's standard library and of its optionals (cel-go common/stdlib,
+cel/library.go; v0.26)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from simulator.cel.functions import Signature
+
+_NUMBERS: Final = ("int", "uint", "double")
+_COMPARED: Final = (
+    ("bool", "bool"),
+    *((one, other) for one in _NUMBERS for other in _NUMBERS),
+    *((each, each) for each in ("string", "bytes", "timestamp", "duration")),
+)
+_COMPARISON: Final = tuple(f"({one}, {other}) -> bool" for one, other in _COMPARED)
+_PAIR: Final = ("(bool, bool) -> bool",)
+_EQUALITY: Final = ("(A, A) -> bool",)
+_NUMERIC: Final = tuple(f"({each}, {each}) -> {each}" for each in ("double", "int", "uint"))
+_TEXT: Final = ("string.(string) -> bool",)
+_OPTIONAL_INDEX: Final = (
+    "(optional_type(list(V)), int) -> optional_type(V)",
+    "(optional_type(map(K, V)), K) -> optional_type(V)",
+)
+_SIZED: Final = ("bytes", "list(A)", "map(A, B)", "string")
+
+
+def _converts(target: str, *sources: str) -> tuple[str, ...]:
+    return tuple(f"({each}) -> {target}" for each in sources)
+
+
+_OF_TIME: Final = ("timestamp.() -> int", "timestamp.(string) -> int")
+_OF_BOTH: Final = (*_OF_TIME, "duration.() -> int")
+_TEXTS: Final = {
+    "_?_:_": ("(bool, A, A) -> A",), "_&&_": _PAIR, "_||_": _PAIR, "!_": ("(bool) -> bool",),
+    "@not_strictly_false": ("(bool) -> bool",), "_==_": _EQUALITY, "_!=_": _EQUALITY,
+    "_<_": _COMPARISON, "_<=_": _COMPARISON, "_>_": _COMPARISON, "_>=_": _COMPARISON,
+    "_+_": (
+        "(bytes, bytes) -> bytes", "(double, double) -> double", "(duration, duration) -> duration",
+        "(duration, timestamp) -> timestamp", "(timestamp, duration) -> timestamp", "(int, int) -> int",
+        "(list(A), list(A)) -> list(A)", "(string, string) -> string", "(uint, uint) -> uint",
+    ),
+    "_-_": (
+        "(double, double) -> double", "(duration, duration) -> duration", "(int, int) -> int",
+        "(timestamp, duration) -> timestamp", "(timestamp, timestamp) -> duration", "(uint, uint) -> uint",
+    ),
+    "_*_": _NUMERIC, "_/_": _NUMERIC, "_%_": ("(int, int) -> int", "(uint, uint) -> uint"),
+    "-_": ("(double) -> double", "(int) -> int"),
+    "_[_]": ("(list(A), int) -> A", "(map(A, B), A) -> B", *_OPTIONAL_INDEX),
+    "_[?_]": (
+        "(list(V), int) -> optional_type(V)", "(map(K, V), K) -> optional_type(V)", *_OPTIONAL_INDEX,
+    ),
+    "@in": ("(A, list(A)) -> bool", "(A, map(A, B)) -> bool"),
+    "size": tuple(f"({each}) -> int" for each in _SIZED) + tuple(f"{each}.() -> int" for each in _SIZED),
+    "contains": _TEXT, "startsWith": _TEXT, "endsWith": _TEXT,
+    "matches": ("(string, string) -> bool", *_TEXT),
+    "type": ("(A) -> type(A)",), "dyn": ("(A) -> dyn",),
+    "int": _converts("int", "int", "double", "duration", "string", "timestamp", "uint"),
+    "uint": _converts("uint", "uint", "double", "int", "string"),
+    "double": _converts("double", "double", "int", "string", "uint"),
+    "bool": _converts("bool", "bool", "string"),
+    "bytes": _converts("bytes", "bytes", "string"),
+    "duration": _converts("duration", "duration", "int", "string"),
+    "timestamp": _converts("timestamp", "timestamp", "int", "string"),
+    **dict.fromkeys(
+        ("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"), _OF_TIME
+    ),
+    **dict.fromkeys(("getHours", "getMinutes", "getSeconds", "getMilliseconds"), _OF_BOTH),
+    "optional.none": ("() -> optional_type(V)",),
+    "optional.of": ("(V) -> optional_type(V)",),
+    "optional.ofNonZeroValue": ("(V) -> optional_type(V)",),
+    "hasValue": ("optional_type(V).() -> bool",),
+    "value": ("optional_type(V).() -> V",),
+    "or": ("optional_type(V).(optional_type(V)) -> optional_type(V)",),
+    "orValue": ("optional_type(V).(V) -> V",),
+    "first": ("list(V).() -> optional_type(V)",),
+    "last": ("list(V).() -> optional_type(V)",),
+    "cel.@mapInsert": (
+        "(map(K, V), map(K, V)) -> map(K, V)", "(map(K, V), K, V) -> map(K, V)",
+    ),
+}  # fmt: skip
+STANDARD_SIGNATURES: Final[Mapping[str, tuple[Signature, ...]]] = {
+    name: tuple(map(Signature, texts)) for name, texts in _TEXTS.items()
+}
