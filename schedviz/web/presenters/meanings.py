@@ -126,8 +126,24 @@ REASONS: Final[Patterns] = [
             gettext_noop("The StorageClass %(what)s, which the pod's claim names, does not exist."),
         ),
         (
-            r'resourceclaim\.resource\.k8s\.io "(?P<what>.+)" not found',
+            r'could not find ResourceClaim "(?P<what>.+)"',
             gettext_noop("The ResourceClaim %(what)s, which the pod names, does not exist."),
+        ),
+        (
+            r'pod ".+": ResourceClaim not created yet',
+            gettext_noop("The pod's ResourceClaim is not created from its template yet."),
+        ),
+        (
+            r"cannot allocate all claims",
+            gettext_noop("The free devices of the node cannot serve all of the pod's resource claims."),
+        ),
+        (
+            r"resourceclaim not available on the node",
+            gettext_noop("A resource claim of the pod is allocated to devices that the node cannot use."),
+        ),
+        (
+            r"timed out trying to allocate devices",
+            gettext_noop("The search for devices on the node took too many steps."),
         ),
         (
             r'waiting for ephemeral volume controller to create the persistentvolumeclaim "(?P<what>.+)"',

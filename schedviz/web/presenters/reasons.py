@@ -72,6 +72,12 @@ KNOWN: Final[Mapping[str, Callable[[int], str]]] = {
     "node(s) exceed max volume count": lambda n: ngettext(
         "%(n)s can attach no more volumes", "%(n)s can attach no more volumes", n
     ),
+    "cannot allocate all claims": lambda n: ngettext(
+        "%(n)s lacks free devices for its claims", "%(n)s lack free devices for its claims", n
+    ),
+    "resourceclaim not available on the node": lambda n: ngettext(
+        "%(n)s cannot use its claim's devices", "%(n)s cannot use its claim's devices", n
+    ),
 }
 """By reason, which is a constant of upstream's plugins. Other reasons are those of PreFilter plugins, which
 reject all nodes together."""

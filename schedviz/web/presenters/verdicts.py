@@ -98,6 +98,8 @@ REASONS: Final = frozenset(
         gettext_noop("did not have enough free storage"),
         gettext_noop("no available volume zone"),
         gettext_noop("exceed max volume count"),
+        gettext_noop("cannot allocate all claims"),
+        gettext_noop("resourceclaim not available on the node"),
     }
 )
 """The short reasons of upstream's plugins. In English they are shown as they are."""
