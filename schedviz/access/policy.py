@@ -110,6 +110,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     # The API
     "api": VIEWED,
     "api-version": VIEWED,
+    "api-health": VIEWED,
     "openapi": VIEWED,
     "trace": VIEWED,
     "recording": VIEWED,

@@ -22,7 +22,7 @@ from simulator.apiserver.request_decoding.decode_request import (
 )
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import schema_of
-from simulator.apiserver.status import BadRequest, StatusError, TooLarge, UnsupportedMediaType
+from simulator.apiserver.status import BadRequest, NoSuchGroup, StatusError, TooLarge, UnsupportedMediaType
 from simulator.apiserver.write_options import check_write_options
 
 JSON = "application/json"
@@ -43,6 +43,8 @@ def answer(value: object, status: int = 200) -> HttpResponse:
 
 
 def refusal(error: StatusError) -> HttpResponse:
+    if isinstance(error, NoSuchGroup):
+        return HttpResponse(error.text, status=error.code, content_type="text/plain; charset=utf-8")
     response = answer(error.status(), error.code)
     if error.retry_after_seconds:
         response["Retry-After"] = str(error.retry_after_seconds)

@@ -1,14 +1,16 @@
 """The discovery documents: which API groups, versions and resources a sandbox serves."""
 
+from base64 import b64encode
 from collections.abc import Iterable
+from hashlib import sha256
 
 from schedviz.api import reviews
 from schedviz.api.refused import REVIEWS
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources
-from simulator.apiserver.resources import BUILT_IN, PODS, Resource
-from simulator.apiserver.status import NoSuchPath
+from simulator.apiserver.resources import BUILT_IN, Resource, find_built_in
+from simulator.apiserver.status import NoSuchGroup, NoSuchPath
 
 VERSION: Manifest = {
     "major": "1",
@@ -23,6 +25,69 @@ VERSION: Manifest = {
 }
 """The body of ``/version``: the Kubernetes version that the simulator models."""
 
+CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+"""Of a custom resource, in the order of its handler."""
+CATEGORIES = {
+    "all": (
+        "pods",
+        "replicationcontrollers",
+        "services",
+        "daemonsets.apps",
+        "deployments.apps",
+        "replicasets.apps",
+        "statefulsets.apps",
+        "horizontalpodautoscalers.autoscaling",
+        "cronjobs.batch",
+        "jobs.batch",
+    ),
+    "api-extensions": ("customresourcedefinitions.apiextensions.k8s.io",),
+}
+STORED_IN = {
+    "events": "/v1",
+    "volumeattributesclasses.storage.k8s.io": "storage.k8s.io/v1beta1",
+    "customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/v1beta1",
+}
+"""Group and version in which an API server stores objects, where it is not the one that it serves."""
+STATUS = ("", "get patch update")
+SCALE = ("autoscaling/v1/Scale", "get patch update")
+_PROXY = "create delete get patch update"
+SUBRESOURCES = {
+    "pods": {
+        "attach": ("PodAttachOptions", "create get"),
+        "binding": ("Binding", "create"),
+        "ephemeralcontainers": STATUS,
+        "eviction": ("policy/v1/Eviction", "create"),
+        "exec": ("PodExecOptions", "create get"),
+        "log": ("", "get"),
+        "portforward": ("PodPortForwardOptions", "create get"),
+        "proxy": ("PodProxyOptions", _PROXY),
+        "resize": STATUS,
+    },
+    "namespaces": {"finalize": ("", "update")},
+    "nodes": {"proxy": ("NodeProxyOptions", _PROXY)},
+    "services": {"proxy": ("ServiceProxyOptions", _PROXY)},
+    "serviceaccounts": {"token": ("authentication.k8s.io/v1/TokenRequest", "create")},
+}
+"""Resource -> subresource -> its kind ("" = that of the resource) and its verbs. Those that need a kubelet
+are listed, as by an API server, and answered with 404."""
+_OTHERS: list[Manifest] = [
+    {
+        "name": "bindings",
+        "singularName": "binding",
+        "namespaced": True,
+        "kind": "Binding",
+        "verbs": ["create"],
+    },
+    {
+        "name": "componentstatuses",
+        "singularName": "componentstatus",
+        "namespaced": False,
+        "kind": "ComponentStatus",
+        "verbs": ["get", "list"],
+        "shortNames": ["cs"],
+    },
+]
+"""The entries of the core group that have no stored objects."""
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 
@@ -47,13 +112,68 @@ def resources(sandbox: Readable, name: str, version: str) -> Manifest:
         return reviews.resource_list(name)
     found = [r for r in sandbox_resources(sandbox) if (r.group, r.version) == (name, version)]
     if not found:
+        _group(sandbox, name)
         raise NoSuchPath()
     return {
         "kind": "APIResourceList",
-        "apiVersion": "v1",
+        **({"apiVersion": "v1"} if name else {}),
         "groupVersion": found[0].api_version,
-        "resources": [entry for resource in found for entry in _entries(resource)],
+        "resources": _sorted_entries(found),
     }
+
+
+def _sorted_entries(found: Iterable[Resource]) -> list[Manifest]:
+    entries = [entry for resource in found for entry in _entries(resource)]
+    others = _OTHERS if any(entry["name"] == "pods" for entry in entries) else []
+    return sorted([*entries, *others], key=lambda entry: str(entry["name"]))
+
+
+def aggregated(sandbox: Readable, *, core: bool, version: str) -> Manifest:
+    """``/api`` and ``/apis`` as one document of all groups and resources (APIGroupDiscoveryList)."""
+    known = [resource for resource in sandbox_resources(sandbox) if (resource.group == "") == core]
+    names = sorted({resource.group for resource in known} | ({*REVIEWS} if not core else set()))
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": f"apidiscovery.k8s.io/{version}",
+        "metadata": {},
+        "items": [_aggregated_group(sandbox, name) for name in names],
+    }
+
+
+def _aggregated_group(sandbox: Readable, name: str) -> Manifest:
+    versions = ["v1"] if not name else [each["version"] for each in _group(sandbox, name)["versions"]]
+    return {
+        "metadata": {"name": name} if name else {},
+        "versions": [
+            {
+                "version": version,
+                "resources": _aggregated_resources(resources(sandbox, name, version)["resources"]),
+                "freshness": "Current",
+            }
+            for version in versions
+        ],
+    }
+
+
+def _aggregated_resources(entries: Iterable[Manifest]) -> list[Manifest]:
+    """The entries of an APIResourceList, subresources within their resources."""
+    found: dict[str, Manifest] = {}
+    for entry in entries:
+        name, _, subresource = entry["name"].partition("/")
+        kind = {"group": entry.get("group", ""), "version": entry.get("version", ""), "kind": entry["kind"]}
+        if subresource:
+            shown = {"subresource": subresource, "responseKind": kind, "verbs": entry["verbs"]}
+            found[name].setdefault("subresources", []).append(shown)
+            continue
+        found[name] = {
+            "resource": name,
+            "responseKind": kind,
+            "scope": "Namespaced" if entry["namespaced"] else "Cluster",
+            "singularResource": entry["singularName"],
+            "verbs": entry["verbs"],
+            **{field: entry[field] for field in ("shortNames", "categories") if field in entry},
+        }
+    return [*found.values()]
 
 
 def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
@@ -61,34 +181,59 @@ def sandbox_resources(sandbox: Readable) -> Iterable[Resource]:
     return [*BUILT_IN, *find_other_resources(sandbox)]
 
 
+def is_served(sandbox: Readable, name: str) -> bool:
+    """Whether the sandbox has resources of an API group."""
+    return name in REVIEWS or any(resource.group == name for resource in sandbox_resources(sandbox))
+
+
 def _group(sandbox: Readable, name: str) -> Manifest:
     found = (r.version for r in sandbox_resources(sandbox) if r.group == name)
     versions = [reviews.VERSION] if name in REVIEWS else list(dict.fromkeys(found))
     if not versions:
-        raise NoSuchPath()
+        raise NoSuchGroup()
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
 def _entries(resource: Resource) -> Iterable[Manifest]:
+    """The resource and its subresources."""
     entry: Manifest = {
         "name": resource.plural,
         "singularName": resource.singular,
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": VERBS,
+        "verbs": _verbs(resource),
+        "storageVersionHash": storage_version_hash(resource),
     }
     if resource.short_names:
         entry["shortNames"] = list(resource.short_names)
-    if resource == PODS:
-        entry["categories"] = ["all"]
+    for category, ids in CATEGORIES.items():
+        if resource.id in ids:
+            entry["categories"] = [category]
     yield entry
-    subresources: list[tuple[str, Manifest]] = []
-    if resource.has_status:
-        subresources.append(("status", {"kind": resource.kind, "verbs": ["get", "patch", "update"]}))
-    if resource == PODS:
-        eviction = {"group": "policy", "version": "v1", "kind": "Eviction", "verbs": ["create"]}
-        subresources += [("binding", {"kind": "Binding", "verbs": ["create"]}), ("eviction", eviction)]
-    for name, what in subresources:
-        place = {"name": f"{resource.plural}/{name}", "singularName": "", "namespaced": resource.namespaced}
-        yield {**place, **what}
+    found = {"status": STATUS} if resource.has_status else {}
+    found |= {"scale": SCALE} if resource.scale else {}
+    for name, (kind, verbs) in sorted((found | SUBRESOURCES.get(resource.id, {})).items()):
+        group, _, short = kind.rpartition("/")
+        typed = {"group": group.partition("/")[0], "version": group.partition("/")[2]} if group else {}
+        yield {
+            "name": f"{resource.plural}/{name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            **typed,
+            "kind": short or resource.kind,
+            "verbs": verbs.split(),
+        }
+
+
+def _verbs(resource: Resource) -> list[str]:
+    if find_built_in(resource.group, resource.plural) is None:
+        return CUSTOM_VERBS
+    return [verb for verb in VERBS if resource.id != "namespaces" or verb != "deletecollection"]
+
+
+def storage_version_hash(resource: Resource) -> str:
+    """StorageVersionHash in apiserver/pkg/endpoints/discovery/storageversionhash.go, v1.34."""
+    version = STORED_IN.get(resource.id, f"{resource.group}/{resource.version}")
+    digest = sha256(f"{version}/{resource.kind}".encode()).digest()
+    return b64encode(digest[:8]).decode()

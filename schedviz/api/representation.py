@@ -29,7 +29,7 @@ class _NoSuchMediaType(NotAcceptable):
     has_details = True
 
 
-class _Clause(msgspec.Struct, frozen=True):
+class Clause(msgspec.Struct, frozen=True):
     """One of the media types of an Accept header."""
 
     media_type: str
@@ -56,7 +56,7 @@ class Representation(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, request: HttpRequest) -> "Representation":
         """Raises NotAcceptable if the server supports no media type of the Accept header."""
-        clauses = _clauses(request.headers.get("Accept", ""))
+        clauses = clauses_of(request.headers.get("Accept", ""))
         if not clauses:
             return cls()
         if not any(clause.media_type in (MEDIA_TYPE, "*/*") for clause in clauses):
@@ -145,14 +145,14 @@ def _include_object(request: HttpRequest) -> str:
     return asked
 
 
-def _clauses(accept: str) -> list[_Clause]:
+def clauses_of(accept: str) -> list[Clause]:
     """The media types of an Accept header, sorted by descending quality."""
     found = []
     for text in accept.split(","):
         media_type, *parameters = (part.strip() for part in text.split(";"))
         pairs = (parameter.partition("=") for parameter in parameters)
         if media_type:
-            found.append(_Clause(media_type, {name: value for name, _, value in pairs}))
+            found.append(Clause(media_type, {name: value for name, _, value in pairs}))
     return sorted(found, key=lambda clause: -clause.quality)
 
 

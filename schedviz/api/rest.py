@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from schedviz.access.policy import asker_of
 from schedviz.access.standing import Standing
 from schedviz.api import body, write
+from schedviz.api.discovery import is_served
 from schedviz.api.lists import page
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation
@@ -25,8 +26,8 @@ from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
-from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchPath, NotFound
-from simulator.apiserver.warnings import warnings_of
+from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchGroup, NoSuchPath, NotFound
+from simulator.apiserver.warnings import ENDPOINTS, warnings_of
 
 JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -45,7 +46,7 @@ def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpRespo
     if resource is None and method == "POST" and not target.name:
         resource = _resource_of_body(request, target)
     if resource is None:
-        raise NoSuchPath()
+        raise NoSuchPath() if is_served(read_current(sandbox), target.group) else NoSuchGroup()
     if target.subresource:
         handlers = _subresource(resource, target.subresource)
     elif target.watch:
@@ -87,7 +88,8 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
     found = source.get(resource.id, target.key(resource))
     if found is None:
         raise NotFound(resource.id, target.name)
-    return body.answer(form.one(resource, found, source.now))
+    warnings = warnings_of(resource, found) if resource.id == ENDPOINTS else []
+    return body.with_warnings(body.answer(form.one(resource, found, source.now)), warnings)
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:

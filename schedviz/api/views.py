@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from io import BytesIO
 
+import msgspec
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
@@ -19,6 +20,7 @@ from schedviz.access.policy import asker_of
 from schedviz.api import body, discovery, openapi, rest, reviews
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
 from schedviz.api.refused import REVIEWS
+from schedviz.api.representation import clauses_of
 from schedviz.api.target import parse
 from schedviz.cache import find_handle, read_current
 from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
@@ -117,6 +119,13 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
 
 
 @statuses
+def alive(request: HttpRequest, name: str) -> HttpResponse:
+    """``/healthz``, ``/livez`` and ``/readyz`` of a sandbox, as of an API server."""
+    default_store().sandbox(name)
+    return HttpResponse("ok", content_type="text/plain; charset=utf-8")
+
+
+@statuses
 def version(request: HttpRequest, name: str) -> HttpResponse:
     default_store().sandbox(name)
     return body.answer(discovery.VERSION)
@@ -156,10 +165,24 @@ def recording(request: HttpRequest, name: str) -> HttpResponseBase:
     return response
 
 
+def _aggregated_version(request: HttpRequest) -> str:
+    """The version of the aggregated discovery that the Accept header asks for; "" if it asks for none."""
+    wanted = {"g": "apidiscovery.k8s.io", "as": "APIGroupDiscoveryList"}
+    for clause in clauses_of(request.headers.get("Accept", "")):
+        asked = clause.parameters
+        if wanted.items() <= asked.items() and asked.get("v") in ("v2", "v2beta1"):
+            return asked["v"]
+    return ""
+
+
 def _discovery(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
     if request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     match segments:
+        case ["api" | "apis" as root] if aggregated := _aggregated_version(request):
+            document = discovery.aggregated(sandbox, core=root == "api", version=aggregated)
+            kind = f"application/json;g=apidiscovery.k8s.io;v={aggregated};as=APIGroupDiscoveryList"
+            return HttpResponse(msgspec.json.encode(document), content_type=kind)
         case ["api"]:
             return body.answer(discovery.core_versions())
         case ["api", "v1"]:

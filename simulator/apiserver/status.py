@@ -179,6 +179,12 @@ class NoSuchPath(StatusError):
         super().__init__(message)
 
 
+class NoSuchGroup(NoSuchPath):
+    """The request's path is that of an API group that nobody serves. The response is a text, no Status."""
+
+    text = "404 page not found\n"
+
+
 class MethodNotAllowed(StatusError):
     code, reason, has_details = 405, "MethodNotAllowed", True
 

@@ -34,7 +34,8 @@ TEMPLATES = {
     "replicationcontrollers": ("spec", "template"),
 }
 """The resources with a pod template, and where it is."""
-ENDPOINTS = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+ENDPOINTS = "endpoints"
+_ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 BYTES = ("memory", "ephemeral-storage")
 
 
@@ -42,8 +43,8 @@ def warnings_of(resource: Resource, manifest: Manifest) -> list[str]:
     """The warnings about an object that was stored."""
     if resource.id == "pods":
         return [*_pod_warnings(manifest, "")]
-    if resource.id == "endpoints":
-        return [ENDPOINTS]
+    if resource.id == ENDPOINTS:
+        return [_ENDPOINTS_ARE_DEPRECATED]
     if resource.id == "services":
         return [*_service_warnings(manifest)]
     path = TEMPLATES.get(resource.id)
@@ -57,7 +58,8 @@ def warnings_of(resource: Resource, manifest: Manifest) -> list[str]:
 
 def _service_warnings(service: Manifest) -> Iterator[str]:
     spec = service["spec"]
-    if spec.get("clusterIP") == "None" and spec.get("sessionAffinity", "None") != "None":
+    # The default, which is "None", counts, too.
+    if spec.get("clusterIP") == "None" and spec.get("sessionAffinity"):
         yield "spec.SessionAffinity is ignored for headless services"
 
 

@@ -24,7 +24,12 @@ VALUES = {
     "token": "x" * 24,
 }  # fmt: skip
 
-API_PATHS: Final = {"api": "api/v1/pods", "api-version": "version", "openapi": "openapi/v3"}
+API_PATHS: Final = {
+    "api": "api/v1/pods",
+    "api-version": "version",
+    "api-health": "healthz",
+    "openapi": "openapi/v3",
+}
 """Of the patterns that are regular expressions."""
 
 NEEDED: Final = {
@@ -36,7 +41,7 @@ NEEDED: Final = {
     "handout": "--", "rooms": "--", "new-room": "--", "room": "--", "room-qr": "--", "room-me": "--",
     "room-hint": "--", "room-personal": "--", "teach-link": "--",
     "teach": "TT", "room-act": "TT", "room-own": "TT", "room-results": "TT", "room-projector": "TT",
-    "api": "VE", "api-version": "VE", "openapi": "VE", "trace": "VE", "recording": "VE",
+    "api": "VE", "api-version": "VE", "api-health": "VE", "openapi": "VE", "trace": "VE", "recording": "VE",
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "cycle": "VE", "last-cycle": "VE",
     "pod": "VE", "nodes": "VE", "node": "VE", "kinds": "VE", "objects": "VE", "object": "VE",
