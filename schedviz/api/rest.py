@@ -26,7 +26,14 @@ from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
-from simulator.apiserver.status import BadRequest, MethodNotAllowed, NoSuchGroup, NoSuchPath, NotFound
+from simulator.apiserver.status import (
+    BadRequest,
+    MethodNotAllowed,
+    NoSuchGroup,
+    NoSuchPath,
+    NotFound,
+    PlainError,
+)
 from simulator.apiserver.warnings import ENDPOINTS, warnings_of
 
 JOB_WARNING = (
@@ -102,6 +109,8 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
+    if (manifest.get("metadata") or {}).get("resourceVersion"):
+        raise PlainError("resourceVersion should not be set on objects to be created")
     (created,) = write.create(
         sandbox, [manifest], namespace=target.namespace or "default", dry_run=dry_run, entry="api"
     )

@@ -6,7 +6,7 @@ Upstream: apimachinery/pkg/runtime/conversion.go and apiserver/pkg/storage/versi
 import re
 from collections.abc import Mapping
 
-from simulator.apiserver.status import BadRequest
+from simulator.apiserver.status import BadRequest, PlainError
 
 Query = Mapping[str, str]
 """Parameters by name. If one occurs several times, its first value is used."""
@@ -34,10 +34,8 @@ def boolean_parameter(query: Query, parameter: str) -> bool:
 
 
 def parse_resource_version(text: str, prefix: str = "") -> int:
-    """Parse a resourceVersion; an empty one is 0. Raises BadRequest.
-
-    For requests other than lists, kube-apiserver answers a malformed one with 500. Here it is always 400,
-    because it is the client's error."""
+    """Parse a resourceVersion; an empty one is 0. Raises PlainError, and with a prefix, as for lists,
+    BadRequest."""
     if text and not re.fullmatch(r"[0-9]+", text):
         reason = "invalid syntax"
     elif len(text) > 20 or int(text or "0") >= 1 << 64:
@@ -45,6 +43,7 @@ def parse_resource_version(text: str, prefix: str = "") -> int:
     else:
         return int(text or "0")
     shown = text[:_SHOWN_LENGTH]
-    raise BadRequest(
+    refusal = BadRequest if prefix else PlainError
+    raise refusal(
         f'{prefix}resourceVersion: Invalid value: "{shown}": strconv.ParseUint: parsing "{shown}": {reason}'
     )

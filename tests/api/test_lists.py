@@ -124,7 +124,7 @@ def test_a_list_shows_exactly_the_version_that_is_asked_for(url: str) -> None:
         ({"resourceVersion": "x"}, 400, "invalid resource version"),
         ({"resourceVersion": "-1"}, 400, "invalid syntax"),
         ({"resourceVersion": "9" * 30}, 400, "value out of range"),
-        ({"resourceVersion": "x", "watch": "1"}, 400, "invalid syntax"),
+        ({"resourceVersion": "x", "watch": "1"}, 500, "invalid syntax"),
         ({"limit": "x"}, 400, "strconv.ParseInt"),
         ({"timeoutSeconds": "9" * 30, "watch": "1"}, 400, "value out of range"),
         ({"continue": "garbage"}, 400, "continue key is not valid"),

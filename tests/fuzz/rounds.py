@@ -1,5 +1,6 @@
 """The rounds of the fuzz: new sandboxes, requests by all clients at once, a canary in each sandbox."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -82,7 +83,7 @@ class Rounds:
             self.slowest = sorted([*self.slowest, (outcome.seconds, f"{made.number} {made}")])[-SLOWEST:]
         if outcome.trouble:
             self.findings.add(f"{outcome.trouble}: {made.method}", str(made), only=made.number)
-        if outcome.status >= 500 and outcome.status not in DELIBERATE:
+        if outcome.status >= 500 and outcome.status not in DELIBERATE and not is_plain_error(outcome):
             path = unquote(made.path.partition("?")[0])
             faults = self._claim(path) or [("server", f"{outcome.status} without a word in the log: {made}")]
             for name, fault in faults:
@@ -113,6 +114,16 @@ class Rounds:
         statuses = ", ".join(f"{status}: {count}" for status, count in sorted(self.statuses.items()))
         slow = "\n".join(f"    {seconds:.1f} s {text}" for seconds, text in reversed(self.slowest))
         return f"answers: {statuses}\nslowest:\n{slow}"
+
+
+def is_plain_error(outcome: Outcome) -> bool:
+    """Whether a 500 is meant so: kube-apiserver, too, answers some wrong requests with a Status of code 500
+    that has no reason. A fault of the server has the reason InternalError."""
+    try:
+        body = json.loads(outcome.text)
+    except ValueError:
+        return False
+    return isinstance(body, dict) and body.get("kind") == "Status" and "reason" not in body
 
 
 def rounds(numbers: range) -> Iterator[range]:
