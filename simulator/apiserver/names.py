@@ -53,7 +53,10 @@ _VALUE_RULE = _rule(
 
 
 def dns_label(text: str) -> str | None:
-    return _check(text, LABEL_LENGTH, _LABEL_RE, _LABEL_RULE)
+    problem = _check(text, LABEL_LENGTH, _LABEL_RE, _LABEL_RULE)
+    if problem == _LABEL_RULE and _SUBDOMAIN_RE.fullmatch(text):
+        return "must not contain dots"
+    return problem
 
 
 def dns_subdomain(text: str) -> str | None:

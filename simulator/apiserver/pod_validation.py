@@ -13,7 +13,7 @@ from simulator.apiserver.storage_validation import validate_claim_spec
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
-DNS_POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 NODE_POLICIES = ("Honor", "Ignore")
@@ -65,7 +65,7 @@ def _enumerations(spec: Manifest, path: str) -> Iterator[Cause]:
         ("preemptionPolicy", PREEMPTION_POLICIES),
     ):
         if field in spec and spec[field] not in choices:
-            yield not_supported(f"{path}.{field}", spec[field], choices)
+            yield not_supported(f"{path}.{field}", spec[field], choices, as_given=True)
 
 
 def _active_deadline(spec: Manifest, path: str) -> Iterator[Cause]:
@@ -199,7 +199,7 @@ def _pod_affinity_term(term: Manifest, path: str) -> Iterator[Cause]:
     )
     for namespace in term.get("namespaces", ()):
         if problem := names.dns_label(namespace):
-            yield invalid(f"{path}.namespaces", namespace, problem)
+            yield invalid(f"{path}.namespace", namespace, problem)
     yield from _topology_key(term["topologyKey"], f"{path}.topologyKey")
     yield from _match_label_keys(term, path)
 

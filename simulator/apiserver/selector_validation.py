@@ -86,7 +86,7 @@ def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
         if problem := names.label_value(taint.get("value", "")):
             yield invalid(f"{at}.value", taint["value"], problem)
         if taint["effect"] not in TAINT_EFFECTS:
-            yield not_supported(f"{at}.effect", taint["effect"], TAINT_EFFECTS)
+            yield not_supported(f"{at}.effect", taint["effect"], TAINT_EFFECTS, as_given=True)
         identity = (taint["key"], taint["effect"])
         if identity in seen:
             yield duplicate(at, f"{taint['key']}:{taint['effect']}")
@@ -115,6 +115,6 @@ def validate_tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cau
         elif operator == "Exists" and value:
             yield invalid(f"{at}.operator", value, "value must be empty when `operator` is 'Exists'")
         elif problem := names.label_value(value):
-            yield invalid(f"{at}.value", value, problem)
+            yield invalid(f"{at}.operator", value, problem)
         if effect and effect not in TAINT_EFFECTS:
-            yield not_supported(f"{at}.effect", effect, TAINT_EFFECTS)
+            yield not_supported(f"{at}.effect", effect, TAINT_EFFECTS, as_given=True)

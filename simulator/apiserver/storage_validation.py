@@ -34,7 +34,7 @@ def validate_claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     if not spec.get("accessModes"):
         yield required(f"{path}.accessModes", "at least 1 access mode is required")
     yield from _modes_and_class(spec, path)
-    yield from _storage(spec.get("resources", {}).get("requests", {}), f"{path}.resources[requests]")
+    yield from _storage(spec.get("resources", {}).get("requests", {}), f"{path}.resources")
     yield from selector_validation.validate_label_selector(spec.get("selector"), f"{path}.selector")
 
 

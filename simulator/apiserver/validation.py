@@ -16,6 +16,8 @@ from simulator.apiserver import (
     resource_validation,
     selector_validation,
 )
+from simulator.apiserver.core_validation import CORE_CHECKS
+from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.storage_validation import STORAGE_CHECKS
@@ -164,6 +166,8 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "poddisruptionbudgets.policy": _validate_disruption_budget,
     "customresourcedefinitions.apiextensions.k8s.io": _custom_resource_definition,
     "timetables.schedviz": _timetable,
+    **CORE_CHECKS,
+    **DEVICE_CHECKS,
     **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,
 }

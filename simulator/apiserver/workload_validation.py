@@ -101,12 +101,12 @@ def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
     if start < 0:
         yield invalid("spec.ordinals.start", start, "must be greater than or equal to 0")
     if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
-        choices = ("OrderedReady", "Parallel")
-        yield not_supported("spec.podManagementPolicy", spec["podManagementPolicy"], choices)
+        detail = "must be 'OrderedReady' or 'Parallel'"
+        yield invalid("spec.podManagementPolicy", spec["podManagementPolicy"], detail)
     for when, policy in spec["persistentVolumeClaimRetentionPolicy"].items():
         if policy not in ("Retain", "Delete"):
             path = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
-            yield not_supported(path, policy, ("Retain", "Delete"))
+            yield not_supported(path, policy, ("Retain", "Delete"), as_given=True)
 
 
 def _update_strategy(strategy: Manifest) -> Iterator[Cause]:
@@ -126,7 +126,10 @@ def validate_int_or_percent(value: int | str, path: str, most: int | None = None
         if value < 0:
             yield invalid(path, value, "must be greater than or equal to 0")
     elif not PERCENTAGE.fullmatch(value):
-        detail = "a valid percent string must be a numeric string followed by an ending '%'"
+        detail = (
+            "a valid percent string must be a numeric string followed by an ending '%' "
+            "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+        )
         yield invalid(path, value, detail)
     elif most is not None and int(value[:-1]) > most:
         yield invalid(path, value, f"must not be greater than {most}%")

@@ -36,7 +36,7 @@ def test_what_is_no_token_is_refused(text: str) -> None:
 def test_options_are_taken_or_refused(query: dict[str, str]) -> None:
     try:
         options = ListOptions.of(query)
-        parse_resource_version(options.resource_version)
+        parse_resource_version(options.resource_version, "invalid resource version: ")
     except (BadRequest, Invalid):
         return
     assert options.limit >= 0

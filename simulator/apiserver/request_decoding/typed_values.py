@@ -13,6 +13,7 @@ from simulator.objects.timestamps import is_timestamp
 
 INT_LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 TIME_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
+MICRO_TIME_LAYOUT: Final = "2006-01-02T15:04:05.000000Z07:00"
 _YEAR: Final = re.compile(r"[0-9]{4}")
 
 
@@ -65,7 +66,7 @@ class TypedValues:
             case "quantity", _:
                 return self._quantity(value)
             case "date-time", _:
-                return self._time(value)
+                return self._time(value, MICRO_TIME_LAYOUT if name.endswith(".MicroTime") else TIME_LAYOUT)
             case "int32", list():
                 return self._int_or_string(value, place)
             case "byte", "string":
@@ -149,14 +150,14 @@ class TypedValues:
             self._fail(str(error))
         return value
 
-    def _time(self, value: Any) -> Any:
+    def _time(self, value: Any, layout: str) -> Any:
         if not isinstance(value, str):
             self._fail(f"json: cannot unmarshal {_kind(value)} into Go value of type string")
             return None
         if value and not is_timestamp(value):
             rest = value if not _YEAR.match(value) else value[4:]
             wanted = "2006" if rest == value else "-"
-            self._fail(f'parsing time "{value}" as "{TIME_LAYOUT}": cannot parse "{rest}" as "{wanted}"')
+            self._fail(f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{wanted}"')
         return value or None
 
     def _bytes(self, value: Any, place: Place) -> Any:

@@ -1,0 +1,178 @@
+"""Validation of Services, ConfigMaps, Secrets, ResourceQuotas, Leases, RuntimeClasses and
+HorizontalPodAutoscalers, beyond their schemas.
+
+Upstream: validation.go in pkg/apis/{core,coordination,node,autoscaling}/validation, v1.34."""
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required
+from simulator.objects import quantity
+
+SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+PORT_RANGE: Final = "must be between 1 and 65535, inclusive"
+NOT_AN_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_CONFIG_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
+_NOT_A_CONFIG_KEY: Final = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+    "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+)
+_PORT_NAME: Final = re.compile(r"[-a-z0-9]+")
+
+
+def _service(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateService."""
+    spec = manifest["spec"]
+    kind, ports = spec.get("type", "ClusterIP"), spec.get("ports") or ()
+    if not ports and kind != "ExternalName" and spec.get("clusterIP") != "None":
+        yield required("spec.ports")
+    seen: set[str] = set()
+    for index, port in enumerate(ports):
+        path = f"spec.ports[{index}]"
+        yield from _service_port(port, path, named=len(ports) > 1)
+        name = port.get("name") or ""
+        if name and name in seen:
+            yield duplicate(f"{path}.name", name)
+        seen.add(name)
+    if kind not in SERVICE_TYPES:
+        yield not_supported("spec.type", kind, SERVICE_TYPES)
+    if kind == "ExternalName":
+        name = (spec.get("externalName") or "").removesuffix(".")
+        if not name:
+            yield required("spec.externalName")
+        elif problem := names.dns_subdomain(name):
+            yield invalid("spec.externalName", name, problem)
+    for index, address in enumerate(spec.get("clusterIPs") or ()):
+        if address not in ("", "None") and not _is_address(address):
+            yield invalid(f"spec.clusterIPs[{index}]", address, NOT_AN_ADDRESS)
+
+
+def _service_port(port: Manifest, path: str, *, named: bool) -> Iterator[Cause]:
+    name = port.get("name") or ""
+    if named and not name:
+        yield required(f"{path}.name")
+    elif name and (problem := names.dns_label(name)):
+        yield invalid(f"{path}.name", name, problem)
+    number = port.get("port") or 0
+    if not 1 <= number <= 65535:
+        yield invalid(f"{path}.port", number, PORT_RANGE)
+    protocol = port.get("protocol", "TCP")
+    if protocol not in PROTOCOLS:
+        yield not_supported(f"{path}.protocol", protocol, PROTOCOLS)
+    yield from port_or_name(port.get("targetPort", number), f"{path}.targetPort")
+
+
+def port_or_name(value: object, path: str) -> Iterator[Cause]:
+    """ValidatePortNumOrName: a number, or the name of a port."""
+    if isinstance(value, int):
+        if not 1 <= value <= 65535:
+            yield invalid(path, value, PORT_RANGE)
+        return
+    name = str(value)
+    if len(name) > 15:
+        yield invalid(path, name, "must be no more than 15 characters")
+    if not _PORT_NAME.fullmatch(name):
+        detail = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+        yield invalid(path, name, detail)
+    elif not re.search("[a-z]", name):
+        yield invalid(path, name, "must contain at least one letter (a-z)")
+    elif "--" in name:
+        yield invalid(path, name, "must not contain consecutive hyphens")
+    elif name[0] == "-" or name[-1] == "-":
+        yield invalid(path, name, "must not begin or end with a hyphen")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _config_map(manifest: Manifest) -> Iterator[Cause]:
+    data, binary = manifest.get("data") or {}, manifest.get("binaryData") or {}
+    for key in sorted(data):
+        yield from _config_key(key, f"data[{key}]")
+        if key in binary:
+            yield invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
+    for key in sorted(binary):
+        yield from _config_key(key, f"binaryData[{key}]")
+
+
+def _secret(manifest: Manifest) -> Iterator[Cause]:
+    for key in sorted(manifest.get("data") or ()):
+        yield from _config_key(key, f"data[{key}]")
+
+
+def _config_key(key: str, path: str) -> Iterator[Cause]:
+    """IsConfigMapKey."""
+    if len(key) > names.SUBDOMAIN_LENGTH:
+        yield invalid(path, key, f"must be no more than {names.SUBDOMAIN_LENGTH} characters")
+    if not _CONFIG_KEY.fullmatch(key):
+        yield invalid(path, key, _NOT_A_CONFIG_KEY)
+    elif key == ".":
+        yield invalid(path, key, "must not be '.'")
+    elif key == "..":
+        yield invalid(path, key, "must not be '..'")
+    elif key.startswith(".."):
+        yield invalid(path, key, "must not start with '..'")
+
+
+def _resource_quota(manifest: Manifest) -> Iterator[Cause]:
+    for name, amount in sorted(((manifest.get("spec") or {}).get("hard") or {}).items()):
+        if quantity.parse_quantity(amount) < 0:
+            yield invalid(f"spec.hard[{name}]", str(amount), "must be greater than or equal to 0")
+
+
+def _lease(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateLeaseSpec."""
+    spec = manifest.get("spec") or {}
+    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if seconds is not None and seconds <= 0:
+        yield invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+    if transitions is not None and transitions < 0:
+        yield invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")
+
+
+def _runtime_class(manifest: Manifest) -> Iterator[Cause]:
+    handler = manifest.get("handler", "")
+    if problem := names.dns_label(handler):
+        yield invalid("handler", handler, problem)
+
+
+def _autoscaler(manifest: Manifest) -> Iterator[Cause]:
+    """validateHorizontalPodAutoscalerSpec."""
+    spec = manifest["spec"]
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    if least is not None and least < 1:
+        yield invalid("spec.minReplicas", least, "must be greater than or equal to 1")
+    if most < 1:
+        yield invalid("spec.maxReplicas", most, "must be greater than 0")
+    if least is not None and most < least:
+        yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    target = spec.get("scaleTargetRef") or {}
+    for field in ("kind", "name"):
+        if not target.get(field):
+            yield required(f"spec.scaleTargetRef.{field}")
+        elif problem := names.path_segment(target[field]):
+            yield invalid(f"spec.scaleTargetRef.{field}", target[field], problem)
+    # Kinds of the core group have no such prefix; a ReplicationController has the version alone.
+    if not target.get("apiVersion") and target.get("kind") != "ReplicationController":
+        yield invalid("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")
+
+
+CORE_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
+    "services": _service,
+    "configmaps": _config_map,
+    "secrets": _secret,
+    "resourcequotas": _resource_quota,
+    "leases.coordination.k8s.io": _lease,
+    "runtimeclasses.node.k8s.io": _runtime_class,
+    "horizontalpodautoscalers.autoscaling": _autoscaler,
+}
