@@ -33,7 +33,10 @@ def basics() -> list[Manifest]:
     ]
     namespaces = [manifest("v1", "Namespace", name) for name in NAMESPACES[1:]]
     namespaces[0]["metadata"]["labels"] = {"team": "blue"}
-    services = [manifest("v1", "Service", app, spec={"selector": {"app": app}}) for app in APPS[:2]]
+    services = [
+        manifest("v1", "Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]})
+        for app in APPS[:2]
+    ]
     return [*classes, *namespaces, *services, *storage_classes()]
 
 

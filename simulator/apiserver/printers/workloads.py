@@ -8,6 +8,7 @@ from simulator.apiserver.printers.column import (
     NAME,
     NONE,
     UNKNOWN,
+    UNSET,
     Column,
     Printer,
     age_of,
@@ -163,14 +164,11 @@ def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
         item["metadata"]["name"],
         f"{target['kind']}/{target['name']}",
         ", ".join(_metric(each) for each in spec.get("metrics") or ()) or NONE,
-        str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET_REPLICAS,
+        str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
         spec["maxReplicas"],
         status.get("currentReplicas") or 0,
         age_of(item, now),
     ]
-
-
-UNSET_REPLICAS = "<unset>"
 
 
 def _metric(metric: Manifest) -> str:

@@ -181,10 +181,6 @@ class NodeDevices:
         return self._contents.setdefault(pool.content(), len(self._contents))
 
 
-def node_devices(cluster: Cluster) -> NodeDevices:
-    return cluster.object_index(NodeDevices)
-
-
 def rows_by_situation(situations: Ints) -> Sequence[Ints]:
     """The indices of the nodes of each situation, in the order of their first nodes."""
     _, first, inverse = np.unique(situations, return_index=True, return_inverse=True)
