@@ -23,7 +23,7 @@ from simulator.apiserver.request_decoding.decode_request import (
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import BadRequest, NoSuchGroup, StatusError, TooLarge, UnsupportedMediaType
-from simulator.apiserver.write_options import check_write_options
+from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, check_write_options
 
 JSON = "application/json"
 PROTOBUF = protobuf.MEDIA_TYPE
@@ -31,6 +31,7 @@ YAML = ("application/yaml", "text/yaml", "application/x-yaml")
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+APPLY = "application/apply-patch+yaml"
 OBJECT_TYPES = (JSON, "application/yaml", PROTOBUF)
 """What an API server says that it accepts."""
 
@@ -75,10 +76,10 @@ def manifest_of(request: HttpRequest, implied: tuple[str, str] = ("", "")) -> Ma
     apiVersion and kind of one in Protocol Buffers that does not say them. Raises StatusError."""
     accepted = (JSON, *YAML, PROTOBUF)
     if content_type(request) == PROTOBUF:
-        return dict(_parsed(lambda data: protobuf.decode_protobuf(data, implied), request))
+        return dict(parsed(lambda data: protobuf.decode_protobuf(data, implied), request))
     if content_type(request) not in ("", *accepted):
         raise _unsupported(accepted)
-    found = _parsed(parse_documents, request)
+    found = parsed(parse_documents, request)
     if len(found) != 1:
         raise BadRequest(f"expected one object in the body, found {len(found)}")
     return dict(found[0])
@@ -104,7 +105,7 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
             raise TooLong()
         return decode_request(resource, data, is_yaml=kind in YAML, also=also)
 
-    manifest, errors = _parsed(parse, request)
+    manifest, errors = parsed(parse, request)
     match request.GET.get("fieldValidation", ""):
         case "Strict" if errors:
             raise BadRequest(cannot_be_handled(resource, strict_decoding_error(errors)))
@@ -126,7 +127,7 @@ def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Mani
     kind = content_type(request)
     if kind not in (MERGE_PATCH, STRATEGIC_MERGE_PATCH, JSON_PATCH):
         raise _unsupported((JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH))
-    change = _parsed(parse_json_document, request)
+    change = parsed(parse_json_document, request)
     if kind == JSON_PATCH:
         result = patch.apply_json_patch(subject, change)
     elif not isinstance(change, dict):
@@ -146,9 +147,7 @@ def delete_options(request: HttpRequest) -> Manifest:
     if request.body and content_type(request) in (*YAML, PROTOBUF):
         return decode_delete_options(json.dumps(manifest_of(request, ("v1", "DeleteOptions"))))
     if request.body:
-        options: Manifest = _parsed(
-            lambda data: decode_delete_options(data.decode(errors="replace")), request
-        )
+        options: Manifest = parsed(lambda data: decode_delete_options(data.decode(errors="replace")), request)
         return options
     options = {}
     if "gracePeriodSeconds" in request.GET:
@@ -178,15 +177,26 @@ def is_dry_run(request: HttpRequest, options: Manifest | None = None) -> bool:
     """Whether the request is a dry run, which stores nothing. Raises Invalid for invalid write options in the
     query."""
     asked = request.GET.getlist("dryRun") or (options or {}).get("dryRun") or []
-    check_write_options(request.method or "", query(request), asked)
+    check_write_options(request.method or "", query(request), asked, is_apply=content_type(request) == APPLY)
     return bool(asked)
+
+
+def field_manager(request: HttpRequest) -> str:
+    """The name under which the client owns what it writes: the query's fieldManager, or else the first part
+    of the User-Agent (managerOrUserAgent in apiserver/pkg/endpoints/handlers/create.go)."""
+    asked = request.GET.get("fieldManager", "")
+    if asked:
+        return asked
+    agent = request.headers.get("User-Agent", "").partition("/")[0]
+    printable = "".join(filter(str.isprintable, agent))
+    return printable.encode()[:MAX_FIELD_MANAGER_BYTES].decode(errors="ignore")
 
 
 def content_type(request: HttpRequest) -> str:
     return (request.content_type or "").strip().lower()
 
 
-def _parsed(parse: Any, request: HttpRequest) -> Any:
+def parsed(parse: Any, request: HttpRequest) -> Any:
     try:
         return parse(request.body)
     except TooLong as error:

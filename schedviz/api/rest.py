@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from schedviz.access.policy import asker_of
 from schedviz.access.standing import Standing
 from schedviz.api import body, write
+from schedviz.api.apply import apply_object
 from schedviz.api.discovery import is_served
 from schedviz.api.lists import page
 from schedviz.api.pod_subresources import create_binding, create_eviction
@@ -112,7 +113,12 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
     if (manifest.get("metadata") or {}).get("resourceVersion"):
         raise PlainError("resourceVersion should not be set on objects to be created")
     (created,) = write.create(
-        sandbox, [manifest], namespace=target.namespace or "default", dry_run=dry_run, entry="api"
+        sandbox,
+        [manifest],
+        namespace=target.namespace or "default",
+        dry_run=dry_run,
+        entry="api",
+        manager=body.field_manager(request),
     )
     warnings += warnings_of(resource, created)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
@@ -130,12 +136,15 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
         manifest,
         subresource=target.subresource,
         dry_run=dry_run,
+        manager=body.field_manager(request),
     )
     warnings += warnings_of(resource, replaced)
     return body.with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
 
 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    if body.content_type(request) == body.APPLY:
+        return apply_object(request, sandbox, resource, target)
     form = Representation.of(request)
 
     def changed(_: Resource, old: Manifest) -> Manifest:
@@ -148,6 +157,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         changed,
         subresource=target.subresource,
         dry_run=body.is_dry_run(request),
+        manager=body.field_manager(request),
     )
     return body.answer(form.one(resource, patched, sandbox.now))
 

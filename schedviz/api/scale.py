@@ -52,7 +52,15 @@ def _written(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target, change: write.Edit
 ) -> HttpResponse:
     form = Representation.of(request)
-    new = write.edit(sandbox, resource.id, target.key(resource), change, dry_run=body.is_dry_run(request))
+    new = write.edit(
+        sandbox,
+        resource.id,
+        target.key(resource),
+        change,
+        subresource="scale",
+        dry_run=body.is_dry_run(request),
+        manager=body.field_manager(request),
+    )
     return body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now))
 
 

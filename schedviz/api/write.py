@@ -25,11 +25,13 @@ from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete, last_state
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.lookup import find_resource
+from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
 from simulator.apiserver.preconditions import check_preconditions
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
+from simulator.objects.timestamps import timestamp
 from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
 from simulator.scheduler.extender_http import HttpTransport
@@ -101,18 +103,26 @@ def create(
     namespace: str = "default",
     dry_run: bool = False,
     entry: admission.Entry = "page",
+    manager: str = "",
 ) -> list[Manifest]:
-    """Create the objects of these manifests, all or none, and return them as they were stored."""
+    """Create the objects of these manifests, all or none, and return them as they were stored. ``manager``:
+    the owner of their fields; "" = nobody."""
 
     def decide(current: Current) -> Admission:
-        source = f"{sandbox.name}/{current.version()}"
+        now, source = current.now(), source_of_write(sandbox, current, dry_run=dry_run)
+        write = FieldWrite(manager, timestamp(now)) if manager else None
         return admission.admit(
-            documents, current, current.now(), source=source, namespace=namespace, entry=entry
+            documents, current, now, source=source, namespace=namespace, entry=entry, write=write
         )
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
     return write_admitted(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
+
+
+def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:
+    """What identifies a write within all sandboxes: UIDs are computed from it, for a dry run others."""
+    return f"{sandbox.name}/{current.version()}" + ("/dry-run" if dry_run else "")
 
 
 def replace(
@@ -123,9 +133,18 @@ def replace(
     *,
     subresource: str = "",
     dry_run: bool = False,
+    manager: str = PAGE_MANAGER,
 ) -> Manifest:
     """Replace an object by a manifest; if this has a resourceVersion, the object must have the same."""
-    return edit(sandbox, resource, key, lambda _, __: manifest, subresource=subresource, dry_run=dry_run)
+    return edit(
+        sandbox,
+        resource,
+        key,
+        lambda _, __: manifest,
+        subresource=subresource,
+        dry_run=dry_run,
+        manager=manager,
+    )
 
 
 def patch(sandbox: Sandbox, resource: str, key: str, changes: Manifest, *, dry_run: bool = False) -> Manifest:
@@ -144,10 +163,12 @@ def edit(
     subresource: str = "",
     whole: bool = False,
     dry_run: bool = False,
+    manager: str = PAGE_MANAGER,
 ) -> Manifest:
     """Change an object by a function, which is called again with the newer object after a conflict.
 
-    ``whole``: change the status, too; otherwise only the ``status`` subresource changes it."""
+    ``whole``: change the status, too; otherwise only the ``status`` subresource changes it. ``manager``: who
+    comes to own the fields that change, if the object has owners."""
     kind = _resource(sandbox, resource)
     last: list[Manifest] = []
 
@@ -155,7 +176,10 @@ def edit(
         old = existing_object(current, kind, key)
         last[:] = [old]
         new = change(kind, old)
-        admitted = admit_update(kind, old, new, current, subresource=subresource)
+        # The handler of the scale does not say when (scalehandler.go).
+        time = "" if subresource == "scale" else timestamp(current.now())
+        by = FieldWrite(manager, time, subresource)
+        admitted = admit_update(kind, old, new, current, subresource=subresource, write=by)
         return _with_status(kind, old, new, current, admitted) if whole else admitted
 
     return (write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]

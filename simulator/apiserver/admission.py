@@ -17,6 +17,7 @@ from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
 from simulator.apiserver.event_versions import to_stored
 from simulator.apiserver.generation import set_first_generation
+from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
@@ -74,12 +75,13 @@ def admit(
     source: str,
     namespace: str = "default",
     entry: Entry = "page",
+    write: FieldWrite | None = None,
 ) -> Admission:
     """Create the objects of these manifests: all of them, or none. A manifest may refer to earlier ones.
 
     ``source`` identifies the request within the sandbox. UIDs and generated names are computed from it, so
     that the same request always gives the same objects. ``namespace`` is used for objects that have none.
-    Raises StatusError.
+    ``write``: who comes to own the fields of the objects; None: nobody. Raises StatusError.
     """
     if len(documents) > MAX_COPIES:
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
@@ -91,7 +93,9 @@ def admit(
                 resource, decoded = _decode_document(document, overlay)
             number = f"{source}/{index}"
             manifest = copy.deepcopy(decoded)
-            _create(resource, manifest, overlay, now, source=number, namespace=namespace, entry=entry)
+            _create(
+                resource, manifest, overlay, now, source=number, namespace=namespace, entry=entry, write=write
+            )
         except StatusError as error:
             error.document = index
             raise
@@ -151,9 +155,11 @@ def _create(
     source: str,
     namespace: str,
     entry: Entry,
+    write: FieldWrite | None,
 ) -> None:
     """Complete and validate the manifest, and add its creation to the overlay."""
     metadata = manifest.setdefault("metadata", {})
+    managed_fields = metadata.get("managedFields") if write and write.is_applied else None
     for field in (*SERVER_FIELDS, *DELETION_FIELDS):
         metadata.pop(field, None)
     if resource.namespaced:
@@ -166,6 +172,8 @@ def _create(
         # Only controllers write the status, through the subresource (PrepareForCreate of each strategy).
         manifest.pop("status", None)
     set_defaults(resource, manifest)
+    if write and not write.is_applied:
+        managed_fields = managed_fields_of_new(resource, manifest, write)
     prepare_for_create(resource, manifest, timestamp(now))
     if resource == PODS:
         priority.resolve_priority(manifest, overlay)
@@ -187,6 +195,8 @@ def _create(
     if (resource.id, key) in overlay.changed:
         raise AlreadyExists(resource.id, name)
     metadata["creationTimestamp"] = timestamp(now)
+    if managed_fields:
+        metadata["managedFields"] = managed_fields
     set_first_generation(resource, manifest)
     overlay.put(Change(resource.id, key, manifest, expected=0))
 

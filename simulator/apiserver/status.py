@@ -11,6 +11,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.kernel.containment import Refusal
+from simulator.kernel.go_text import quote
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -60,7 +61,11 @@ shown in pages and logs."""
 
 
 def _shorten(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = (
+        quote(value)
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    )
     return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
 
 

@@ -1,5 +1,6 @@
 """Admission of updates."""
 
+import copy
 from typing import Any
 
 from simulator.api import Change, Manifest
@@ -8,6 +9,8 @@ from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admiss
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.deletion import is_removed
 from simulator.apiserver.generation import set_next_generation
+from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
+from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
@@ -18,9 +21,16 @@ from simulator.apiserver.workload_defaults import number_next_template
 
 
 def admit_update(
-    resource: Resource, old: Manifest, new: Manifest, reader: Reader, *, subresource: str = ""
+    resource: Resource,
+    old: Manifest,
+    new: Manifest,
+    reader: Reader,
+    *,
+    subresource: str = "",
+    write: FieldWrite | None = None,
 ) -> Admission:
-    """Return the change that replaces ``old`` by ``new``, or only what a subresource changes.
+    """Return the change that replaces ``old`` by ``new``, or only what a subresource changes. ``write``: who
+    comes to own the changed fields; None: the owners stay.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
     resourceVersion or UID than ``old``."""
@@ -32,12 +42,15 @@ def admit_update(
     metadata = decoded.setdefault("metadata", {})
     _check_identity(resource, metadata, old)
     version = old["metadata"].get("resourceVersion", "")
+    owners = _managed_fields(resource, old, decoded, write)
     decoded = prepare_update(resource, subresource, old, decoded)
     metadata = decoded["metadata"] = {**decoded["metadata"]}
     for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace", "generateName"):
         metadata.pop(field, None)
         if field in old["metadata"]:
             metadata[field] = old["metadata"][field]
+    if owners is not None:
+        _set_managed_fields(metadata, owners)
     if resource == PODS:
         spec = decoded.setdefault("spec", {})
         for field in ("priority", "preemptionPolicy", "priorityClassName"):
@@ -52,13 +65,36 @@ def admit_update(
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource == PRIORITY_CLASSES:
         priority.check_global_default(decoded, overlay)
-    if decoded == old:
+    if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)
     expected = int(version) if version else None
     if is_removed(decoded):
         return Admission([Change(resource.id, key, None, expected)], overlay.versions, last=decoded)
     return Admission([Change(resource.id, key, decoded, expected)], overlay.versions)
+
+
+def _managed_fields(
+    resource: Resource, old: Manifest, new: Manifest, write: FieldWrite | None
+) -> list[Manifest] | None:
+    """The managedFields of the new object; None: those of the stored one."""
+    given = new["metadata"].get("managedFields")
+    if write is None:
+        return None
+    if write.is_applied:
+        return given or []
+    if not given and "managedFields" not in old["metadata"]:
+        return None
+    wanted = copy.deepcopy(new)
+    set_defaults(resource, wanted)
+    return managed_fields_of_updated(resource, old, wanted, write)
+
+
+def _set_managed_fields(metadata: dict[str, Any], owners: list[Manifest]) -> None:
+    if owners:
+        metadata["managedFields"] = owners
+    else:
+        metadata.pop("managedFields", None)
 
 
 def _with_stored_type(new: Manifest, old: Manifest) -> Manifest:

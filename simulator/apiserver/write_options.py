@@ -6,7 +6,7 @@ Upstream: apimachinery/pkg/apis/meta/v1/validation/validation.go, v1.34.
 from collections.abc import Iterator, Sequence
 
 from simulator.apiserver.query import Query
-from simulator.apiserver.status import Cause, Invalid, invalid, not_supported, too_long
+from simulator.apiserver.status import Cause, Invalid, forbidden, invalid, not_supported, required, too_long
 
 MAX_FIELD_MANAGER_BYTES = 128
 FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
@@ -18,11 +18,13 @@ _KINDS = {
 }
 
 
-def check_write_options(method: str, query: Query, dry_run: Sequence[str]) -> None:
+def check_write_options(method: str, query: Query, dry_run: Sequence[str], *, is_apply: bool = False) -> None:
     """Check the options of a write. ``dry_run`` are the values of dryRun, from the query or from a body of
     DeleteOptions. Raises Invalid."""
     kind = _KINDS.get(method, "CreateOptions")
-    causes = [*(() if kind == "DeleteOptions" else _field_manager(query.get("fieldManager", "")))]
+    causes = [*(_of_patch(query, is_apply=is_apply) if kind == "PatchOptions" else ())]
+    if kind != "DeleteOptions":
+        causes += _field_manager(query.get("fieldManager", ""))
     if any(value != "All" for value in dry_run):
         causes.append(not_supported("dryRun", dry_run, ["All"]))
     validation = query.get("fieldValidation", "")
@@ -30,6 +32,13 @@ def check_write_options(method: str, query: Query, dry_run: Sequence[str]) -> No
         causes.append(not_supported("fieldValidation", validation, FIELD_VALIDATIONS))
     if causes:
         raise Invalid(kind, "meta.k8s.io", "", causes)
+
+
+def _of_patch(query: Query, *, is_apply: bool) -> Iterator[Cause]:
+    if is_apply and not query.get("fieldManager"):
+        yield required("fieldManager", "is required for apply patch")
+    elif not is_apply and "force" in query:
+        yield forbidden("force", "may not be specified for non-apply patch")
 
 
 def _field_manager(name: str) -> Iterator[Cause]:

@@ -8,9 +8,9 @@ from typing import Final
 from simulator.cel.conversions import to_string
 from simulator.cel.errors import SelectorError
 from simulator.cel.functions import Function
-from simulator.cel.go_text import quote
 from simulator.cel.operators import bound
 from simulator.cel.values import Duration, Map, Timestamp, Uint, Value, type_name
+from simulator.kernel.go_text import quote
 
 _CLAUSE: Final = re.compile(r"(?:\.([0-9]*))?(.?)", re.DOTALL)
 _MAX_PRECISION: Final = 1_000

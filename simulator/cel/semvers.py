@@ -8,8 +8,8 @@ from typing import Final
 
 from simulator.cel.errors import SelectorError
 from simulator.cel.functions import Function
-from simulator.cel.go_text import quote
 from simulator.cel.values import Opaque, Value
+from simulator.kernel.go_text import quote
 
 _DIGITS: Final = re.compile(r"[0-9]*", re.ASCII)
 _WORD: Final = re.compile(r"[0-9A-Za-z-]*", re.ASCII)

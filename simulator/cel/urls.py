@@ -8,8 +8,8 @@ from typing import Final
 
 from simulator.cel.errors import SelectorError
 from simulator.cel.functions import Function
-from simulator.cel.go_text import quote
 from simulator.cel.values import Map, Opaque, Value
+from simulator.kernel.go_text import quote
 
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):", re.ASCII)
 _ESCAPE: Final = re.compile(r"%(?![0-9a-fA-F]{2})(.{0,2})", re.DOTALL)

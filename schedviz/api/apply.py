@@ -1,0 +1,99 @@
+"""Server-side apply: a PATCH with the content type ``application/apply-patch+yaml``.
+
+Upstream: applyPatcher in apiserver/pkg/endpoints/handlers/patch.go, v1.34.
+"""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from schedviz.api import body
+from schedviz.api.admitted_write import write_admitted
+from schedviz.api.representation import Representation
+from schedviz.api.target import Target
+from schedviz.api.write import source_of_write
+from schedviz.cache import Current
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.apiserver import admission
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.event_versions import to_served, to_stored
+from simulator.apiserver.managed_fields.field_writes import FieldWrite, apply_manifest
+from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_yaml_body
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.status import BadRequest, Conflict, NotFound
+from simulator.apiserver.update import admit_update
+from simulator.apiserver.warnings import warnings_of
+from simulator.objects.timestamps import timestamp
+
+
+def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    """Create the object, or merge the applied one into it. Raises StatusError."""
+    form = Representation.of(request)
+    dry_run = body.is_dry_run(request)
+    force = body.query(request).get("force", "").lower() in ("true", "1", "t")
+    applied = body.parsed(_read_applied, request)
+    old: Manifest | None = None
+
+    def decide(current: Current) -> Admission:
+        nonlocal old
+        now = current.now()
+        by = FieldWrite(body.field_manager(request), timestamp(now), target.subresource, is_applied=True)
+        old = current.get(resource.id, target.key(resource))
+        if old is None and target.subresource:
+            raise NotFound(resource.id, target.name)
+        live = None if old is None else to_served(resource, old)
+        new = apply_manifest(resource, live, applied, by, force=force)
+        _check_place(resource, target, new, is_new=old is None)
+        _, new = to_stored(resource, new)
+        if old is not None:
+            return admit_update(resource, old, new, current, subresource=target.subresource, write=by)
+        source = source_of_write(sandbox, current, dry_run=dry_run)
+        namespace = target.namespace or "default"
+        return admission.admit([new], current, now, source=source, namespace=namespace, entry="api", write=by)
+
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "AlreadyExists"))
+    result = written[0] if written else old
+    assert result is not None  # without a change there is an object
+    response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
+    return body.with_warnings(response, warnings_of(resource, result))
+
+
+def _read_applied(data: bytes) -> Any:
+    try:
+        value = read_yaml_body(data.decode(errors="replace"))
+    except UnreadableBody as error:
+        raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error}") from None
+    if value is not None and not isinstance(value, dict):
+        names: dict[type, str] = {bool: "bool", str: "string", list: "array"}
+        kind = names.get(type(value), "number")
+        raise BadRequest(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+            f"{kind} into Go value of type map[string]interface {{}}"
+        )
+    return value or {}
+
+
+def _check_place(resource: Resource, target: Target, new: Manifest, *, is_new: bool) -> None:
+    """Check that the object is that of the path, as applyPatch and checkName do. Raises BadRequest and, for a
+    new object with a UID, Conflict."""
+    metadata = new["metadata"]
+    if is_new and metadata.get("uid"):
+        detail = (
+            f"uid mismatch: the provided object specified uid {metadata['uid']}, "
+            "and no existing object was found"
+        )
+        raise Conflict(resource.id, target.name, detail)
+    name, namespace = metadata.get("name", ""), metadata.get("namespace") or ""
+    if resource.namespaced and namespace not in ("", target.namespace):
+        raise BadRequest(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if not name:
+        raise BadRequest(
+            f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
+        )
+    if name != target.name:
+        raise BadRequest(
+            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        )

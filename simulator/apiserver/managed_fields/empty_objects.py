@@ -1,0 +1,59 @@
+"""The empty object of a kind, as Go writes it: what every object of the kind has, its creator does not own.
+
+Upstream: the zero values of the types in k8s.io/api, v1.34. Required fields are always written; so are
+structs that are not pointers, which the schemas do not say: their names are here.
+"""
+
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.schema import Schema, resolve_reference, schema_of
+
+_STRUCTS: Final = frozenset(
+    [
+        "daemonEndpoints",
+        "jobTemplate",
+        "kubeletEndpoint",
+        "loadBalancer",
+        "metadata",
+        "nodeInfo",
+        "spec",
+        "status",
+        "strategy",
+        "template",
+        "updateStrategy",
+    ]
+)
+_POINTERS: Final = {"replicationcontrollers": "template"}
+"""Fields that are pointers in one kind only."""
+
+
+def empty_object(resource: Resource) -> Manifest:
+    """Return the empty object of a resource, without apiVersion and kind."""
+    pointer = _POINTERS.get(resource.id, "")
+    fields: Manifest = _empty(schema_of(resource), pointer)
+    return {name: value for name, value in fields.items() if name not in ("apiVersion", "kind")}
+
+
+def _empty(schema: Schema, pointer: str) -> Any:
+    schema = resolve_reference(schema)
+    match schema.get("type"):
+        case "string":
+            return ""
+        case "integer" | "number":
+            return 0
+        case "boolean":
+            return False
+        case "object" if schema.get("properties"):
+            required = schema.get("required", ())
+            return {
+                name: _empty(field, pointer)
+                for name, field in schema["properties"].items()
+                if name in required or (name in _STRUCTS and name != pointer and _is_object(field))
+            }
+    return None
+
+
+def _is_object(schema: Schema) -> bool:
+    return bool(resolve_reference(schema).get("properties"))

@@ -1,0 +1,160 @@
+"""Paths to the fields of an object, sets of them, and their form in ``fieldsV1``.
+
+An element of a path is the text that ``fieldsV1`` has for it: ``f:name`` for a field, ``k:{"name":"a"}`` for
+the item of a list with these keys, ``v:"x"`` for an item of a list that is a set. A path is a tuple of
+elements, a field set a frozenset of paths: whether a path is in a set says nothing of its parents.
+
+Upstream: structured-merge-diff/fieldpath (element.go, path.go, serialize.go).
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+PathElement = str
+FieldPath = tuple[PathElement, ...]
+FieldSet = frozenset[FieldPath]
+FieldsV1 = dict[str, Any]
+
+_MEMBER: Final = "."
+"""In ``fieldsV1``: the path to this place is a member of the set."""
+_KIND_ORDER: Final = {"f": 0, "k": 1, "v": 2, "i": 3}
+
+
+class FieldsError(ValueError):
+    """A ``fieldsV1`` is malformed."""
+
+
+def field_element(name: str) -> PathElement:
+    return f"f:{name}"
+
+
+def key_element(keys: Mapping[str, Any]) -> PathElement:
+    """The element of the list item with these values of its keys."""
+    return "k:" + _compact_json(dict(sorted(keys.items())))
+
+
+def value_element(value: Any) -> PathElement:
+    """The element of an item of a set."""
+    return "v:" + _compact_json(value)
+
+
+def _compact_json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def to_fields_v1(fields: Iterable[FieldPath]) -> FieldsV1:
+    """Return the ``fieldsV1`` of a set, its elements in upstream's order."""
+    root: FieldsV1 = {}
+    inner = set()
+    members = sorted(fields, key=_path_order)
+    for path in members:
+        inner |= {path[:length] for length in range(1, len(path))}
+    for path in members:
+        node = root
+        for length, element in enumerate(path, start=1):
+            node = node.setdefault(element, {})
+            if path[:length] == path and path in inner:
+                node[_MEMBER] = {}
+    return root
+
+
+def from_fields_v1(fields: Any) -> FieldSet:
+    """Return the set of a ``fieldsV1``. Raises FieldsError."""
+    return frozenset(_paths_of(fields, ()))
+
+
+def _paths_of(node: Any, path: FieldPath) -> Iterator[FieldPath]:
+    if not isinstance(node, dict):
+        raise FieldsError("fieldsV1 must be an object")
+    for element, below in node.items():
+        if element == _MEMBER:
+            yield path
+            continue
+        _parse_element(element)
+        if below:
+            yield from _paths_of(below, (*path, element))
+        else:
+            yield (*path, element)
+
+
+def paths_in_order(fields: Iterable[FieldPath]) -> list[FieldPath]:
+    """Return the paths in the order in which upstream walks through a set: of each level first the members,
+    then what is below them (Set.Iterate)."""
+    return sorted(fields, key=_walk_order)
+
+
+def path_text(path: FieldPath) -> str:
+    """Return a path as messages have it: ``.spec.containers[name="a"].image``."""
+    return "".join(map(element_text, path))
+
+
+@lru_cache(10_000)
+def element_text(element: PathElement) -> str:
+    """Return an element as messages have it (PathElement.String)."""
+    kind, value = _parse_element(element)
+    match kind:
+        case "f":
+            return f".{value}"
+        case "k":
+            return "[" + ",".join(f"{name}={_compact_json(item)}" for name, item in value) + "]"
+        case "v":
+            return f"[={_compact_json(value)}]"
+    return f"[{value}]"
+
+
+@lru_cache(10_000)
+def _parse_element(element: PathElement) -> tuple[str, Any]:
+    """Return the kind of an element, and its name, its sorted keys, its value or its index. Raises
+    FieldsError."""
+    kind, colon, text = element.partition(":")
+    try:
+        if not colon or kind not in _KIND_ORDER:
+            raise ValueError
+        if kind == "f":
+            return kind, text
+        value = json.loads(text)
+        if kind == "k":
+            return kind, tuple(sorted(value.items()))
+        if kind == "i":
+            return kind, int(value)
+        return kind, value
+    except (ValueError, AttributeError, TypeError):
+        raise FieldsError(f"unknown path element {element!r}") from None
+
+
+@lru_cache(10_000)
+def _element_order(element: PathElement) -> tuple[Any, ...]:
+    """The order of elements at one place (PathElement.Compare)."""
+    kind, value = _parse_element(element)
+    match kind:
+        case "k":
+            order: Any = tuple((name, _value_order(item)) for name, item in value)
+        case "v":
+            order = _value_order(value)
+        case _:
+            order = value
+    return _KIND_ORDER[kind], order
+
+
+def _value_order(value: Any) -> tuple[int, Any]:
+    """The order of scalars: numbers, strings, booleans, others (value.Compare)."""
+    match value:
+        case bool():
+            return 2, value
+        case int() | float():
+            return 0, value
+        case str():
+            return 1, value
+    return 3, _compact_json(value)
+
+
+def _path_order(path: FieldPath) -> tuple[Any, ...]:
+    return tuple(map(_element_order, path))
+
+
+def _walk_order(path: FieldPath) -> tuple[Any, ...]:
+    """Sorts a member of a level before the paths that go below this level."""
+    *parents, last = map(_element_order, path)
+    return (*((1, parent) for parent in parents), (0, last))

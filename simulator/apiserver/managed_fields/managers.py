@@ -1,0 +1,151 @@
+"""The entries of ``metadata.managedFields``: which manager owns which fields, since when.
+
+Upstream: apimachinery/pkg/util/managedfields/internal (managedfields.go, capmanagers.go), v1.34.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from simulator.api import Manifest
+from simulator.apiserver.managed_fields.field_paths import (
+    FieldsError,
+    FieldSet,
+    from_fields_v1,
+    to_fields_v1,
+)
+
+Operation = Literal["Apply", "Update"]
+
+MAX_UPDATE_MANAGERS: Final = 10
+"""The maximum number of entries of updates. The oldest ones are merged into ``ancient-changes``."""
+_OLDEST_MANAGER: Final = "ancient-changes"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldManager:
+    """The identity of an entry. An applier has one entry for all versions, so it has no apiVersion here."""
+
+    name: str
+    operation: Operation
+    api_version: str = ""
+    subresource: str = ""
+
+    def __str__(self) -> str:
+        """How conflicts name the manager (printManager in conflict.go)."""
+        text = f'"{self.name}"'
+        if self.subresource:
+            text += f' with subresource "{self.subresource}"'
+        return f"{text} using {self.api_version}" if self.operation == "Update" else text
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedFields:
+    """The fields that a manager owns, as paths of one version of the kind."""
+
+    fields: FieldSet
+    api_version: str
+    time: str = ""
+    """When the manager last changed the object; "" if it has changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedFields:
+    """Who owns which fields of an object. The order is that of the last changes: of two managers with equal
+    times, the second wrote last."""
+
+    owners: Mapping[FieldManager, OwnedFields] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.owners)
+
+    def fields_of(self, manager: FieldManager) -> FieldSet:
+        found = self.owners.get(manager)
+        return found.fields if found else frozenset()
+
+    def written_by(self, manager: FieldManager, owned: OwnedFields) -> "ManagedFields":
+        """The same after a write by a manager: it comes last, and is gone if it owns nothing."""
+        others = {known: fields for known, fields in self.owners.items() if known != manager}
+        return ManagedFields({**others, manager: owned} if owned.fields else others)
+
+    def merged_to_limit(self) -> "ManagedFields":
+        """Merge the entries of the oldest updates of each version into one, if there are too many."""
+        updates = [manager for manager in _in_order(self) if manager.operation == "Update"]
+        count, owners, first = len(updates), dict(self.owners), dict[str, FieldManager]()
+        for manager in updates:
+            if count <= MAX_UPDATE_MANAGERS:
+                break
+            owned = owners[manager]
+            version = owned.api_version
+            if version not in first:
+                first[version] = manager
+                continue
+            merged = FieldManager(_OLDEST_MANAGER, "Update", version)
+            if merged not in owners:
+                owners[merged] = owners.pop(first[version])
+            owners[merged] = OwnedFields(owned.fields | owners[merged].fields, version, owned.time)
+            del owners[manager]
+            count -= 1
+        return ManagedFields(owners)
+
+
+def decode_managed_fields(entries: Any) -> ManagedFields:
+    """Return the owners that the entries name. Raises FieldsError."""
+    owners = {}
+    for entry in entries or ():
+        if not isinstance(entry, dict) or entry.get("operation") not in ("Apply", "Update"):
+            raise FieldsError("operation must be `Apply` or `Update`")
+        if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
+            raise FieldsError("fieldsType must be `FieldsV1`")
+        operation, version = entry["operation"], entry.get("apiVersion", "")
+        manager = FieldManager(
+            entry.get("manager", ""),
+            operation,
+            version if operation == "Update" else "",
+            entry.get("subresource", ""),
+        )
+        fields = from_fields_v1(entry.get("fieldsV1") or {})
+        owners[manager] = OwnedFields(fields, version, entry.get("time", ""))
+    return ManagedFields(owners)
+
+
+def encode_managed_fields(managed: ManagedFields) -> list[Manifest]:
+    """Return the entries for ``metadata.managedFields``, sorted by operation and time."""
+    return [_entry(manager, managed.owners[manager]) for manager in _in_order(managed)]
+
+
+def _in_order(managed: ManagedFields) -> list[FieldManager]:
+    """Upstream sorts managers of the same second by name. A sandbox's time may stand still: they stay in the
+    order of their writes."""
+    return sorted(managed.owners, key=lambda manager: (manager.operation, managed.owners[manager].time))
+
+
+def _entry(manager: FieldManager, owned: OwnedFields) -> Manifest:
+    entry: Manifest = {
+        "manager": manager.name,
+        "operation": manager.operation,
+        "apiVersion": owned.api_version,
+        "time": owned.time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": to_fields_v1(owned.fields),
+        "subresource": manager.subresource,
+    }
+    return {name: value for name, value in entry.items() if value or name == "fieldsV1"}
+
+
+def without_managed_fields(manifest: Manifest) -> Manifest:
+    metadata = manifest.get("metadata")
+    if not isinstance(metadata, dict) or "managedFields" not in metadata:
+        return manifest
+    kept = {name: value for name, value in metadata.items() if name != "managedFields"}
+    return {**manifest, "metadata": kept}
+
+
+def differ_in_times_only(old: Manifest, new: Manifest) -> bool:
+    """Whether two states of an object differ in nothing or only in the times of managers: the second is not
+    stored then (IgnoreManagedFieldsTimestampsTransformer in managedfields/fieldmanager)."""
+    before, after = (
+        [{**entry, "time": ""} for entry in state["metadata"].get("managedFields", ())]
+        for state in (old, new)
+    )
+    return before == after and without_managed_fields(old) == without_managed_fields(new)
