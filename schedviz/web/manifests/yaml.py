@@ -5,12 +5,19 @@ from collections.abc import Sequence
 import yaml
 
 from simulator.api import Manifest
+from simulator.apiserver.managed_fields.managers import without_managed_fields
 
 
 def to_yaml(manifests: Sequence[Manifest]) -> str:
-    """The manifests as YAML documents."""
+    """The manifests as YAML documents, without managedFields, as kubectl shows them."""
     return "---\n".join(
-        yaml.dump(manifest, Dumper=Plain, sort_keys=False, allow_unicode=True, default_flow_style=False)
+        yaml.dump(
+            without_managed_fields(manifest),
+            Dumper=Plain,
+            sort_keys=False,
+            allow_unicode=True,
+            default_flow_style=False,
+        )
         for manifest in manifests
     )
 
