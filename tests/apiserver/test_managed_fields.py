@@ -136,11 +136,14 @@ def test_only_fields_of_others_conflict(live: Manifest, mine: Manifest, theirs: 
 
 @given(deployments(), deployments())
 def test_two_managers_leave_nothing_when_they_apply_nothing(one: Manifest, two: Manifest) -> None:
-    nothing = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
-    result = applied(applied(None, one, "one"), two, "two", force=True)
+    nothing: Manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
+    # Without any owner, the first apply would give what is there to "before-first-apply".
+    owned = {**nothing, "metadata": {"name": "web", "labels": {"kept": "x"}}}
+    result = applied(applied(None, owned, "base"), one, "one", force=True)
+    result = applied(result, two, "two", force=True)
     result = applied(applied(result, nothing, "one"), nothing, "two")
-    assert not result["metadata"]["managedFields"]
-    assert not result["metadata"].get("labels")
+    assert owners(result).keys() == {"base"}
+    assert result["metadata"]["labels"] == {"kept": "x"}
     assert not ((result.get("spec") or {}).get("template") or {}).get("spec", {}).get("containers")
 
 
