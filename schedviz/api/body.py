@@ -8,11 +8,12 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from simulator.api import Manifest
-from simulator.apiserver import patch, protobuf
+from simulator.apiserver import protobuf
 from simulator.apiserver.bounds import MAX_BYTES
 from simulator.apiserver.delete_options import decode_delete_options
-from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents, parse_json_document
+from simulator.apiserver.manifest import ManifestError, TooLong, parse_documents
 from simulator.apiserver.object_type import with_type
+from simulator.apiserver.patches.patch_request import PatchBody, Patched, patched_object
 from simulator.apiserver.query import Query, integer_parameter
 from simulator.apiserver.request_decoding.decode_request import (
     DecodedRequest,
@@ -21,16 +22,12 @@ from simulator.apiserver.request_decoding.decode_request import (
     strict_decoding_error,
 )
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import schema_of
 from simulator.apiserver.status import BadRequest, NoSuchGroup, StatusError, TooLarge, UnsupportedMediaType
 from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, check_write_options
 
 JSON = "application/json"
 PROTOBUF = protobuf.MEDIA_TYPE
 YAML = ("application/yaml", "text/yaml", "application/x-yaml")
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
-JSON_PATCH = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"
 OBJECT_TYPES = (JSON, "application/yaml", PROTOBUF)
 """What an API server says that it accepts."""
@@ -122,22 +119,14 @@ def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpRespon
     return response
 
 
-def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Manifest:
-    """Apply the patch in the request's body to ``subject``, and return the new object. Raises StatusError."""
-    kind = content_type(request)
-    if kind not in (MERGE_PATCH, STRATEGIC_MERGE_PATCH, JSON_PATCH):
-        raise _unsupported((JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH))
-    change = parsed(parse_json_document, request)
-    if kind == JSON_PATCH:
-        result = patch.apply_json_patch(subject, change)
-    elif not isinstance(change, dict):
-        raise BadRequest("the patch must be an object")
-    elif kind == MERGE_PATCH:
-        result = patch.apply_merge_patch(subject, change)
-    else:
-        result = patch.apply_strategic_merge_patch(schema_of(resource), subject, change)
-    if not isinstance(result, dict):
-        raise BadRequest("the patch leaves no object")
+def patched(request: HttpRequest, resource: Resource, subject: Manifest) -> Patched:
+    """Apply the patch in the request's body to ``subject``. Raises StatusError."""
+    validation = request.GET.get("fieldValidation", "")
+
+    def apply(data: bytes) -> Patched:
+        return patched_object(resource, PatchBody(content_type(request), data, validation), subject)
+
+    result: Patched = parsed(apply, request)
     return result
 
 

@@ -147,8 +147,12 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         return apply_object(request, sandbox, resource, target)
     form = Representation.of(request)
 
+    warnings: list[str] = []
+
     def changed(_: Resource, old: Manifest) -> Manifest:
-        return to_stored(resource, body.patched(request, resource, to_served(resource, old)))[1]
+        manifest, found = body.patched(request, resource, to_served(resource, old))
+        warnings[:] = found
+        return to_stored(resource, manifest)[1]
 
     patched = write.edit(
         sandbox,
@@ -159,7 +163,8 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         dry_run=body.is_dry_run(request),
         manager=body.field_manager(request),
     )
-    return body.answer(form.one(resource, patched, sandbox.now))
+    warnings += warnings_of(resource, patched)
+    return body.with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
 
 
 def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:

@@ -9,7 +9,6 @@ from schedviz.cache import read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
-from simulator.apiserver.object_type import with_type
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.schema import type_name_of
@@ -38,14 +37,16 @@ def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, ta
 
 def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     """The patch is one of the Scale, not of the object."""
+    warnings: list[str] = []
 
     def change(_: Resource, old: Manifest) -> Manifest:
-        given = with_type(SCALES, body.patched(request, SCALES, scale_of(resource, old)))
+        given, found = body.patched(request, SCALES, scale_of(resource, old))
+        warnings[:] = found
         scale = decode_body(type_name_of(SCALES), given)
         _check_place(scale, target)
         return with_scale(resource, old, scale)
 
-    return _written(request, sandbox, resource, target, change)
+    return body.with_warnings(_written(request, sandbox, resource, target, change), warnings)
 
 
 def _written(

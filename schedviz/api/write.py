@@ -19,13 +19,13 @@ from schedviz.cache import Current
 from schedviz.store import Clock, Commit, Meta, NoSandbox, Sandbox, Store
 from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver import admission
-from simulator.apiserver import patch as patches
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete, last_state
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.preconditions import check_preconditions
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
@@ -149,9 +149,7 @@ def replace(
 
 def patch(sandbox: Sandbox, resource: str, key: str, changes: Manifest, *, dry_run: bool = False) -> Manifest:
     """Apply a JSON merge patch (RFC 7386) to an object."""
-    return edit(
-        sandbox, resource, key, lambda _, old: patches.apply_merge_patch(old, changes), dry_run=dry_run
-    )
+    return edit(sandbox, resource, key, lambda _, old: apply_merge_patch(old, changes), dry_run=dry_run)
 
 
 def edit(

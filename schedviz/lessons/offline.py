@@ -13,9 +13,9 @@ from schedviz.lessons.lesson import Action, Lesson, Run
 from schedviz.lessons.read_cluster import START
 from schedviz.store import Listing, Meta
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent
-from simulator.apiserver import patch
 from simulator.apiserver.admission import admit, new_cluster, resource_of
 from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.status import AlreadyExists, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.decision import Decision
@@ -116,7 +116,7 @@ class OfflineSandbox:
         old = self._existing(
             resource.id, resource.key(metadata.get("namespace", "default"), metadata["name"])
         )
-        self._write(admit_update(resource, old, patch.apply_merge_patch(old, changes), self).changes)
+        self._write(admit_update(resource, old, apply_merge_patch(old, changes), self).changes)
 
     def _existing(self, resource: str, key: str) -> Manifest:
         found = self.get(resource, key)

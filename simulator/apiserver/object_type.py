@@ -27,10 +27,15 @@ def with_type(resource: Resource, manifest: Manifest, *, also: str = "") -> Mani
         return manifest
     api_version, kind = (str(part)[:_SHOWN_LENGTH] for part in given)
     _, _, version = api_version.rpartition("/")
+    detail = type_error(resource, api_version, kind)
+    raise BadRequest(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {detail}')
+
+
+def type_error(resource: Resource, api_version: str, kind: str) -> str:
+    """Return why an object of another type is none of the resource."""
+    _, _, version = api_version.rpartition("/")
     if (api_version, kind) in _KINDS or is_known_kind(api_version, kind):
         package = _INTERNAL_PACKAGES.get(resource.group, resource.group.partition(".")[0])
         wanted = f"{package}.{resource.kind}"
-        detail = f"converting ({version}.{kind}) to ({wanted}): unknown conversion"
-    else:
-        detail = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
-    raise BadRequest(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {detail}')
+        return f"converting ({version}.{kind}) to ({wanted}): unknown conversion"
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'

@@ -72,7 +72,7 @@ def decode_protobuf(data: bytes, implied: tuple[str, str] = ("", "")) -> Manifes
 
 def _message(type_name: str, data: bytes, depth: int) -> Manifest:
     schema = definitions()[type_name]
-    return _fields(_short(type_name), schema.get("properties", {}), data, depth)
+    return _fields(short_type_name(type_name), schema.get("properties", {}), data, depth)
 
 
 def _fields(name: str, properties: dict[str, Schema], data: bytes, depth: int) -> Manifest:
@@ -156,7 +156,14 @@ def _time(data: bytes, precision: str) -> str | None:
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")
 
 
-def _short(type_name: str) -> str:
+def struct_fields(name: str) -> list[str]:
+    """The fields of a message in their order; none of an unknown one. Upstream's structs have them in the
+    same order."""
+    return [*field_numbers().get(name, {}).values()]
+
+
+def short_type_name(type_name: str) -> str:
+    """The name of a type in ``protobuf_fields.txt``."""
     return type_name.removeprefix("io.k8s.api.").replace(META, "meta.v1.")
 
 

@@ -259,6 +259,28 @@ class UnsupportedMediaType(StatusError):
     code, reason = 415, "UnsupportedMediaType"
 
 
+class UnsupportedPatchType(StatusError):
+    """A PATCH with a content type that is none of a patch, as the router of kube-apiserver answers it."""
+
+    code, reason = 415, "UnsupportedMediaType"
+    has_details = True
+
+    def __init__(self) -> None:
+        super().__init__("415: Unsupported Media Type")
+
+
+class UnprocessablePatch(StatusError):
+    """A patch that does not apply to the object. ``detail`` is not in the Status
+    (NewGenericServerResponse in apimachinery/pkg/api/errors/errors.go)."""
+
+    code, reason = 422, "Invalid"
+    has_details = True
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("the server rejected our request due to an error in our request")
+        self.detail = detail
+
+
 class Invalid(StatusError):
     """The object is not valid; ``causes`` are its faults."""
 

@@ -1,6 +1,7 @@
-"""How Go prints texts in errors."""
+"""How Go prints texts and values in errors."""
 
-from typing import Final
+import json
+from typing import Any, Final
 
 _ESCAPES: Final = {
     "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\",
@@ -22,3 +23,32 @@ def _escape(character: str) -> str:
     if code < 0x80:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def plain(value: Any) -> str:
+    """A value that was decoded from JSON, as ``%v`` prints it."""
+    match value:
+        case None:
+            return "<nil>"
+        case dict():
+            return f"map[{' '.join(f'{name}:{plain(item)}' for name, item in sorted(value.items()))}]"
+        case list():
+            return f"[{' '.join(map(plain, value))}]"
+        case str():
+            return value
+    return json.dumps(value)
+
+
+def go_syntax(value: Any) -> str:
+    """A value that was decoded from JSON, as ``%#v`` prints it."""
+    match value:
+        case None:
+            return "interface {}(nil)"
+        case dict():
+            items = ", ".join(f"{quote(name)}:{go_syntax(item)}" for name, item in sorted(value.items()))
+            return f"map[string]interface {{}}{{{items}}}"
+        case list():
+            return f"[]interface {{}}{{{', '.join(map(go_syntax, value))}}}"
+        case str():
+            return quote(value)
+    return json.dumps(value)

@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 
-from simulator.apiserver import patch
 from simulator.apiserver.bounds import MAX_DEPTH
+from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import selection_predicate
-from simulator.apiserver.status import BadRequest
+from simulator.apiserver.status import BadRequest, PlainError
 
 # The examples of RFC 7386, appendix A.
 MERGES: list[tuple[Any, Any, Any]] = [
@@ -31,7 +33,7 @@ MERGES: list[tuple[Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("target", "change", "result"), MERGES)
 def test_a_merge_patch_follows_rfc_7386(target: Any, change: Any, result: Any) -> None:
-    assert patch.apply_merge_patch(target, change) == result
+    assert apply_merge_patch(target, change) == result
 
 
 def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
@@ -47,15 +49,15 @@ def test_a_strategic_patch_merges_lists_by_their_keys() -> None:
         "spec": {
             "$setElementOrder/containers": [{"name": "three"}, {"name": "two"}],
             "containers": [
-                {"name": "two", "image": "c", "args": ["y"]},
-                {"name": "three", "image": "d"},
                 {"name": "one", "$patch": "delete"},
+                {"name": "three", "image": "d"},
+                {"name": "two", "image": "c", "args": ["y"]},
             ],
             "tolerations": [{"key": "b"}],
         },
     }
-    assert patch.apply_strategic_merge_patch(schema_of(PODS), pod, change) == {
-        "metadata": {"labels": {"a": "1", "c": "3"}, "finalizers": ["x/a", "x/b"]},
+    assert apply_strategic_merge_patch(schema_of(PODS), pod, change) == {
+        "metadata": {"labels": {"a": "1", "c": "3"}, "finalizers": ["x/b", "x/a"]},
         "spec": {
             "containers": [{"name": "three", "image": "d"}, {"name": "two", "image": "c", "args": ["y"]}],
             "tolerations": [{"key": "b"}],
@@ -73,18 +75,19 @@ def test_strategic_directives_replace_and_delete() -> None:
         "metadata": {"labels": {"$patch": "replace", "b": "2"}},
         "spec": {"nodeSelector": {"$patch": "delete"}},
     }
-    merged = patch.apply_strategic_merge_patch(schema, pod, replaced)
+    merged = apply_strategic_merge_patch(schema, pod, replaced)
     assert merged["metadata"]["labels"] == {"b": "2"}
     assert merged["spec"]["nodeSelector"] == {}
     dropped = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a/b"]}}
-    assert patch.apply_strategic_merge_patch(schema, pod, dropped)["metadata"]["finalizers"] == ["c/d"]
-    with pytest.raises(BadRequest, match="does not contain key: name"):
-        patch.apply_strategic_merge_patch(schema, pod, {"spec": {"containers": [{"image": "x"}]}})
+    assert apply_strategic_merge_patch(schema, pod, dropped)["metadata"]["finalizers"] == ["c/d"]
+    with pytest.raises(PlainError, match=r"map: map\[image:x\] does not contain declared merge key: name"):
+        containers = {"spec": {"containers": [{"name": "a"}]}}
+        apply_strategic_merge_patch(schema, containers, {"spec": {"containers": [{"image": "x"}]}})
     conditions = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
     node = {
         "status": {"conditions": [{"type": "Disk", "status": "True"}, {"type": "Ready", "status": "True"}]}
     }
-    found = patch.apply_strategic_merge_patch(schema_of(NODES), node, conditions)["status"]["conditions"]
+    found = apply_strategic_merge_patch(schema_of(NODES), node, conditions)["status"]["conditions"]
     assert [condition["status"] for condition in found] == ["True", "False"]
 
 
@@ -99,7 +102,7 @@ def test_a_json_patch_follows_rfc_6902_and_leaves_its_target_alone() -> None:
         {"op": "copy", "from": "/a/b", "path": "/c"},
         {"op": "move", "from": "/c/0", "path": "/d"},
     ]
-    result = patch.apply_json_patch(target, operations)
+    result = apply_json_patch(target, operations)
     assert result == {"a": {"b": [0, 2, 3, 4]}, "x/y": 2, "c": [2, 3, 4], "d": 0}
     assert target == {"a": {"b": [1, 2, 3]}, "x/y": 1}
 
@@ -121,8 +124,8 @@ def test_a_json_patch_follows_rfc_6902_and_leaves_its_target_alone() -> None:
     ],
 )
 def test_a_json_patch_that_does_not_apply_is_refused(operation: object) -> None:
-    with pytest.raises(BadRequest, match="operation 0 of the JSON patch does not apply"):
-        patch.apply_json_patch({"a": [1]}, [operation])
+    with pytest.raises(PatchDoesNotApply, match="operation 0 of the JSON patch does not apply"):
+        apply_json_patch({"a": [1]}, [operation])
 
 
 POD = {
@@ -134,15 +137,15 @@ POD = {
 
 def test_a_json_patch_makes_nothing_beyond_the_bounds() -> None:
     doubled = [{"op": "copy", "from": "/a", "path": f"/a/{number}"} for number in range(40)]
-    with pytest.raises(BadRequest, match="values"):
-        patch.apply_json_patch({"a": {"x": 1}}, doubled)
+    with pytest.raises(PatchDoesNotApply, match="values"):
+        apply_json_patch({"a": {"x": 1}}, doubled)
     deeper = [
         {"op": "add", "path": "/b", "value": {}},
         {"op": "move", "from": "/a", "path": "/b/a"},
         {"op": "move", "from": "/b", "path": "/a"},
     ]
-    with pytest.raises(BadRequest, match=f"nested deeper than {MAX_DEPTH} levels"):
-        patch.apply_json_patch({"a": {}}, deeper * 3000)
+    with pytest.raises(PatchDoesNotApply, match=f"nested deeper than {MAX_DEPTH} levels"):
+        apply_json_patch({"a": {}}, deeper * 3000)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from simulator.api import Manifest
 from simulator.apiserver import admission, resources
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.patch import apply_merge_patch, apply_strategic_merge_patch
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.schema import schema_of
 from simulator.apiserver.selection import selection_predicate

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from simulator.apiserver.patch import apply_json_patch
+from simulator.apiserver.patches.json_patch import apply_json_patch
 from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.framework import snapshot
 from simulator.framework.runtime import Framework

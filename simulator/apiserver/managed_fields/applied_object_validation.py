@@ -3,12 +3,12 @@
 Upstream: structured-merge-diff/typed/validate.go and helpers.go, with the values written as Go does.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from simulator.apiserver.managed_fields.field_paths import PathElement, element_text, field_element
 from simulator.apiserver.managed_fields.field_types import FieldType, ItemError
+from simulator.kernel.go_text import go_syntax, plain
 
 
 def applied_object_errors(kind: FieldType, value: Any, path: str = "") -> Iterator[str]:
@@ -21,11 +21,11 @@ def applied_object_errors(kind: FieldType, value: Any, path: str = "") -> Iterat
             if expected := _scalar_error(deduced.scalar, value):
                 yield _at(path, expected)
         case "list" if not isinstance(value, list):
-            yield _at(path, f"expected list, got &{{{_plain_go(value)}}}")
+            yield _at(path, f"expected list, got &{{{plain(value)}}}")
         case "list":
             yield from _item_errors(deduced, value, path)
         case _ if not isinstance(value, dict):
-            yield _at(path, f"expected map, got &{{{_plain_go(value)}}}")
+            yield _at(path, f"expected map, got &{{{plain(value)}}}")
         case _:
             for name, item in value.items():
                 below = path + element_text(field_element(name))
@@ -60,42 +60,13 @@ def _scalar_error(expected: str, value: Any) -> str:
         case "numeric" if not is_number:
             return "expected numeric (int or float), got *value.valueUnstructured"
         case "string" if not isinstance(value, str):
-            return f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+            return f"expected string, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
         case "boolean" if not isinstance(value, bool):
-            return f"expected boolean, got &{{{_plain_go(value)}}}"
+            return f"expected boolean, got &{{{plain(value)}}}"
         case "untyped" if not isinstance(value, (str, int, float)):
-            return f"expected any scalar, got &{{{_plain_go(value)}}}"
+            return f"expected any scalar, got &{{{plain(value)}}}"
     return ""
 
 
 def _at(path: str, message: str) -> str:
     return f"{path}: {message}" if path else message
-
-
-def _go_syntax(value: Any) -> str:
-    """The value as Go's ``%#v`` writes it."""
-    match value:
-        case None:
-            return "interface {}(nil)"
-        case dict():
-            items = ", ".join(
-                f"{json.dumps(name)}:{_go_syntax(item)}" for name, item in sorted(value.items())
-            )
-            return f"map[string]interface {{}}{{{items}}}"
-        case list():
-            return f"[]interface {{}}{{{', '.join(map(_go_syntax, value))}}}"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _plain_go(value: Any) -> str:
-    """The value as Go's ``%v`` writes it."""
-    match value:
-        case None:
-            return "<nil>"
-        case dict():
-            return f"map[{' '.join(f'{name}:{_plain_go(item)}' for name, item in sorted(value.items()))}]"
-        case list():
-            return f"[{' '.join(map(_plain_go, value))}]"
-        case str():
-            return value
-    return json.dumps(value)

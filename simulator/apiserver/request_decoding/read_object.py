@@ -30,10 +30,18 @@ class RecordedObject(dict[str, Any]):
 
 
 def read_json_body(text: str) -> Any:
+    """Parse the JSON text of an object, as :func:`read_json_value`."""
+    try:
+        return read_json_value(text)
+    except UnreadableBody as error:
+        raise UnreadableBody(f"couldn't get version/kind; json parse error: {error}") from None
+
+
+def read_json_value(text: str) -> Any:
     """Parse a JSON text. Raises UnreadableBody, and ManifestError beyond the bounds of a request."""
     fault = find_syntax_fault(text.encode(errors="replace"))
     if fault:
-        raise UnreadableBody(f"couldn't get version/kind; json parse error: {fault}")
+        raise UnreadableBody(fault)
     try:
         value = json.loads(
             text, object_pairs_hook=_recorded, parse_int=parse_integer, parse_float=parse_finite_float

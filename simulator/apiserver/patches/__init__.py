@@ -1,0 +1,1 @@
+"""Patches of objects: JSON patch, JSON merge patch and strategic merge patch."""

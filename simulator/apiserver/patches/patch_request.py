@@ -1,0 +1,201 @@
+"""Applies the patch in a request's body to an object.
+
+Upstream: jsonPatcher and smpPatcher in apiserver/pkg/endpoints/handlers/patch.go, v1.34.
+"""
+
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from simulator.api import Manifest
+from simulator.apiserver.bounds import MAX_BYTES, ManifestError, TooLong
+from simulator.apiserver.object_type import type_error
+from simulator.apiserver.patches.json_patch import PatchDoesNotApply, apply_json_patch, parse_pointer
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.patches.object_json import patched_object_text
+from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
+from simulator.apiserver.patches.unstructured_conversion import conversion_error
+from simulator.apiserver.request_decoding.decode_request import strict_decoding_error
+from simulator.apiserver.request_decoding.read_object import RecordedObject, UnreadableBody, read_json_value
+from simulator.apiserver.request_decoding.typed_values import TypedValues
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
+from simulator.apiserver.schema import Schema, definitions, find_type_name, type_name_of
+from simulator.apiserver.status import (
+    BadRequest,
+    Cause,
+    Invalid,
+    TooLarge,
+    UnprocessablePatch,
+    UnsupportedPatchType,
+)
+from simulator.kernel.go_text import plain, quote
+
+PatchType = Literal[
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+]
+PATCH_TYPES: Final[tuple[PatchType, ...]] = get_args(PatchType)
+MAX_OPERATIONS: Final = 10_000
+"""Maximum number of operations in one JSON patch, as upstream."""
+_GO_KINDS: Final[dict[type, str]] = {
+    type(None): "null",
+    str: "string",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    list: "array",
+}
+
+
+class Patched(NamedTuple):
+    """The result of a patch."""
+
+    manifest: Manifest
+    """With the fields of its type only."""
+    warnings: list[str]
+    """About unknown and repeated fields."""
+
+
+class PatchBody(NamedTuple):
+    """A patch as it was sent."""
+
+    type: str
+    """Its content type."""
+    data: bytes
+    field_validation: str
+    """``Strict``, ``Warn`` (also ""), or ``Ignore``."""
+
+
+def patched_object(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
+    """Apply a patch to an object of the resource. Raises StatusError, and ManifestError beyond the bounds of
+    a request."""
+    match body.type:
+        case "application/json-patch+json":
+            return _json_patched(resource, body, subject)
+        case "application/merge-patch+json":
+            return _merged(resource, body, subject)
+        case "application/strategic-merge-patch+json" if resource.group in BUILT_IN_GROUPS:
+            return _strategically_merged(resource, body, subject)
+    raise UnsupportedPatchType()
+
+
+def _json_patched(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
+    operations = _read(body, "error decoding patch: ")
+    if not isinstance(operations, list):
+        wanted = "[]interface {}"
+        raise BadRequest(f"error decoding patch: {_type_error(operations, wanted)}")
+    for operation in operations:
+        if not isinstance(operation, dict):
+            raise BadRequest(_type_error(operation, "jsonpatch.Operation"))
+    if len(operations) > MAX_OPERATIONS:
+        raise TooLarge(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
+    try:
+        result = apply_json_patch(subject, operations)
+    except PatchDoesNotApply as error:
+        raise UnprocessablePatch(str(error)) from None
+    strict = [f"json patch {fault}" for fault in _repeated_fields(operations)]
+    return _decoded(resource, body, result, _changed_by(operations), strict)
+
+
+def _merged(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
+    patch = _read(body, "error decoding patch: ")
+    if not isinstance(patch, dict):
+        raise BadRequest(f"error decoding patch: {_type_error(patch, 'map[string]interface {}')}")
+    result = apply_merge_patch(subject, patch)
+    return _decoded(resource, body, result, patch, _repeated_fields(patch))
+
+
+def _strategically_merged(resource: Resource, body: PatchBody, subject: Manifest) -> Patched:
+    patch = _read(body, "")
+    if not isinstance(patch, dict):
+        raise BadRequest(_type_error(patch, "map[string]interface {}"))
+    schema = _schema(resource)
+    result = apply_strategic_merge_patch(schema, subject, patch)
+    error = conversion_error(schema, result)
+    decoder = TypedValues()
+    decoded = decoder.decode(type_name_of(resource), result)
+    error = error or decoder.error
+    strict = [*_repeated_fields(patch), *decoder.strict]
+    return _checked(body, decoded, error, strict, plain(patch))
+
+
+def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, strict: list[str]) -> Patched:
+    """Decode the JSON of a patched object, as that of a request."""
+    if not isinstance(result, dict):
+        error = _type_error(result, "struct")
+        return _checked(body, {}, error, [], patched_object_text({}, result, None))
+    given = str(result.get("apiVersion") or ""), str(result.get("kind") or "")
+    decoder = TypedValues()
+    known = given == (resource.api_version, resource.kind)
+    name = type_name_of(resource) if known else find_type_name(*given)
+    decoded = decoder.decode(name, result) if name else result
+    error = decoder.error
+    if not error and not known:
+        error = type_error(resource, *given)
+    text = patched_object_text(_schema(resource), result, changed)
+    return _checked(body, decoded, error, [*strict, *decoder.strict], text)
+
+
+def _checked(body: PatchBody, decoded: Any, error: str, strict: list[str], shown: str) -> Patched:
+    """Refuse what does not fit the type, and, as the request asks, unknown and repeated fields."""
+    if not error and strict and body.field_validation == "Strict":
+        error = strict_decoding_error(strict)
+    if error:
+        cause = Cause("patch", f"Invalid value: {quote(shown)}: {error}")
+        raise Invalid("", "", "", [cause])
+    return Patched(decoded, [] if body.field_validation == "Ignore" else strict)
+
+
+def _read(body: PatchBody, prefix: str) -> Any:
+    if len(body.data) > MAX_BYTES:
+        raise TooLong()
+    try:
+        return read_json_value(body.data.decode())
+    except UnicodeDecodeError:
+        raise ManifestError("not UTF-8") from None
+    except UnreadableBody as error:
+        raise BadRequest(f"{prefix}{error}") from None
+
+
+def _type_error(value: Any, wanted: str) -> str:
+    kind = _GO_KINDS.get(type(value), "object")
+    return f"json: cannot unmarshal {kind} into Go value of type {wanted}"
+
+
+def _repeated_fields(value: Any, path: str = "") -> list[str]:
+    """The keys that a patch repeats, as UnmarshalStrict names them."""
+    found: list[str] = []
+    if isinstance(value, dict):
+        repeated = value.repeated if isinstance(value, RecordedObject) else ()
+        found += [f'duplicate field "{path}{name}"' for name in repeated]
+        for name, item in value.items():
+            found += _repeated_fields(item, f"{path}{name}.")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            found += _repeated_fields(item, f"{path.removesuffix('.')}[{index}].")
+    return found
+
+
+def _changed_by(operations: list[dict[str, Any]]) -> dict[str, Any]:
+    """The parts of an object that operations change, as nested dicts."""
+    changed: dict[str, Any] = {}
+    for operation in operations:
+        for field in ("from", "path"):
+            if not operation.get(field):
+                continue
+            *parents, last = parse_pointer(operation[field])
+            inside = changed
+            for part in parents:
+                below = inside.setdefault(part, {})
+                if not isinstance(below, dict):
+                    break
+                inside = below
+            else:
+                inside[last] = None
+    return changed
+
+
+def _schema(resource: Resource) -> Schema:
+    name = type_name_of(resource)
+    return {"$ref": name} if name in definitions() else {}

@@ -1,0 +1,45 @@
+"""The error of a strategically patched object that does not fit its type.
+
+Upstream: fromUnstructured in apimachinery/pkg/runtime/converter.go, v1.34.
+"""
+
+from typing import Any, Final
+
+from simulator.apiserver.schema import Schema, resolve_reference
+
+_KINDS: Final[dict[type, str]] = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "slice",
+}
+_SCALARS: Final = {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
+_GO_TYPES: Final = {"string": "string", "boolean": "bool", "int32": "int32", "int64": "int64"}
+
+
+def conversion_error(schema: Schema, value: Any) -> str:
+    """Return the first error; "" if the value fits, or only its text is wrong."""
+    of = resolve_reference(schema)
+    if value is None:
+        return ""
+    kind = "map" if isinstance(value, dict) else _KINDS[type(value)]
+    match of.get("type"):
+        case "object" if not isinstance(value, dict):
+            wanted, joint = ("struct", " from: ") if "properties" in of else ("map", " from ")
+            return f"cannot restore {wanted}{joint}{kind}"
+        case "object":
+            others = of.get("additionalProperties")
+            for name, item in sorted(value.items()):
+                field = of.get("properties", {}).get(name) or (others if isinstance(others, dict) else {})
+                if error := conversion_error(field, item):
+                    return error
+        case "array" if not isinstance(value, list):
+            return f"cannot restore slice from {kind}"
+        case "array":
+            return next(filter(None, (conversion_error(of.get("items", {}), item) for item in value)), "")
+        case str() as scalar if scalar in _SCALARS and not of.get("format", "").startswith(("date", "byte")):
+            if type(value) not in _SCALARS[scalar]:
+                name = _GO_TYPES.get(of.get("format", scalar), scalar)
+                return f"cannot convert {kind} to {name}"
+    return ""
