@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted
+from schedviz.api.place import check_place
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target
 from schedviz.api.write import source_of_write
@@ -44,7 +45,9 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             raise NotFound(resource.id, target.name)
         live = None if old is None else to_served(resource, old)
         new = apply_manifest(resource, live, applied, by, force=force)
-        _check_place(resource, target, new, is_new=old is None)
+        if old is None:
+            _check_no_uid(resource, new["metadata"])
+        check_place(resource, target, new["metadata"])
         _, new = to_stored(resource, new)
         if old is not None:
             return admit_update(resource, old, new, current, subresource=target.subresource, write=by)
@@ -74,26 +77,11 @@ def _read_applied(data: bytes) -> Any:
     return value or {}
 
 
-def _check_place(resource: Resource, target: Target, new: Manifest, *, is_new: bool) -> None:
-    """Check that the object is that of the path, as applyPatch and checkName do. Raises BadRequest and, for a
-    new object with a UID, Conflict."""
-    metadata = new["metadata"]
-    if is_new and metadata.get("uid"):
+def _check_no_uid(resource: Resource, metadata: dict[str, Any]) -> None:
+    """Raise Conflict for an object that is to be created and says its UID."""
+    if metadata.get("uid"):
         detail = (
             f"uid mismatch: the provided object specified uid {metadata['uid']}, "
             "and no existing object was found"
         )
-        raise Conflict(resource.id, target.name, detail)
-    name, namespace = metadata.get("name", ""), metadata.get("namespace") or ""
-    if resource.namespaced and namespace not in ("", target.namespace):
-        raise BadRequest(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    if not name:
-        raise BadRequest(
-            f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
-        )
-    if name != target.name:
-        raise BadRequest(
-            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
-        )
+        raise Conflict(resource.id, metadata.get("name", ""), detail)

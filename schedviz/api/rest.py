@@ -11,6 +11,7 @@ from schedviz.api import body, write
 from schedviz.api.apply import apply_object
 from schedviz.api.discovery import is_served
 from schedviz.api.lists import page
+from schedviz.api.place import check_place
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
@@ -25,6 +26,7 @@ from simulator.apiserver.delete_options import requested_grace_seconds, requeste
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
+from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
 from simulator.apiserver.status import (
@@ -128,12 +130,29 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     form = Representation.of(request)
     dry_run = body.is_dry_run(request)
     given, warnings = body.object_of(request, resource)
+    check_place(resource, target, given.get("metadata") or {})
     _, manifest = to_stored(resource, given)
-    replaced = write.replace(
+    if _creates(sandbox, resource, target):
+        (created,) = write.create(
+            sandbox,
+            [manifest],
+            namespace=target.namespace or "default",
+            dry_run=dry_run,
+            entry="api",
+            manager=body.field_manager(request),
+        )
+        return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+
+    def changed(_: Resource, __: Manifest) -> Manifest:
+        if not target.subresource:
+            check_version_is_given(resource, target.name, manifest["metadata"])
+        return manifest
+
+    replaced = write.edit(
         sandbox,
         resource.id,
         target.key(resource),
-        manifest,
+        changed,
         subresource=target.subresource,
         dry_run=dry_run,
         manager=body.field_manager(request),
@@ -152,6 +171,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
     def changed(_: Resource, old: Manifest) -> Manifest:
         manifest, found = body.patched(request, resource, to_served(resource, old))
         warnings[:] = found
+        check_place(resource, target, manifest.get("metadata") or {})
         return to_stored(resource, manifest)[1]
 
     patched = write.edit(
@@ -241,6 +261,13 @@ def _delete(
         contents_at_once=False,
         dry_run=body.is_dry_run(request, options),
     )
+
+
+def _creates(sandbox: Sandbox, resource: Resource, target: Target) -> bool:
+    """Whether a PUT creates the object."""
+    if resource.id not in CREATED_BY_UPDATE or target.subresource:
+        return False
+    return read_current(sandbox).get(resource.id, target.key(resource)) is None
 
 
 def _with_job_warning(response: HttpResponse, resource: Resource, options: Manifest) -> HttpResponse:

@@ -9,6 +9,7 @@ from schedviz.cache import read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
+from simulator.apiserver.managed_fields.scale_entries import managed_fields_of_scale
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.schema import type_name_of
@@ -40,7 +41,11 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
     warnings: list[str] = []
 
     def change(_: Resource, old: Manifest) -> Manifest:
-        given, found = body.patched(request, SCALES, scale_of(resource, old))
+        scale = scale_of(resource, old)
+        owners = managed_fields_of_scale(resource, old)
+        if owners:
+            scale["metadata"]["managedFields"] = owners
+        given, found = body.patched(request, SCALES, scale)
         warnings[:] = found
         scale = decode_body(type_name_of(SCALES), given)
         _check_place(scale, target)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.defaults import qos_class
+from simulator.apiserver.go_structs import core_struct, struct_difference
 from simulator.apiserver.status import Cause, forbidden, invalid
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -27,7 +28,9 @@ def validate_ephemeral_containers_update(new: Manifest, old: Manifest) -> Iterat
         if name not in wanted:
             yield forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n')
         elif wanted[name] != container:
-            yield forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n')
+            before, after = (core_struct("EphemeralContainer", each) for each in (container, wanted[name]))
+            difference = struct_difference(before, after)
+            yield forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n{difference}')
 
 
 def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:

@@ -38,6 +38,34 @@ def allocate(service: Manifest, overlay: Overlay) -> None:
         _allocate_ports(service, taken_ports)
 
 
+def keep_allocated(new: Manifest, old: Manifest) -> None:
+    """Set what was allocated and an update leaves out (patchAllocatedValues and NormalizeClusterIPs)."""
+    after, before = new["spec"], old["spec"]
+    kinds = (after.get("type", before.get("type")), before.get("type"))
+    if "ExternalName" in kinds:
+        return
+    if not after.get("clusterIP") and not after.get("clusterIPs"):
+        after["clusterIP"] = before.get("clusterIP", "")
+    if after.get("clusterIP") and after["clusterIP"] == before.get("clusterIP"):
+        after.setdefault("clusterIPs", before.get("clusterIPs", []))
+    elif after.get("clusterIP") and after.get("clusterIPs") == before.get("clusterIPs"):
+        after["clusterIPs"] = [after["clusterIP"], *after["clusterIPs"][1:]]
+    for field in ("ipFamilyPolicy", "ipFamilies"):
+        if field in before:
+            after.setdefault(field, before[field])
+    if "ClusterIP" not in kinds:
+        allocated = {
+            (port.get("protocol", "TCP"), port["port"]): port["nodePort"]
+            for port in before.get("ports", ())
+            if port.get("nodePort")
+        }
+        taken = {port.get("nodePort") for port in after.get("ports", ())}
+        for port in after.get("ports", ()):
+            number = allocated.get((port.get("protocol", "TCP"), port["port"]))
+            if not port.get("nodePort") and number and number not in taken:
+                port["nodePort"] = number
+
+
 def _allocate_ports(service: Manifest, taken: set[int]) -> None:
     ports = service["spec"].get("ports", ())
     taken |= {port.get("nodePort") for port in ports}

@@ -31,8 +31,9 @@ def required(field: str, detail: str = "") -> Cause:
     return Cause(field, f"Required value: {detail}" if detail else "Required value", "FieldValueRequired")
 
 
-def invalid(field: str, value: object, detail: str) -> Cause:
-    return Cause(field, f"Invalid value: {_shorten(value)}: {detail}")
+def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> Cause:
+    """``whole``: write the whole value, however long it is."""
+    return Cause(field, f"Invalid value: {_go_text(value) if whole else _shorten(value)}: {detail}")
 
 
 def not_supported(field: str, value: object, supported: Iterable[str], *, as_given: bool = False) -> Cause:
@@ -60,12 +61,14 @@ SHOWN_LENGTH = 200
 shown in pages and logs."""
 
 
+def _go_text(value: object) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def _shorten(value: object) -> str:
-    text = (
-        quote(value)
-        if isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    )
+    text = _go_text(value)
     return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
 
 

@@ -11,9 +11,12 @@ from simulator.apiserver.deletion import is_removed
 from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
+from simulator.apiserver.metadata_update import validate_metadata_update
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.service_allocation import SERVICES, keep_allocated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
+from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_preparation import prepare_update
 from simulator.apiserver.update_validation import validate_update
 from simulator.apiserver.validation import validate
@@ -45,7 +48,8 @@ def admit_update(
     owners = _managed_fields(resource, old, decoded, write)
     decoded = prepare_update(resource, subresource, old, decoded)
     metadata = decoded["metadata"] = {**decoded["metadata"]}
-    for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace", "generateName"):
+    given = {**metadata}
+    for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace"):
         metadata.pop(field, None)
         if field in old["metadata"]:
             metadata[field] = old["metadata"][field]
@@ -56,11 +60,17 @@ def admit_update(
         for field in ("priority", "preemptionPolicy", "priorityClassName"):
             if field in old["spec"]:
                 spec.setdefault(field, old["spec"][field])
+    if resource.id == SERVICES:
+        keep_allocated(decoded, old)
     set_defaults(resource, decoded)
     if resource.id == "daemonsets.apps":
         number_next_template(old, decoded)
     set_next_generation(resource, old, decoded, counts=subresource != "status")
-    causes = [*validate(resource, decoded), *validate_update(resource, decoded, old, subresource)]
+    causes = [
+        *validate_metadata_update(given, old),
+        *validate(resource, decoded, is_new=False),
+        *validate_update(resource, decoded, old, subresource),
+    ]
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource == PRIORITY_CLASSES:
@@ -116,14 +126,18 @@ def _check_identity(resource: Resource, metadata: dict[str, Any], old: Manifest)
     far as it has any. Raises BadRequest, Conflict or Invalid."""
     known = old["metadata"]
     name = known["name"]
-    for field in ("name", "namespace"):
-        if metadata.get(field) not in (None, known.get(field)):
-            raise BadRequest(
-                f"the {field} of the object ({metadata[field]}) does not match the {field} on the URL "
-                f"({known.get(field)})"
-            )
+    if metadata.get("namespace") not in (None, "", known.get("namespace")):
+        raise BadRequest(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if metadata.get("name") not in (None, "", name):
+        raise BadRequest(
+            f"the name of the object ({metadata['name']}) does not match the name on the URL ({name})"
+        )
     if metadata.get("uid") not in (None, "", known["uid"]):
+        key = storage_key(resource, known.get("namespace", ""), name)
         detail = (
+            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
             f"Precondition failed: UID in precondition: {metadata['uid']}, UID in object meta: {known['uid']}"
         )
         raise Conflict(resource.id, name, detail)

@@ -40,9 +40,9 @@ _NAME_RULES: dict[str, Callable[[str], str | None]] = {
 }
 
 
-def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
-    """Return the faults of an object as it is to be stored."""
-    check = _CHECKS.get(resource.id)
+def validate(resource: Resource, manifest: Manifest, *, is_new: bool = True) -> list[Cause]:
+    """Return the faults of an object as it is to be stored. ``is_new``: it is created, not updated."""
+    check = _CHECKS.get(resource.id) if is_new or resource.id not in _CHECKED_WHEN_NEW else None
     return [*_metadata(resource, manifest["metadata"]), *(check(manifest) if check else ())]
 
 
@@ -159,6 +159,8 @@ def _timetable(manifest: Manifest) -> Iterator[Cause]:
                 yield invalid(f"spec.entries[{index}].{field}", entry[field], str(error))
 
 
+_CHECKED_WHEN_NEW = ("priorityclasses.scheduling.k8s.io",)
+"""Resources of whose updates only the changes are validated (ValidatePriorityClassUpdate)."""
 _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "pods": pod_validation.validate_pod,
     "nodes": _validate_node,

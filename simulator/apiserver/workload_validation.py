@@ -5,9 +5,11 @@ Upstream: pkg/apis/apps/validation/validation.go, v1.34."""
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import selector_validation
+from simulator.apiserver.go_structs import pod_template_struct
 from simulator.apiserver.job_validation import JOB_CHECKS
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.template_validation import (
@@ -160,8 +162,32 @@ WORKLOAD_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
 }
 
 
+_STATEFUL_SET_CHANGES: Final = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+_STATEFUL_SET_UPDATE: Final = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+
+
 def validate_workload_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """The selector may not change; in a Job, neither may the template and the completion rules."""
+    """The selector may not change; in a Job, neither may the template and the completion rules; in a
+    StatefulSet only some fields may."""
+    if new["kind"] == "StatefulSet":
+        after, before = (
+            {name: value for name, value in each["spec"].items() if name not in _STATEFUL_SET_CHANGES}
+            for each in (new, old)
+        )
+        if after != before:
+            yield forbidden("spec", _STATEFUL_SET_UPDATE)
+        return
     fields = (
         ("selector", "template", "completions", "completionMode", "podFailurePolicy", "successPolicy")
         if new["kind"] == "Job"
@@ -169,4 +195,6 @@ def validate_workload_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     )
     for field in fields:
         if new["spec"].get(field) != old["spec"].get(field):
-            yield invalid(f"spec.{field}", new["spec"].get(field), "field is immutable")
+            value = new["spec"].get(field)
+            shown = pod_template_struct(value) if field == "template" else value
+            yield invalid(f"spec.{field}", shown, "field is immutable", whole=True)

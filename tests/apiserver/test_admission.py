@@ -245,7 +245,7 @@ def test_an_update_keeps_what_is_the_servers_and_the_status_has_its_own_path() -
             {"containers": [{"name": "main", "image": "web:1"}, {"name": "b", "image": "b"}]},
             "spec.containers",
         ),
-        ({"schedulingGates": [{"name": "new"}]}, "spec.schedulingGates[0]"),
+        ({"schedulingGates": [{"name": "new"}]}, "spec.schedulingGates[0].name"),
         ({"tolerations": []}, "spec.tolerations"),
     ],
 )

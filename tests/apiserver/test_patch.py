@@ -80,8 +80,8 @@ def test_strategic_directives_replace_and_delete() -> None:
     assert merged["spec"]["nodeSelector"] == {}
     dropped = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a/b"]}}
     assert apply_strategic_merge_patch(schema, pod, dropped)["metadata"]["finalizers"] == ["c/d"]
+    containers = {"spec": {"containers": [{"name": "a"}]}}
     with pytest.raises(PlainError, match=r"map: map\[image:x\] does not contain declared merge key: name"):
-        containers = {"spec": {"containers": [{"name": "a"}]}}
         apply_strategic_merge_patch(schema, containers, {"spec": {"containers": [{"image": "x"}]}})
     conditions = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
     node = {

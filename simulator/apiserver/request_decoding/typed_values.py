@@ -220,4 +220,7 @@ def _illegal_byte(text: str) -> int:
     if illegal is not None:
         return illegal.start()
     padding = text.find("=")
-    return len(text) if padding < 0 else padding
+    if padding >= 0:
+        return padding
+    # The last group of four is not complete.
+    return len(text) - len(re.sub(r"[\r\n]", "", text)) % 4

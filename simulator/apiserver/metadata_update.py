@@ -1,0 +1,84 @@
+"""What an update may do to the metadata of an object.
+
+Upstream: BeforeUpdate in apiserver/pkg/registry/rest/update.go, ValidateObjectMetaAccessorUpdate in
+apimachinery/pkg/api/validation/objectmeta.go, and Update in
+apiserver/pkg/registry/generic/registry/store.go, v1.34.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
+from simulator.apiserver.status import Cause, Invalid, forbidden, invalid
+
+_NEEDING_VERSION: Final = frozenset(
+    (
+        "leases.coordination.k8s.io",
+        "poddisruptionbudgets.policy",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "csidrivers.storage.k8s.io",
+        "volumeattachments.storage.k8s.io",
+        "csistoragecapacities.storage.k8s.io",
+        "runtimeclasses.node.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    )
+)
+"""The resources of Kubernetes whose updates must say a resourceVersion (AllowUnconditionalUpdate); so do all
+custom resources."""
+CREATED_BY_UPDATE: Final = frozenset(
+    (
+        "endpoints",
+        "events",
+        "events.events.k8s.io",
+        "leases.coordination.k8s.io",
+        "limitranges",
+        "services",
+        "roles.rbac.authorization.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "clusterrolebindings.rbac.authorization.k8s.io",
+    )
+)
+"""The resources of which an update creates a missing object (AllowCreateOnUpdate)."""
+_DELETION: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+def check_version_is_given(resource: Resource, name: str, metadata: dict[str, Any]) -> None:
+    """Raise Invalid if an update of this resource must say a resourceVersion and does not."""
+    custom = resource.group not in BUILT_IN_GROUPS
+    if metadata.get("resourceVersion") in (None, "", "0") and (custom or resource.id in _NEEDING_VERSION):
+        cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        # Upstream names the resource where it should name the kind.
+        raise Invalid(resource.plural, resource.group, name, [cause])
+
+
+def validate_metadata_update(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
+    """Yield the faults of the metadata that a client asks for. Each is found twice: by BeforeUpdate and by
+    the kind's validation."""
+    faults = [*_new_finalizers(given, old), *_deletion(given, old)]
+    yield from (*faults, *faults)
+
+
+def _new_finalizers(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
+    """ValidateNoNewFinalizers."""
+    if "deletionTimestamp" not in old["metadata"]:
+        return
+    known = old["metadata"].get("finalizers", ())
+    added = [name for name in given.get("finalizers") or () if name not in known]
+    if added:
+        shown = ", ".join(f'"{name}"' for name in sorted(added))
+        yield forbidden(
+            "metadata.finalizers",
+            "no new finalizers can be added if the object is being deleted, found new finalizers "
+            f"[]string{{{shown}}}",
+        )
+
+
+def _deletion(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
+    """A client cannot say that an object is being deleted; that it is, it may leave out."""
+    for field in _DELETION:
+        value, known = given.get(field), old["metadata"].get(field)
+        if value is not None and value != known and (known is None or field != "deletionTimestamp"):
+            yield invalid(f"metadata.{field}", value, "field is immutable")
