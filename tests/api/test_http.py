@@ -96,7 +96,9 @@ REFUSALS = [
         content_type="application/x-www-form-urlencoded",
     ),
     Refusal("PATCH", "/api/v1/nodes/n", 404, "NotFound", 'nodes "n" not found', body="{}"),
-    Refusal("PATCH", "/api/v1/namespaces/default", 415, "UnsupportedMediaType", "415: Unsupported", body="{}"),
+    Refusal(
+        "PATCH", "/api/v1/namespaces/default", 415, "UnsupportedMediaType", "415: Unsupported", body="{}"
+    ),
     Refusal("GET", PODS + "?fieldSelector=spec.image=x", 400, "BadRequest", "field label not supported"),
     Refusal("GET", PODS + "?limit=some", 400, "BadRequest", "invalid syntax"),
     Refusal("POST", PODS + "?dryRun=Some", 422, "Invalid", "dryRun", body=pod_json()),
