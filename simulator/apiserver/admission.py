@@ -15,12 +15,13 @@ import msgspec
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
+from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.event_versions import to_stored
 from simulator.apiserver.generation import set_first_generation
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
-from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.resources import EVENTS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.service_allocation import SERVICES, allocate
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -94,7 +95,15 @@ def admit(
             number = f"{source}/{index}"
             manifest = copy.deepcopy(decoded)
             _create(
-                resource, manifest, overlay, now, source=number, namespace=namespace, entry=entry, write=write
+                resource,
+                manifest,
+                overlay,
+                now,
+                source=number,
+                namespace=namespace,
+                entry=entry,
+                write=write,
+                given_version=document["apiVersion"],
             )
         except StatusError as error:
             error.document = index
@@ -156,8 +165,10 @@ def _create(
     namespace: str,
     entry: Entry,
     write: FieldWrite | None,
+    given_version: str,
 ) -> None:
-    """Complete and validate the manifest, and add its creation to the overlay."""
+    """Complete and validate the manifest, and add its creation to the overlay. ``given_version``: the
+    apiVersion in which it was sent."""
     metadata = manifest.setdefault("metadata", {})
     managed_fields = metadata.get("managedFields") if write and write.is_applied else None
     for field in (*SERVER_FIELDS, *DELETION_FIELDS):
@@ -186,6 +197,8 @@ def _create(
     if resource.id == "persistentvolumeclaims":
         _set_default_storage_class(manifest, overlay)
     causes = validate_new(resource, manifest)
+    if resource == EVENTS:
+        causes += validate_event(manifest, given_version)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:

@@ -4,7 +4,6 @@ HorizontalPodAutoscalers, beyond their schemas.
 Upstream: validation.go in pkg/apis/{core,coordination,node,autoscaling}/validation, v1.34."""
 
 import ipaddress
-import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -15,14 +14,7 @@ from simulator.objects import quantity
 
 SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
-PORT_RANGE: Final = "must be between 1 and 65535, inclusive"
 NOT_AN_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-_CONFIG_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
-_NOT_A_CONFIG_KEY: Final = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
-    "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-)
-_PORT_NAME: Final = re.compile(r"[-a-z0-9]+")
 
 
 def _service(manifest: Manifest) -> Iterator[Cause]:
@@ -60,7 +52,7 @@ def _service_port(port: Manifest, path: str, *, named: bool) -> Iterator[Cause]:
         yield invalid(f"{path}.name", name, problem)
     number = port.get("port") or 0
     if not 1 <= number <= 65535:
-        yield invalid(f"{path}.port", number, PORT_RANGE)
+        yield invalid(f"{path}.port", number, names.PORT_RANGE)
     protocol = port.get("protocol", "TCP")
     if protocol not in PROTOCOLS:
         yield not_supported(f"{path}.protocol", protocol, PROTOCOLS)
@@ -71,20 +63,10 @@ def port_or_name(value: object, path: str) -> Iterator[Cause]:
     """ValidatePortNumOrName: a number, or the name of a port."""
     if isinstance(value, int):
         if not 1 <= value <= 65535:
-            yield invalid(path, value, PORT_RANGE)
+            yield invalid(path, value, names.PORT_RANGE)
         return
-    name = str(value)
-    if len(name) > 15:
-        yield invalid(path, name, "must be no more than 15 characters")
-    if not _PORT_NAME.fullmatch(name):
-        detail = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
-        yield invalid(path, name, detail)
-    elif not re.search("[a-z]", name):
-        yield invalid(path, name, "must contain at least one letter (a-z)")
-    elif "--" in name:
-        yield invalid(path, name, "must not contain consecutive hyphens")
-    elif name[0] == "-" or name[-1] == "-":
-        yield invalid(path, name, "must not begin or end with a hyphen")
+    for problem in names.port_name_problems(str(value)):
+        yield invalid(path, value, problem)
 
 
 def _is_address(text: str) -> bool:
@@ -111,17 +93,8 @@ def _secret(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _config_key(key: str, path: str) -> Iterator[Cause]:
-    """IsConfigMapKey."""
-    if len(key) > names.SUBDOMAIN_LENGTH:
-        yield invalid(path, key, f"must be no more than {names.SUBDOMAIN_LENGTH} characters")
-    if not _CONFIG_KEY.fullmatch(key):
-        yield invalid(path, key, _NOT_A_CONFIG_KEY)
-    elif key == ".":
-        yield invalid(path, key, "must not be '.'")
-    elif key == "..":
-        yield invalid(path, key, "must not be '..'")
-    elif key.startswith(".."):
-        yield invalid(path, key, "must not start with '..'")
+    if problem := names.config_key(key):
+        yield invalid(path, key, problem)
 
 
 def _resource_quota(manifest: Manifest) -> Iterator[Cause]:

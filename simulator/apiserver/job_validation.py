@@ -7,13 +7,23 @@ import zoneinfo
 from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
-from simulator.apiserver import selector_validation
-from simulator.apiserver.status import Cause, invalid, not_supported, required
+from simulator.apiserver import names, selector_validation
+from simulator.apiserver.status import (
+    Cause,
+    invalid,
+    invalid_without_value,
+    not_supported,
+    required,
+    too_long,
+)
 from simulator.apiserver.template_validation import validate_counts, validate_template
 from simulator.apiserver.workload_defaults import JOB_LABELS, MANUAL_SELECTOR
 from simulator.objects import cron
 from simulator.objects.labels import label_selector
 
+FAILURE_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+MAX_MANAGED_BY = 63
+"""Maximum length of managedBy in bytes."""
 MAX_CRON_JOB_NAME = 52
 """Maximum length of a CronJob's name: the names of its Jobs have up to 11 characters more."""
 
@@ -70,23 +80,40 @@ def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
             yield invalid(f"{path}.template.spec.restartPolicy", policy, detail)
         for index, rule in enumerate(spec["podFailurePolicy"].get("rules") or ()):
             yield from _failure_rule(rule, f"{path}.podFailurePolicy.rules[{index}]")
+    if "managedBy" in spec:
+        yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
     if spec.get("successPolicy"):
         yield from _success_policy(spec, f"{path}.successPolicy")
 
 
 def _failure_rule(rule: Manifest, path: str) -> Iterator[Cause]:
     codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
-    if rule["action"] not in ("Count", "FailJob", "Ignore"):
-        # Upstream has a fourth action, FailIndex. It requires backoffLimitPerIndex, which is not simulated.
-        yield not_supported(f"{path}.action", rule["action"], ("Count", "FailJob", "Ignore"))
+    if rule["action"] not in FAILURE_ACTIONS:
+        yield not_supported(f"{path}.action", rule["action"], FAILURE_ACTIONS)
+    elif rule["action"] == "FailIndex":
+        # Upstream allows it with backoffLimitPerIndex, which is not simulated.
+        yield invalid(f"{path}.action", rule["action"], "requires the backoffLimitPerIndex to be set")
     if codes and conditions:
-        yield invalid(path, rule, "specifying both OnExitCodes and OnPodConditions is not supported")
+        yield invalid_without_value(path, "specifying both OnExitCodes and OnPodConditions is not supported")
     elif not codes and not conditions:
-        yield invalid(path, rule, "specifying one of OnExitCodes and OnPodConditions is required")
+        yield invalid_without_value(path, "specifying one of OnExitCodes and OnPodConditions is required")
     if codes and codes["operator"] not in ("In", "NotIn"):
         yield not_supported(f"{path}.onExitCodes.operator", codes["operator"], ("In", "NotIn"))
     if codes and not codes["values"]:
         yield invalid(f"{path}.onExitCodes.values", codes["values"], "at least one value is required")
+
+
+def _managed_by(manager: str, path: str) -> Iterator[Cause]:
+    """IsDomainPrefixedPath."""
+    host, slash, rest = manager.partition("/")
+    if not manager:
+        yield required(path)
+    elif not slash or not host or not rest:
+        yield invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    elif problem := names.dns_subdomain(host):
+        yield invalid(path, host, problem)
+    if len(manager) > MAX_MANAGED_BY:
+        yield too_long(path, MAX_MANAGED_BY)
 
 
 def _success_policy(spec: Manifest, path: str) -> Iterator[Cause]:

@@ -18,6 +18,8 @@ _SERVICE_RE = re.compile(_SERVICE)
 
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
+MAX_PORT = 65_535
+PORT_RANGE = "must be between 1 and 65535, inclusive"
 
 
 def _rule(text: str, examples: Sequence[str], pattern: str) -> str:
@@ -45,6 +47,14 @@ _SERVICE_RULE = _rule(
     _SERVICE,
 )
 _QUALIFIED_RULE = _rule(f"must {_CHARACTERS}", ("MyName", "my.name", "123-abc"), _QUALIFIED)
+_EMPTY = "must be non-empty"
+_CONFIG_KEY_RE = re.compile("[-._a-zA-Z0-9]+")
+_CONFIG_KEY_RULE = _rule(
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    ("key.name", "KEY_NAME", "key-name"),
+    "[-._a-zA-Z0-9]+",
+)
+_PORT_NAME_LENGTH = 15
 _VALUE_RULE = _rule(
     f"a valid label must be an empty string or {_CHARACTERS}",
     ("MyValue", "my_value", "12345"),
@@ -77,14 +87,53 @@ def path_segment(text: str) -> str | None:
 
 
 def qualified_name(text: str) -> str | None:
+    """The first problem of :func:`qualified_name_problems`."""
+    return next(iter(qualified_name_problems(text)), None)
+
+
+def qualified_name_problems(text: str) -> list[str]:
     """Check the key of a label or annotation: ``name`` or ``prefix.example/name``."""
+    if text.count("/") > 1:
+        suffix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a qualified name {_QUALIFIED_RULE} {suffix}"]
+    problems = []
     prefix, slash, name = text.rpartition("/")
-    if slash and (problem := dns_subdomain(prefix) if prefix else "must be non-empty"):
-        return f"prefix part {problem}"
+    if slash and (problem := dns_subdomain(prefix) if prefix else _EMPTY):
+        problems.append(f"prefix part {problem}")
     if not name:
-        return "name part must be non-empty"
-    problem = _check(name, LABEL_LENGTH, _QUALIFIED_RE, _QUALIFIED_RULE)
-    return f"name part {problem}" if problem else None
+        problems.append(f"name part {_EMPTY}")
+    elif len(name) > LABEL_LENGTH:
+        problems.append(f"name part must be no more than {LABEL_LENGTH} characters")
+    if not _QUALIFIED_RE.fullmatch(name[: LABEL_LENGTH + 1]):
+        problems.append(f"name part {_QUALIFIED_RULE}")
+    return problems
+
+
+def port_name_problems(text: str) -> list[str]:
+    """Check the name of a port (IsValidPortName)."""
+    problems = []
+    if len(text) > _PORT_NAME_LENGTH:
+        problems.append(f"must be no more than {_PORT_NAME_LENGTH} characters")
+    if not re.fullmatch("[-a-z0-9]+", text):
+        problems.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", text):
+        problems.append("must contain at least one letter (a-z)")
+    if "--" in text:
+        problems.append("must not contain consecutive hyphens")
+    if text.startswith("-") or text.endswith("-"):
+        problems.append("must not begin or end with a hyphen")
+    return problems
+
+
+def config_key(text: str) -> str | None:
+    """Check the key of a ConfigMap or a Secret (IsConfigMapKey)."""
+    if len(text) > SUBDOMAIN_LENGTH:
+        return f"must be no more than {SUBDOMAIN_LENGTH} characters"
+    if not _CONFIG_KEY_RE.fullmatch(text):
+        return _CONFIG_KEY_RULE
+    if text in (".", ".."):
+        return f"must not be '{text}'"
+    return "must not start with '..'" if text.startswith("..") else None
 
 
 def label_value(text: str) -> str | None:

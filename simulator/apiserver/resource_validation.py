@@ -12,6 +12,7 @@ from simulator.objects import quantity
 from simulator.objects.pod_requests import is_extended_resource
 
 _CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_HUGE_PAGES = "hugepages-"
 _POD_LEVEL_RESOURCES = ("cpu", "memory")
 
 
@@ -24,6 +25,7 @@ def validate_container_resources(given: dict[str, Any] | None, path: str) -> Ite
         for name, text in amounts.items():
             yield from _container_resource(name, f"{path}.{kind}[{name}]")
             yield from validate_amount(name, text, f"{path}.{kind}[{name}]")
+            yield from _huge_pages(name, text, f"{path}.{kind}[{name}]")
     yield from _within_limits(requests, limits, path)
     for name in requests:
         if not _can_be_overcommitted(name) and name not in limits:
@@ -49,8 +51,8 @@ def validate_pod_resources(given: dict[str, Any] | None, path: str) -> Iterator[
 def validate_node_resources(status: dict[str, Any]) -> Iterator[Cause]:
     for kind in ("capacity", "allocatable"):
         for name, text in status.get(kind, {}).items():
-            path = f"status.{kind}[{name}]"
-            if problem := names.qualified_name(name):
+            path = f"status.{kind}.{name}"
+            for problem in names.qualified_name_problems(name):
                 yield invalid(path, name, problem)
             yield from validate_amount(name, text, path)
 
@@ -66,6 +68,18 @@ def validate_amount(name: str, text: str, path: str) -> Iterator[Cause]:
             yield invalid(path, text, "must be an integer")
     elif name == "cpu" and quantity.milli_value(nanos) >= quantity.MAX_INT64:
         yield invalid(path, text, "must be less than 9223372036854775807m")
+
+
+def _huge_pages(name: str, text: str, path: str) -> Iterator[Cause]:
+    """Huge pages are used whole (validateResourceQuantityHugePageValue)."""
+    if not name.startswith(_HUGE_PAGES):
+        return
+    try:
+        size = quantity.parse_quantity(name.removeprefix(_HUGE_PAGES))
+    except quantity.QuantityError:
+        size = 0
+    if size <= 0 or size % quantity.NANO or quantity.parse_text(text) % size:
+        yield invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
 def _container_resource(name: str, path: str) -> Iterator[Cause]:

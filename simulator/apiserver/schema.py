@@ -22,9 +22,17 @@ _UNKNOWN_KIND = "unknown"
 _WITHOUT_REQUIRED = (
     "io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
     "io.k8s.api.core.v1.NodeSystemInfo",
+    "io.k8s.api.events.v1.Event",
 )
 """Types whose fields are "required" in the schema, but may be missing: they have defaults, or the kubelet
 sets them."""
+_WITH_TEMPLATE = (
+    "io.k8s.api.apps.v1.DaemonSetSpec",
+    "io.k8s.api.apps.v1.DeploymentSpec",
+    "io.k8s.api.apps.v1.StatefulSetSpec",
+    "io.k8s.api.batch.v1.JobSpec",
+)
+"""Types with a "required" template, of which a missing one is an empty one: its containers are missing."""
 _TYPES: dict[str, Schema] = {
     # The shipped schemas accept any string and any number for these two types.
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
@@ -60,6 +68,8 @@ def definitions() -> dict[str, Schema]:
     shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_simplify_schema)["$defs"]
     for name in _WITHOUT_REQUIRED:
         shipped[name]["required"] = []
+    for name in _WITH_TEMPLATE:
+        shipped[name]["required"].remove("template")
     # pods/eviction accepts both versions (pkg/apis/policy/v1beta1/register.go).
     shipped[EVICTION]["properties"]["apiVersion"]["enum"].append("policy/v1beta1")
     return shipped | {_own_type_name(*kind): schema for kind, schema in OWN_KINDS.items()} | _TYPES

@@ -15,8 +15,7 @@ TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 def validate_labels(given: dict[str, str], path: str) -> Iterator[Cause]:
     for key, value in given.items():
-        if problem := names.qualified_name(key):
-            yield invalid(path, key, problem)
+        yield from (invalid(path, key, fault) for fault in names.qualified_name_problems(key))
         if problem := names.label_value(value):
             yield invalid(path, value, problem)
 
@@ -81,8 +80,8 @@ def validate_taints(given: list[dict[str, Any]], path: str) -> Iterator[Cause]:
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(given):
         at = f"{path}[{index}]"
-        if problem := names.qualified_name(taint["key"]):
-            yield invalid(f"{at}.key", taint["key"], problem)
+        for fault in names.qualified_name_problems(taint["key"]):
+            yield invalid(f"{at}.key", taint["key"], fault)
         if problem := names.label_value(taint.get("value", "")):
             yield invalid(f"{at}.value", taint["value"], problem)
         if taint["effect"] not in TAINT_EFFECTS:

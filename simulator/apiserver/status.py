@@ -32,15 +32,20 @@ def required(field: str, detail: str = "") -> Cause:
 
 
 def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> Cause:
-    """``whole``: write the whole value, however long it is."""
-    return Cause(field, f"Invalid value: {_go_text(value) if whole else _shorten(value)}: {detail}")
+    """``whole``: write the whole value, however long it is: a struct of upstream."""
+    return Cause(
+        field, f"Invalid value: {_go_text(value, is_struct=True) if whole else _shorten(value)}: {detail}"
+    )
 
 
-def not_supported(field: str, value: object, supported: Iterable[str], *, as_given: bool = False) -> Cause:
+def not_supported(
+    field: str, value: object, supported: Iterable[str], *, as_given: bool = False, whole: bool = False
+) -> Cause:
     """Return the cause for an unsupported value. ``as_given``: list the supported values in the given order
-    instead of sorted."""
+    instead of sorted. ``whole``: as :func:`invalid`."""
     choices = ", ".join(f'"{choice}"' for choice in (supported if as_given else sorted(supported)))
-    message = f"Unsupported value: {_shorten(value)}: supported values: {choices}"
+    shown = _go_text(value, is_struct=True) if whole else _shorten(value)
+    message = f"Unsupported value: {shown}: supported values: {choices}"
     return Cause(field, message, "FieldValueNotSupported")
 
 
@@ -56,15 +61,41 @@ def too_long(field: str, max_bytes: int) -> Cause:
     return Cause(field, f"Too long: may not be more than {max_bytes} bytes", "FieldValueTooLong")
 
 
-SHOWN_LENGTH = 200
+def not_found(field: str, value: str, detail: str = "") -> Cause:
+    message = f"Not found: {_shorten(value)}" + (f": {detail}" if detail else "")
+    return Cause(field, message, "FieldValueNotFound")
+
+
+def invalid_without_value(field: str, detail: str) -> Cause:
+    """A cause that does not say the value (field.OmitValueType)."""
+    return Cause(field, f"Invalid value: {detail}")
+
+
+SHOWN_LENGTH = 1_000
 """Maximum number of characters of a wrong value in a message. The value may be large, and the message is
 shown in pages and logs."""
 
 
-def _go_text(value: object) -> str:
+def _go_text(value: object, *, is_struct: bool = False) -> str:
+    """The value as Go writes it. The keys of a map are sorted, the fields of a struct are in their order."""
     if isinstance(value, str):
         return quote(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    ordered = value if is_struct else _sorted(value)
+    return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+
+
+_STRUCT_FIRST = ("matchLabels",)
+"""Fields that come before others although they are sorted after them."""
+
+
+def _sorted(value: object) -> object:
+    match value:
+        case dict():
+            names = sorted(value, key=lambda name: (name not in _STRUCT_FIRST, name))
+            return {name: _sorted(value[name]) for name in names}
+        case list():
+            return [_sorted(item) for item in value]
+    return value
 
 
 def _shorten(value: object) -> str:

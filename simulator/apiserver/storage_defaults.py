@@ -21,11 +21,19 @@ def _default_claim(manifest: Manifest) -> None:
     (NormalizeDataSources)."""
     spec = manifest.setdefault("spec", {})
     set_claim_spec_defaults(spec)
+    if not _is_claim_or_snapshot(spec.get("dataSource") or {}):
+        spec.pop("dataSource", None)
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None and reference is None:
         spec["dataSourceRef"] = copy.deepcopy(source)
     elif reference is not None and source is None and not reference.get("namespace"):
         spec["dataSource"] = {field: value for field, value in reference.items() if field != "namespace"}
+
+
+def _is_claim_or_snapshot(source: Manifest) -> bool:
+    """Whether a claim may be made of this; others are dropped (EnforceDataSourceBackwardsCompatibility)."""
+    identity = (source.get("apiGroup") or "", source.get("kind"))
+    return identity in (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
 
 
 def _default_storage_class(manifest: Manifest) -> None:

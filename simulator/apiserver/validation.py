@@ -5,6 +5,7 @@ set. Upstream: pkg/apis/{core,scheduling,policy,storage}/validation and apimachi
 v1.34.
 """
 
+import ipaddress
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -88,22 +89,39 @@ def _owner_references(references: Sequence[Manifest]) -> Iterator[Cause]:
     controllers = [f"{r['kind']}/{r['name']}" for r in references if r.get("controller")]
     if len(controllers) > 1:
         detail = 'Only one reference can have Controller set to true. Found "true" in references for '
-        yield invalid(path, references, detail + " and ".join(controllers[:2]))
+        order = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+        shown = [{field: owner[field] for field in order if field in owner} for owner in references]
+        yield invalid(path, shown, detail + " and ".join(controllers[:2]), whole=True)
 
 
 def _validate_node(manifest: Manifest) -> Iterator[Cause]:
-    yield from selector_validation.validate_taints(manifest["spec"].get("taints", []), "spec.taints")
+    # Upstream writes the path of the metadata.
+    yield from selector_validation.validate_taints(manifest["spec"].get("taints", []), "metadata.taints")
     yield from resource_validation.validate_node_resources(manifest["status"])
+    yield from _pod_cidrs(manifest["spec"])
+
+
+def _pod_cidrs(spec: Manifest) -> Iterator[Cause]:
+    given = spec.get("podCIDRs") or [cidr for cidr in (spec.get("podCIDR"),) if cidr]
+    families = set()
+    for index, cidr in enumerate(given):
+        try:
+            families.add(ipaddress.ip_network(cidr, strict=False).version)
+            if "/" not in cidr:
+                raise ValueError
+        except ValueError:
+            detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+            yield invalid(f"spec.podCIDRs[{index}]", cidr, detail)
+    if len(given) > 1 and (len(given) > 2 or len(families) < 2):
+        yield invalid("spec.podCIDRs", given, "may specify no more than one CIDR for each IP family")
 
 
 def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
     name, value = manifest["metadata"].get("name", ""), manifest["value"]
     if name.startswith("system-"):
-        if SYSTEM_CLASSES.get(name) != value or manifest.get("globalDefault"):
-            yield forbidden(
-                "metadata.name",
-                "priority class names with 'system-' prefix are reserved for system use only",
-            )
+        if problem := _system_class_problem(manifest, name):
+            detail = "priority class names with 'system-' prefix are reserved for system use only. error: "
+            yield forbidden("metadata.name", detail + problem)
     elif value > MAX_USER_PRIORITY:
         yield forbidden("value", f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}")
     if manifest["preemptionPolicy"] not in pod_validation.PREEMPTION_POLICIES:
@@ -112,10 +130,25 @@ def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
         )
 
 
+def _system_class_problem(manifest: Manifest, name: str) -> str:
+    """Why a class is none of the system; "" if it is one (IsKnownSystemPriorityClass)."""
+    if name not in SYSTEM_CLASSES:
+        return f"{name} is not a known system priority class"
+    if manifest["value"] != SYSTEM_CLASSES[name]:
+        return f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if manifest.get("globalDefault") else ""
+
+
 def _validate_disruption_budget(manifest: Manifest) -> Iterator[Cause]:
     spec = manifest.get("spec", {})
     if "minAvailable" in spec and "maxUnavailable" in spec:
-        yield invalid("spec", "minAvailable, maxUnavailable", "cannot be both set")
+        shown = {
+            "MinAvailable": spec["minAvailable"],
+            "Selector": spec.get("selector"),
+            "MaxUnavailable": spec["maxUnavailable"],
+            "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
+        }
+        yield invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set", whole=True)
     for field in ("minAvailable", "maxUnavailable"):
         if field in spec:
             yield from validate_int_or_percent(spec[field], f"spec.{field}", most=100)
@@ -129,7 +162,12 @@ def _custom_resource_definition(manifest: Manifest) -> Iterator[Cause]:
     """Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation."""
     spec = manifest["spec"]
     group, given = spec["group"], spec["names"]
-    if problem := names.dns_subdomain(group):
+    if manifest["metadata"].get("name") != f"{given['plural']}.{group}":
+        name = manifest["metadata"].get("name", "")
+        yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    if not group:
+        yield required("spec.group")
+    elif problem := names.dns_subdomain(group):
         yield invalid("spec.group", group, problem)
     elif "." not in group or group in BUILT_IN_GROUPS:
         yield invalid(
@@ -138,9 +176,6 @@ def _custom_resource_definition(manifest: Manifest) -> Iterator[Cause]:
     for field, text in (("plural", given["plural"]), ("kind", given["kind"].lower())):
         if problem := names.service_name(text):
             yield invalid(f"spec.names.{field}", given[field], problem)
-    if manifest["metadata"].get("name") != f"{given['plural']}.{group}":
-        name = manifest["metadata"].get("name", "")
-        yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     if spec["scope"] not in ("Cluster", "Namespaced"):
         yield not_supported("spec.scope", spec["scope"], ("Cluster", "Namespaced"))
     if not spec["versions"]:

@@ -27,22 +27,22 @@ def _workload(manifest: Manifest) -> Iterator[Cause]:
     """Validate what all kinds in this module but ReplicationController have in common."""
     spec = manifest["spec"]
     yield from validate_counts(spec, "spec")
-    if manifest["kind"] == "StatefulSet":
-        yield from validate_stateful_set_template(spec)
-    else:
-        yield from validate_template(spec, "spec", ("Always",))
-    yield from _no_deadline(spec, manifest["kind"])
     selector = spec.get("selector")
     yield from selector_validation.validate_label_selector(selector, "spec.selector")
-    labels = spec["template"]["metadata"].get("labels", {})
+    labels = spec["template"]["metadata"].get("labels")
     parsed = label_selector(selector)
     if parsed is None:
         yield required("spec.selector")
     elif parsed.empty:
         detail = "empty selector is invalid for " + manifest["kind"].lower()
         yield invalid("spec.selector", selector, detail)
-    elif not parsed.matches(labels):
+    elif not parsed.matches(labels or {}):
         yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+    if manifest["kind"] == "StatefulSet":
+        yield from validate_stateful_set_template(spec)
+    else:
+        yield from validate_template(spec, "spec", ("Always",))
+    yield from _no_deadline(spec, manifest["kind"])
 
 
 def _no_deadline(spec: Manifest, kind: str) -> Iterator[Cause]:
@@ -68,9 +68,16 @@ def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
             detail = "may not be 0 when `maxSurge` is 0"
             yield invalid(f"{path}.maxUnavailable", rolling["maxUnavailable"], detail)
     elif strategy["type"] != "Recreate":
-        yield not_supported("spec.strategy.type", strategy["type"], ("RollingUpdate", "Recreate"))
+        rolling = strategy.get("rollingUpdate")
+        shown = {"Type": strategy["type"], "RollingUpdate": rolling and _go_names(rolling)}
+        yield not_supported("spec.strategy", shown, ("RollingUpdate", "Recreate"), whole=True)
     elif "rollingUpdate" in strategy:
         yield forbidden(path, "may not be specified when strategy `type` is 'Recreate'")
+
+
+def _go_names(rolling: Manifest) -> Manifest:
+    """The struct RollingUpdateDeployment."""
+    return {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
 
 
 def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:

@@ -147,7 +147,7 @@ SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedu
         ),
         (
             {"topologySpreadConstraints": [SPREAD, SPREAD]},
-            "spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}",
+            "spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}",
             'Duplicate value: "{zone, DoNotSchedule}"',
         ),
         (
@@ -204,14 +204,14 @@ def test_metadata_is_held_to_its_rules() -> None:
 @pytest.mark.parametrize(
     ("body", "field", "message"),
     [
-        ({"spec": {"taints": [{"key": "a", "effect": "No"}]}}, "spec.taints[0].effect", "Unsupported value"),
+        ({"spec": {"taints": [{"key": "a", "effect": "No"}]}}, "metadata.taints[0].effect", "Unsupported value"),
         (
             {"spec": {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}},
-            "spec.taints[1]",
+            "metadata.taints[1]",
             "Duplicate value",
         ),
-        ({"status": {"allocatable": {"cpu": "-1"}}}, "status.allocatable[cpu]", "greater than or equal to 0"),
-        ({"status": {"capacity": {"pods": "1.5"}}}, "status.capacity[pods]", "must be an integer"),
+        ({"status": {"allocatable": {"cpu": "-1"}}}, "status.allocatable.cpu", "greater than or equal to 0"),
+        ({"status": {"capacity": {"pods": "1.5"}}}, "status.capacity.pods", "must be an integer"),
         ({"status": {"allocatable": ["cpu"]}}, "status.allocatable", "must be of type object"),
     ],
 )

@@ -84,7 +84,7 @@ RESTARTS = 'Required value: valid values: "OnFailure", "Never"'
             "spec.template.spec.activeDeadlineSeconds",
             "activeDeadlineSeconds in DaemonSet is not Supported",
         ),
-        ("Deployment", {"strategy": {"type": "Blue"}}, "spec.strategy.type", 'Unsupported value: "Blue"'),
+        ("Deployment", {"strategy": {"type": "Blue"}}, "spec.strategy", 'Unsupported value: {"Type":"Blue"'),
         (
             "Deployment",
             {"strategy": {"type": "Recreate", "rollingUpdate": {"maxSurge": 1}}},

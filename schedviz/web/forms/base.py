@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
+from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.notation import TEXT, Notation, shown
 from schedviz.web.manifests.paths import Path, get, leaves, mapping, put, written
 from schedviz.web.presenters.format import number
@@ -193,7 +194,7 @@ class ManifestForm(forms.Form):
     def field_of(self, path: str) -> str | None:
         """The field for a path in an error of the API server: the one with the longest place that is a prefix
         of the path."""
-        plain = normal(path)
+        plain = normal(path_in_manifest(path))
         found = [
             (len(place), name)
             for name, places in self.paths_of().items()

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 
 from schedviz.store.past import Readable
 from schedviz.web.forms.base import ManifestForm, UnsupportedManifest
+from schedviz.web.forms.error_paths import path_in_manifest
 from schedviz.web.forms.unit_mistakes import find_unit_mistakes
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
@@ -159,7 +160,7 @@ class FormAndYaml:
 
 def with_position(text: str, cause: Cause, document: int = 0) -> str:
     """The message of a cause, with the line and the column of its field in a document of a text."""
-    position = position_of_field(text, cause.field, document) if cause.field else None
+    position = position_of_field(text, path_in_manifest(cause.field), document) if cause.field else None
     if position is None:
         return str(cause)
     place = gettext("line %(line)s, column %(column)s") % position._asdict()
