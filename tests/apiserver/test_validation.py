@@ -204,7 +204,7 @@ def test_metadata_is_held_to_its_rules() -> None:
 @pytest.mark.parametrize(
     ("body", "field", "message"),
     [
-        ({"spec": {"taints": [{"key": "a", "effect": "No"}]}}, "metadata.taints[0].effect", "Unsupported value"),
+        ({"spec": {"taints": [{"key": "a", "effect": "No"}]}}, "metadata.taints[0].effect", "Unsupported"),
         (
             {"spec": {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}},
             "metadata.taints[1]",
