@@ -1,7 +1,8 @@
 """Reads the bodies and query parameters of API requests, and builds the responses."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -43,7 +44,7 @@ def answer(value: object, status: int = 200) -> HttpResponse:
 def refusal(error: StatusError) -> HttpResponse:
     if isinstance(error, NoSuchGroup):
         return HttpResponse(error.text, status=error.code, content_type="text/plain; charset=utf-8")
-    response = answer(error.status(), error.code)
+    response = with_warnings(answer(error.status(), error.code), error.warnings)
     if error.retry_after_seconds:
         response["Retry-After"] = str(error.retry_after_seconds)
     elif error.code in (429, 503):
@@ -109,6 +110,16 @@ def object_of(request: HttpRequest, resource: Resource, *, also: str = "") -> De
         case "Ignore":
             errors = []
     return DecodedBody(manifest, errors)
+
+
+@contextmanager
+def warning_of_errors(warnings: Sequence[str]) -> Iterator[None]:
+    """Add warnings about the request to an error that is raised meanwhile."""
+    try:
+        yield
+    except StatusError as error:
+        error.warnings += warnings
+        raise
 
 
 def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:

@@ -1,53 +1,118 @@
-"""The part of the OpenAPI v3 documents that kubectl reads before it writes.
+"""The OpenAPI documents of a sandbox, which kubectl reads to explain, to complete and to validate.
 
 kubectl validates manifests itself, unless the document of their group says that PATCH has the parameter
-``fieldValidation``. Then the server validates them; this one is always strict.
+``fieldValidation``. Then the server validates them.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import sha256
+
+import msgspec
 
 from schedviz.api.discovery import VERSION, sandbox_resources
 from schedviz.store.past import Readable
 from simulator.api import Manifest
+from simulator.apiserver.openapi_components import components_of
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import NoSuchPath
 
+_VERBS = {"get": "read", "put": "replace", "patch": "patch", "delete": "delete"}
+_LIST_VERBS = {"get": "list", "post": "create", "delete": "deleteCollection"}
+_ACTIONS = {"read": "get", "replace": "put", "create": "post", "deleteCollection": "deletecollection"}
+_INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
+_VERSION_PATH = "version"
+
 
 def index(sandbox: Readable) -> Manifest:
-    """``/openapi/v3``: the URL of the document of each group and version."""
-    roots = {_root(resource) for resource in sandbox_resources(sandbox)}
-    return {
-        "paths": {
-            root: {"serverRelativeURL": f"/s/{sandbox.name}/openapi/v3/{root}"} for root in sorted(roots)
-        }
-    }
+    """``/openapi/v3``: the URL of the document of each group and version. It is one of this server: clients
+    resolve it against the server's root, not against the sandbox's."""
+    found = _by_root(sandbox)
+    paths = {root: _url(sandbox, root, _document(root, found[root])) for root in sorted(found)}
+    return {"paths": {**paths, _VERSION_PATH: _url(sandbox, _VERSION_PATH, _version_document())}}
 
 
-def document(sandbox: Readable, root: str) -> Manifest:
+def document(sandbox: Readable, root: str) -> bytes:
     """``/openapi/v3/api/v1``, ``/openapi/v3/apis/<group>/<version>``. Raises NoSuchPath."""
-    found = [resource for resource in sandbox_resources(sandbox) if _root(resource) == root]
-    if not found:
+    if root == _VERSION_PATH:
+        return _version_document()
+    found = _by_root(sandbox).get(root)
+    if found is None:
         raise NoSuchPath()
-    return {
-        "openapi": "3.0.0",
-        "info": {"title": "schedviz", "version": VERSION["gitVersion"]},
-        "paths": {f"/{root}/{path}": item for resource in found for path, item in _paths(resource)},
-    }
+    return _document(root, found)
+
+
+def swagger(sandbox: Readable) -> Manifest:
+    """``/openapi/v2``: the types only, without paths. Clients of this form look up types."""
+    resources = [resource for found in _by_root(sandbox).values() for resource in found]
+    text = msgspec.json.encode(components_of(resources)).replace(b"#/components/schemas/", b"#/definitions/")
+    return {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": msgspec.json.decode(text)}
+
+
+def _by_root(sandbox: Readable) -> dict[str, tuple[Resource, ...]]:
+    found: dict[str, list[Resource]] = {}
+    for resource in sandbox_resources(sandbox):
+        found.setdefault(_root(resource), []).append(resource)
+    return {root: tuple(resources) for root, resources in found.items()}
+
+
+def _url(sandbox: Readable, root: str, content: bytes) -> Manifest:
+    digest = sha256(content).hexdigest().upper()
+    return {"serverRelativeURL": f"/s/{sandbox.name}/openapi/v3/{root}?hash={digest}"}
+
+
+@lru_cache(256)
+def _document(root: str, resources: tuple[Resource, ...]) -> bytes:
+    return msgspec.json.encode(
+        {
+            "openapi": "3.0.0",
+            "info": _INFO,
+            "paths": {f"/{root}/{path}": item for resource in resources for path, item in _paths(resource)},
+            "components": {"schemas": components_of([*resources])},
+        }
+    )
+
+
+def _version_document() -> bytes:
+    operation = {"operationId": "getCodeVersion", "responses": {"200": {"description": "OK"}}}
+    return msgspec.json.encode(
+        {"openapi": "3.0.0", "info": _INFO, "paths": {"/version/": {"get": operation}}, "components": {}}
+    )
 
 
 def _paths(resource: Resource) -> Iterable[tuple[str, Manifest]]:
     place = f"namespaces/{{namespace}}/{resource.plural}" if resource.namespaced else resource.plural
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    parameters = [
-        {"name": name, "in": "query", "schema": {"type": "string"}} for name in ("dryRun", "fieldValidation")
-    ]
-    operation = {
-        "x-kubernetes-group-version-kind": kind,
-        "parameters": parameters,
+    yield place, {verb: _operation(resource, verb, name) for verb, name in _LIST_VERBS.items()}
+    yield (
+        f"{place}/{{name}}",
+        {verb: _operation(resource, verb, name) for verb, name in _VERBS.items()},
+    )
+
+
+def _operation(resource: Resource, verb: str, name: str) -> Manifest:
+    written = ("dryRun", "fieldManager", "fieldValidation") if verb in ("post", "put", "patch") else ()
+    names = (*written, *(("force",) if verb == "patch" else ()))
+    return {
+        "operationId": _operation_id(resource, name),
+        "parameters": [{"name": each, "in": "query", "schema": {"type": "string"}} for each in names],
         "responses": {"200": {"description": "OK"}},
+        "x-kubernetes-action": _ACTIONS.get(name, name),
+        "x-kubernetes-group-version-kind": {
+            "group": resource.group,
+            "version": resource.version,
+            "kind": resource.kind,
+        },
     }
-    yield place, {"post": operation}
-    yield f"{place}/{{name}}", {"put": operation, "patch": operation}
+
+
+def _operation_id(resource: Resource, name: str) -> str:
+    """``readCoreV1NamespacedPod``, ``deleteSchedulingV1CollectionPriorityClass``."""
+    group = resource.group.removesuffix(".k8s.io").removesuffix(".authorization") or "core"
+    words = "".join(part[:1].upper() + part[1:] for part in group.replace("-", ".").split("."))
+    version = resource.version[:1].upper() + resource.version[1:]
+    verb, collection = ("delete", "Collection") if name == "deleteCollection" else (name, "")
+    scope = "Namespaced" if resource.namespaced else ""
+    return f"{verb}{words}{version}{collection}{scope}{resource.kind}"
 
 
 def _root(resource: Resource) -> str:

@@ -13,8 +13,9 @@ from django.http import HttpRequest
 from simulator.api import Manifest, Micros
 from simulator.apiserver.event_versions import to_served
 from simulator.apiserver.printers.table import build_table
-from simulator.apiserver.resources import Resource, find_built_in
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource, find_built_in
 from simulator.apiserver.status import BadRequest, NotAcceptable
+from simulator.apiserver.workload_defaults import TEMPLATE_GENERATION
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -109,6 +110,8 @@ class Representation(msgspec.Struct, frozen=True):
             case _:
                 kind, api_version = f"{resource.kind}List", resource.api_version
                 shown = [_item(resource, item) for item in items]
+                if resource.group not in BUILT_IN_GROUPS:
+                    metadata = {"continue": "", **metadata}  # as unstructured lists are written
         return {"kind": kind, "apiVersion": api_version, "metadata": metadata, "items": shown}
 
     def _partial(self, manifest: Manifest) -> Manifest:
@@ -129,10 +132,24 @@ class Representation(msgspec.Struct, frozen=True):
     def _row_object(self, resource: Resource, item: Manifest) -> Manifest | None:
         match self.include_object:
             case "" | "Metadata":
-                return self._partial(item)
+                return self._partial(_without_generation_note(item))
             case "Object":
                 return to_served(resource, item)
         return None
+
+
+def _without_generation_note(manifest: Manifest) -> Manifest:
+    """The object without the annotation that the conversion of a DaemonSet to its version adds: the rows of a
+    table are made before it."""
+    metadata = manifest["metadata"]
+    notes = metadata.get("annotations", {})
+    if TEMPLATE_GENERATION not in notes:
+        return manifest
+    kept = {name: text for name, text in notes.items() if name != TEMPLATE_GENERATION}
+    shown = {**metadata, "annotations": kept} if kept else {**metadata}
+    if not kept:
+        del shown["annotations"]
+    return {**manifest, "metadata": shown}
 
 
 def _include_object(request: HttpRequest) -> str:

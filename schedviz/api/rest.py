@@ -114,14 +114,17 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         )
     if (manifest.get("metadata") or {}).get("resourceVersion"):
         raise PlainError("resourceVersion should not be set on objects to be created")
-    (created,) = write.create(
-        sandbox,
-        [manifest],
-        namespace=target.namespace or "default",
-        dry_run=dry_run,
-        entry="api",
-        manager=body.field_manager(request),
-    )
+    if resource.id == ENDPOINTS:
+        warnings += warnings_of(resource, manifest)
+    with body.warning_of_errors(warnings):
+        (created,) = write.create(
+            sandbox,
+            [manifest],
+            namespace=target.namespace or "default",
+            dry_run=dry_run,
+            entry="api",
+            manager=body.field_manager(request),
+        )
     warnings += warnings_of(resource, created)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 

@@ -11,7 +11,9 @@ urlpatterns = [
     re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api, name="api"),
     # The Python client requests it with a slash at the end, kubectl without.
     re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version, name="api-version"),
-    re_path(r"^s/(?P<name>[^/]+)/openapi/v3(?P<path>(?:/.*)?)$", views.openapi_v3, name="openapi"),
+    re_path(
+        r"^s/(?P<name>[^/]+)/openapi/(?P<form>v[23])(?P<path>(?:/.*)?)$", views.openapi_of, name="openapi"
+    ),
     path("s/<str:name>/trace", views.trace, name="trace"),
     path("s/<str:name>/recording", views.recording, name="recording"),
 ]

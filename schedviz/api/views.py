@@ -132,10 +132,23 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @statuses
-def openapi_v3(request: HttpRequest, name: str, path: str) -> HttpResponse:
+def openapi_of(request: HttpRequest, name: str, form: str, path: str) -> HttpResponse:
+    """``/openapi/v2`` and ``/openapi/v3`` of a sandbox. An unknown document has no body, as upstream."""
     source = read_current(default_store().sandbox(name))
     root = path.strip("/")
-    return body.answer(openapi.document(source, root) if root else openapi.index(source))
+    if form == "v2" and not root:
+        return body.answer(openapi.swagger(source))
+    try:
+        if form == "v3" and root:
+            return HttpResponse(openapi.document(source, root), content_type=body.JSON)
+        if form == "v3":
+            index = msgspec.json.encode(openapi.index(source))
+            return HttpResponse(index, content_type="text/plain; charset=utf-8")
+    except NoSuchPath:
+        pass
+    response = HttpResponse(status=404)
+    del response["Content-Type"]
+    return response
 
 
 @statuses

@@ -8,6 +8,7 @@ from schedviz.cache.held import RingEvent
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest, Micros
 from simulator.apiserver.event_versions import to_served
+from simulator.apiserver.managed_fields.empty_objects import empty_object
 from simulator.apiserver.resources import Resource
 
 
@@ -49,7 +50,7 @@ class WatchLines:
         metadata: Manifest = {"resourceVersion": str(version)}
         if annotations:
             metadata["annotations"] = annotations
-        manifest: Manifest = {"metadata": metadata}
+        manifest: Manifest = {**empty_object(self._resource), "metadata": metadata}
         if self._form.form == "PartialObjectMetadata":
             return event_line("BOOKMARK", self._form.one(self._resource, manifest, self._now))
         return event_line("BOOKMARK", to_served(self._resource, manifest))

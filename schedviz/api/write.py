@@ -7,12 +7,14 @@ stored then.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from django.conf import settings
 from msgspec.structs import replace as replace_fields
 
 from schedviz.api.admitted_write import notify, write_admitted
+from schedviz.api.definitions import established
 from schedviz.api.namespace_deletion import finalize_namespace
 from schedviz.api.new_sandbox import create_named
 from schedviz.cache import Current
@@ -27,7 +29,7 @@ from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.preconditions import check_preconditions
-from simulator.apiserver.resources import NAMESPACES, PODS, Resource
+from simulator.apiserver.resources import CRDS, NAMESPACES, PODS, Resource
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
@@ -117,7 +119,17 @@ def create(
 
     given = [document.get("metadata") for document in documents]
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
-    return write_admitted(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
+    created = write_admitted(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
+    if not dry_run:
+        _establish_definitions(sandbox, created)
+    return created
+
+
+def _establish_definitions(sandbox: Sandbox, created: Sequence[Manifest]) -> None:
+    for manifest in created:
+        if manifest["kind"] == "CustomResourceDefinition":
+            with suppress(NotFound):  # it may be deleted by now
+                edit(sandbox, CRDS, manifest["metadata"]["name"], established, subresource="status")
 
 
 def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:

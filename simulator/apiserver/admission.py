@@ -14,6 +14,7 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
+from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
 from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.event_versions import to_stored
@@ -26,6 +27,7 @@ from simulator.apiserver.service_allocation import SERVICES, allocate
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
+    Cause,
     Invalid,
     NamespaceTerminating,
     NotFound,
@@ -151,6 +153,11 @@ def _decode_document(document: Manifest, overlay: Overlay) -> tuple[Resource, Ma
     resource = resource_of(document, overlay)
     manifest, causes = decoding.decode(resource, document)
     if causes:
+        raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
+    manifest, unknown = prune_custom(resource, manifest)
+    if unknown:
+        # The API has dropped them before.
+        causes = [Cause(path, f'unknown field "{path}"') for path in unknown]
         raise Invalid(resource.kind, resource.group, _name_or_empty(manifest), causes)
     return to_stored(resource, manifest)
 

@@ -140,7 +140,53 @@ def _autoscaler(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")
 
 
+def _endpoints(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateEndpoints."""
+    for index, subset in enumerate(manifest.get("subsets") or ()):
+        path = f"subsets[{index}]"
+        if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+            yield required(path, "must specify `addresses` or `notReadyAddresses`")
+        for kind in ("addresses", "notReadyAddresses"):
+            for number, address in enumerate(subset.get(kind) or ()):
+                yield from _endpoint_address(address, f"{path}.{kind}[{number}]")
+        ports = subset.get("ports") or ()
+        for number, port in enumerate(ports):
+            yield from _endpoint_port(port, f"{path}.ports[{number}]", named=len(ports) > 1)
+
+
+def _endpoint_address(address: Manifest, path: str) -> Iterator[Cause]:
+    try:
+        ip = ipaddress.ip_address(address["ip"])
+    except ValueError:
+        yield invalid(f"{path}.ip", address["ip"], NOT_AN_ADDRESS)
+        return
+    for is_wrong, detail in (
+        (ip.is_unspecified, "may not be unspecified (0.0.0.0 or ::)"),
+        (ip.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (ip.is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+    ):
+        if is_wrong:
+            yield invalid(f"{path}.ip", address["ip"], detail)
+    if address.get("hostname") and (problem := names.dns_label(address["hostname"])):
+        yield invalid(f"{path}.hostname", address["hostname"], problem)
+    if address.get("nodeName") and (problem := names.dns_subdomain(address["nodeName"])):
+        yield invalid(f"{path}.nodeName", address["nodeName"], problem)
+
+
+def _endpoint_port(port: Manifest, path: str, *, named: bool) -> Iterator[Cause]:
+    name = port.get("name", "")
+    if named and not name:
+        yield required(f"{path}.name")
+    elif name and (problem := names.dns_label(name)):
+        yield invalid(f"{path}.name", name, problem)
+    if not 1 <= port["port"] <= names.MAX_PORT:
+        yield invalid(f"{path}.port", port["port"], names.PORT_RANGE)
+    if port.get("protocol", "TCP") not in PROTOCOLS:
+        yield not_supported(f"{path}.protocol", port["protocol"], PROTOCOLS)
+
+
 CORE_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
+    "endpoints": _endpoints,
     "services": _service,
     "configmaps": _config_map,
     "secrets": _secret,

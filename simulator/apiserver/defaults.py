@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.apiserver.custom_resources.resource_schema import set_custom_defaults
 from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
 from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.node_defaults import set_node_defaults
@@ -34,6 +35,7 @@ def set_defaults(resource: Resource, manifest: Manifest) -> None:
     default = _DEFAULTS.get(resource.id)
     if default:
         default(manifest)
+    set_custom_defaults(resource, manifest)
     set_status_defaults(resource.id, manifest)
 
 

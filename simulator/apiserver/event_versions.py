@@ -16,13 +16,16 @@ _NAMES: Final = {
     "count": "deprecatedCount",
 }
 """Field names of v1, and their names in events.k8s.io/v1. All other fields have the same name in both."""
+_OMITTED: Final = ("reportingController", "reportingInstance")
+"""Fields that events.k8s.io/v1 leaves out if they are empty, and v1 does not."""
 _CORE_NAMES: Final = {new: old for old, new in _NAMES.items()}
 
 
 def to_served(resource: Resource, stored: Manifest) -> Manifest:
     """Return a stored object with the apiVersion, kind and field names of the requested resource."""
     if resource == EVENTS_V1:
-        return _rename_fields(stored, _NAMES, resource)
+        shown = _rename_fields(stored, _NAMES, resource)
+        return {field: value for field, value in shown.items() if value or field not in _OMITTED}
     return {**stored, "apiVersion": resource.api_version, "kind": resource.kind}
 
 

@@ -38,6 +38,10 @@ class Resource(msgspec.Struct, frozen=True):
     """Where the object has what the subresource ``scale`` shows; None if it has no such subresource."""
     stored_as: str = ""
     """The id under which the objects are stored, if it is another resource's."""
+    schema_text: str = ""
+    """The openAPIV3Schema of a CustomResourceDefinition's version, in JSON."""
+    columns_text: str = ""
+    """Its additionalPrinterColumns, in JSON."""
 
     @property
     def id(self) -> str:
@@ -207,7 +211,14 @@ def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
                     short_names=tuple(names.get("shortNames", ())),
                     has_status="status" in subresources,
                     scale=_scale_paths(subresources.get("scale")),
+                    schema_text=_schema_text(version),
+                    columns_text=msgspec.json.encode(version.get("additionalPrinterColumns") or []).decode(),
                 )
+
+
+def _schema_text(version: Manifest) -> str:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    return msgspec.json.encode(schema).decode() if schema else ""
 
 
 def _scale_paths(manifest: Manifest | None) -> ScalePaths | None:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import Resource
 
@@ -126,6 +127,8 @@ def type_name_of(resource: Resource) -> str:
 
 def schema_of(resource: Resource) -> Schema:
     """Return the schema of a resource's objects; for an unknown kind, one that only describes metadata."""
+    if resource.schema_text:
+        return structural_schema(resource.schema_text)
     return definitions()[type_name_of(resource)]
 
 

@@ -199,20 +199,33 @@ def _not_selectable(resource: Resource, field: str) -> BadRequest:
     return BadRequest(f'"{shown}" is not a known field selector: only "metadata.name", "metadata.namespace"')
 
 
+_ABSENT = {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.successful": "0"}
+"""What a missing field is, if not ""."""
+_ACTUAL = {"status.successful": "status.succeeded"}
+"""Selectable fields that have another name in the object (pkg/registry/batch/job/strategy.go)."""
+
+
+def event_source(event: Manifest) -> str:
+    """The component that reported an event, in its old or its new field (pkg/registry/core/event)."""
+    component: str = (event.get("source") or {}).get("component", "")
+    return component or event.get("reportingComponent", "")
+
+
 def _field_predicate(resource: Resource, term: tuple[str, bool, str]) -> Predicate:
     field, equal, value = stored_field(resource, term[0]), *term[1:]
     names_only = resource.id in _FIELDS and not resource.namespaced
     common = ("metadata.name",) if names_only else ("metadata.name", "metadata.namespace")
     if field not in (*common, *_FIELDS.get(resource.id, ())):
         raise _not_selectable(resource, term[0])
-    path = field.split(".")
-    # A missing boolean is "false", any other missing field is "".
-    absent = "false" if field in ("spec.unschedulable", "spec.hostNetwork") else ""
+    path = _ACTUAL.get(field, field).split(".")
+    absent = _ABSENT.get(field, "")
 
     def matches(manifest: Manifest) -> bool:
         found: object = manifest
         for part in path:
             found = found.get(part) if isinstance(found, dict) else None
+        if field == "source":
+            found = event_source(manifest)
         shown = absent if found is None else str(found).lower() if isinstance(found, bool) else str(found)
         return (shown == value) == equal
 

@@ -124,6 +124,8 @@ class StatusError(Refusal):
         self.causes = tuple(causes)
         self.document = 0
         """Which of the documents of the request was refused, the first being 0."""
+        self.warnings: list[str] = []
+        """Warnings about the request, which the response has beside the error."""
 
     def status(self) -> Manifest:
         """Return the ``Status`` manifest (meta/v1)."""

@@ -76,6 +76,9 @@ _CONDITION_TIMES: dict[str, tuple[str, ...]] = {
 """The times of a condition that are written as null where they are missing: Go writes an empty struct."""
 
 
+_STATE_TIMES = {"running": ("startedAt",), "terminated": ("startedAt", "finishedAt")}
+
+
 def set_status_defaults(resource: str, manifest: Manifest) -> None:
     """Complete the status in place; create it if the kind always has one."""
     defaults = _STATUS.get(resource)
@@ -85,6 +88,17 @@ def set_status_defaults(resource: str, manifest: Manifest) -> None:
         for condition in manifest.get("status", {}).get("conditions") or ():
             for field in _CONDITION_TIMES[resource]:
                 condition.setdefault(field, None)
+
+
+def complete_container_statuses(status: Manifest) -> None:
+    """Complete the structs of container statuses that are not pointers, and the times in their states."""
+    for kind in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        for container in status.get(kind) or ():
+            for field in ("state", "lastState"):
+                state = container.setdefault(field, {})
+                for name, times in _STATE_TIMES.items():
+                    for time in times if isinstance(state.get(name), dict) else ():
+                        state[name].setdefault(time, None)
 
 
 def _complete(status: Manifest, defaults: Manifest) -> None:

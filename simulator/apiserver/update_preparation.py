@@ -8,6 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, PODS, Resource
+from simulator.apiserver.status_defaults import complete_container_statuses
 
 _STATUS_KEEPS_METADATA: Final = (
     CRDS,
@@ -50,8 +51,10 @@ def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
     for field in _STATUS_KEEPS.get(resource.id, ()):
         prepared["metadata"] = metadata = _with(metadata, old["metadata"], field)
     known = old.get("status", {}).get("qosClass")
-    if resource == PODS and known:
-        prepared["status"] = {"qosClass": known, **prepared["status"]}
+    if resource == PODS:
+        status = copy.deepcopy(prepared["status"])
+        complete_container_statuses(status)
+        prepared["status"] = {"qosClass": known, **status} if known else status
     return prepared
 
 

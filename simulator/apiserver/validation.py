@@ -18,6 +18,7 @@ from simulator.apiserver import (
     selector_validation,
 )
 from simulator.apiserver.core_validation import CORE_CHECKS
+from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
@@ -44,7 +45,8 @@ _NAME_RULES: dict[str, Callable[[str], str | None]] = {
 def validate(resource: Resource, manifest: Manifest, *, is_new: bool = True) -> list[Cause]:
     """Return the faults of an object as it is to be stored. ``is_new``: it is created, not updated."""
     check = _CHECKS.get(resource.id) if is_new or resource.id not in _CHECKED_WHEN_NEW else None
-    return [*_metadata(resource, manifest["metadata"]), *(check(manifest) if check else ())]
+    faults = check(manifest) if check else custom_faults(resource, manifest)
+    return [*_metadata(resource, manifest["metadata"]), *faults]
 
 
 def validate_new(resource: Resource, manifest: Manifest) -> list[Cause]:

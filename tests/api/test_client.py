@@ -329,7 +329,12 @@ def test_custom_resources_are_kept_under_the_names_of_their_definition(api_clien
                         "name": "v1",
                         "served": True,
                         "storage": True,
-                        "schema": {"openAPIV3Schema": {"type": "object"}},
+                        "schema": {
+                            "openAPIV3Schema": {
+                                "type": "object",
+                                "properties": {"weight": {"type": "integer"}},
+                            }
+                        },
                     }
                 ],
             },

@@ -63,7 +63,7 @@ class Player:
         answer: Json = {"status": response.status_code, "headers": _headers(response)}
         watching = str(query.get("watch", "")).lower() not in ("", "0", "false")
         text = _content(response).decode("utf-8", "replace")
-        if watching and response.status_code == 200:
+        if watching and response.status_code == 200 and text:
             answer["events"] = _without_bookmarks(json.loads(line) for line in text.splitlines())
         elif text:
             _add_body(answer, text, request.get("pick"))

@@ -15,8 +15,16 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, with the message of the Http404, if it has one."""
+    if _is_api_path(request):
+        return HttpResponse("404 page not found\n", "text/plain; charset=utf-8", HTTPStatus.NOT_FOUND)
     text = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
     return render(request, "404.html", {"exception": text}, status=HTTPStatus.NOT_FOUND)
+
+
+def _is_api_path(request: HttpRequest) -> bool:
+    """Whether a client that asks for JSON takes the sandbox for an API server."""
+    accepted = request.headers.get("Accept", "")
+    return request.path.startswith("/s/") and "application/json" in accepted and "text/html" not in accepted
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

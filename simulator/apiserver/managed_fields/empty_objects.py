@@ -10,7 +10,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import Schema, resolve_reference, schema_of
 
-_STRUCTS: Final = frozenset(
+STRUCTS: Final = frozenset(
     [
         "daemonEndpoints",
         "jobTemplate",
@@ -50,7 +50,7 @@ def _empty(schema: Schema, pointer: str) -> Any:
             return {
                 name: _empty(field, pointer)
                 for name, field in schema["properties"].items()
-                if name in required or (name in _STRUCTS and name != pointer and _is_object(field))
+                if name in required or (name in STRUCTS and name != pointer and _is_object(field))
             }
     return None
 

@@ -13,7 +13,7 @@ from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.patches.object_json import patched_object_text
 from simulator.apiserver.patches.strategic_merge_patch import apply_strategic_merge_patch
 from simulator.apiserver.patches.unstructured_conversion import conversion_error
-from simulator.apiserver.request_decoding.decode_request import strict_decoding_error
+from simulator.apiserver.request_decoding.decode_request import decode_object, strict_decoding_error
 from simulator.apiserver.request_decoding.read_object import RecordedObject, UnreadableBody, read_json_value
 from simulator.apiserver.request_decoding.typed_values import TypedValues
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
@@ -24,6 +24,7 @@ from simulator.apiserver.status import (
     Invalid,
     TooLarge,
     UnprocessablePatch,
+    UnsupportedMediaType,
     UnsupportedPatchType,
 )
 from simulator.kernel.go_text import plain, quote
@@ -75,6 +76,11 @@ def patched_object(resource: Resource, body: PatchBody, subject: Manifest) -> Pa
             return _merged(resource, body, subject)
         case "application/strategic-merge-patch+json" if resource.group in BUILT_IN_GROUPS:
             return _strategically_merged(resource, body, subject)
+        case "application/strategic-merge-patch+json":
+            raise UnsupportedMediaType(
+                "the body of the request was in an unknown format - accepted media types include: "
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+            )
     raise UnsupportedPatchType()
 
 
@@ -126,15 +132,14 @@ def _decoded(resource: Resource, body: PatchBody, result: Any, changed: Any, str
         error = _type_error(result, "struct")
         return _checked(body, {}, error, [], patched_object_text({}, result, None))
     given = str(result.get("apiVersion") or ""), str(result.get("kind") or "")
-    decoder = TypedValues()
-    known = given == (resource.api_version, resource.kind)
-    name = type_name_of(resource) if known else find_type_name(*given)
-    decoded = decoder.decode(name, result) if name else result
-    error = decoder.error
-    if not error and not known:
-        error = type_error(resource, *given)
+    if given == (resource.api_version, resource.kind):
+        decoded, error, unknown = decode_object(resource, result)
+    else:
+        decoder, name = TypedValues(), find_type_name(*given)
+        decoded = decoder.decode(name, result) if name else result
+        error, unknown = decoder.error or type_error(resource, *given), []
     text = patched_object_text(_schema(resource), result, changed)
-    return _checked(body, decoded, error, [*strict, *decoder.strict], text)
+    return _checked(body, decoded, error, [*strict, *unknown], text)
 
 
 def _checked(body: PatchBody, decoded: Any, error: str, strict: list[str], shown: str) -> Patched:

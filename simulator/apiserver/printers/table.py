@@ -6,6 +6,7 @@ from typing import Any
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of, human_duration
+from simulator.apiserver.printers.custom import custom_printer
 from simulator.apiserver.printers.network import NETWORK_PRINTERS
 from simulator.apiserver.printers.pods import POD_PRINTER, row_conditions
 from simulator.apiserver.printers.storage import STORAGE_PRINTERS
@@ -16,7 +17,9 @@ from simulator.objects.events import EVENTS, event_count, event_first_seen, even
 
 def build_table(resource: Resource, items: Sequence[Manifest], metadata: Manifest, now: Micros) -> Manifest:
     """Build the ``Table`` (meta/v1) of objects. Each row contains the metadata of its object."""
-    printer = PRINTERS.get(resource.id, DEFAULT_PRINTER)
+    printer = (
+        custom_printer(resource) if resource.columns_text else PRINTERS.get(resource.id, DEFAULT_PRINTER)
+    )
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.object_type import with_type
 from simulator.apiserver.request_decoding.read_object import (
     RecordedObject,
@@ -47,11 +48,28 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
             f"{error} ({_summary(data)})"
         ) from None
     manifest = with_type(resource, value, also=also)
+    typed = decode_object(resource, _with_repeated(manifest, value))
+    if typed.error:
+        raise BadRequest(cannot_be_handled(resource, typed.error))
+    return DecodedRequest(typed.manifest, typed.strict_errors)
+
+
+class TypedObject(NamedTuple):
+    manifest: Manifest
+    error: str
+    """Why it is none of its type; "" if it is one."""
+    strict_errors: list[str]
+
+
+def decode_object(resource: Resource, value: Manifest) -> TypedObject:
+    """Decode an object as the type of the resource."""
     decoder = TypedValues()
-    decoded = decoder.decode(type_name_of(resource), _with_repeated(manifest, value))
-    if decoder.error:
-        raise BadRequest(cannot_be_handled(resource, decoder.error))
-    return DecodedRequest(decoded, decoder.strict)
+    decoded = decoder.decode(type_name_of(resource), value)
+    strict = decoder.strict
+    if not decoder.error:
+        decoded, unknown = prune_custom(resource, decoded)
+        strict += [f'unknown field "{path}"' for path in unknown]
+    return TypedObject(decoded, decoder.error, strict)
 
 
 def cannot_be_handled(resource: Resource, detail: str) -> str:

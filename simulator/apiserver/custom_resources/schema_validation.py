@@ -1,0 +1,135 @@
+"""Validates a custom resource against its schema, with upstream's texts.
+
+Upstream: ValidateCustomResource in apiextensions-apiserver/pkg/apiserver/validation/validation.go and
+kube-openapi/pkg/validation, v1.34. Looked at jsonschema, which validates the built-in kinds here: its errors
+would have to be translated one by one into these texts, which is as long as the checks.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+
+_TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+_MAX_PATTERN: Final = 1_000
+"""The longest pattern and the longest text that are matched: patterns of users may backtrack."""
+
+
+def schema_faults(schema: dict[str, Any], value: Any, path: str = "") -> Iterator[Cause]:
+    """Yield what of a value does not fit its schema."""
+    if schema is META:
+        return
+    if value is None:
+        if not schema.get("nullable") and schema.get("type"):
+            yield _wrong_type(path, "null", schema)
+        return
+    if not _has_type(schema, value):
+        yield _wrong_type(path, _type_name(value), schema)
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        choices = [each if isinstance(each, str) else json.dumps(each) for each in schema["enum"]]
+        yield not_supported(path, value, choices)
+    match value:
+        case str():
+            yield from _text_faults(schema, value, path)
+        case int() | float() if not isinstance(value, bool):
+            yield from _number_faults(schema, value, path)
+        case list():
+            yield from _list_faults(schema, value, path)
+        case dict():
+            yield from _object_faults(schema, value, path)
+
+
+def _type_name(value: Any) -> str:
+    return _TYPES.get(type(value), "object")
+
+
+def _has_type(schema: dict[str, Any], value: Any) -> bool:
+    wanted = schema.get("type")
+    if not wanted:
+        return True
+    name = _type_name(value)
+    choices = wanted if isinstance(wanted, list) else [wanted]
+    return (
+        name in choices
+        or (name == "integer" and "number" in choices)
+        or (isinstance(value, float) and value.is_integer() and "integer" in choices)
+    )
+
+
+def _wrong_type(path: str, given: str, schema: dict[str, Any]) -> Cause:
+    wanted = schema["type"]
+    named = wanted if isinstance(wanted, str) else ",".join(wanted)
+    detail = f'{_body(path)} must be of type {named}: "{given}"'
+    return Cause(path or "<nil>", f'Invalid value: "{given}": {detail}', "FieldValueTypeInvalid")
+
+
+def _body(path: str) -> str:
+    return f"{path} in body" if path else "<nil> in body"
+
+
+def _text_faults(schema: dict[str, Any], value: str, path: str) -> Iterator[Cause]:
+    if len(value) > schema.get("maxLength", len(value)):
+        yield too_long(path, schema["maxLength"])
+    if len(value) < schema.get("minLength", 0):
+        yield invalid(path, value, f"{_body(path)} should be at least {schema['minLength']} chars long")
+    pattern = schema.get("pattern")
+    if pattern and not _matches(pattern, value):
+        yield invalid(path, value, f"{_body(path)} should match '{pattern}'")
+
+
+def _matches(pattern: str, value: str) -> bool:
+    """Whether a text matches; a pattern that Python does not know, or one that is too long, matches all."""
+    if len(pattern) > _MAX_PATTERN or len(value) > _MAX_PATTERN:
+        return True
+    try:
+        return re.search(pattern, value) is not None
+    except re.error:
+        return True
+
+
+def _number_faults(schema: dict[str, Any], value: float, path: str) -> Iterator[Cause]:
+    least, most, step = schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf")
+    if most is not None and (value >= most if schema.get("exclusiveMaximum") else value > most):
+        relation = "less than" if schema.get("exclusiveMaximum") else "less than or equal to"
+        yield invalid(path, value, f"{_body(path)} should be {relation} {most}")
+    if least is not None and (value <= least if schema.get("exclusiveMinimum") else value < least):
+        relation = "greater than" if schema.get("exclusiveMinimum") else "greater than or equal to"
+        yield invalid(path, value, f"{_body(path)} should be {relation} {least}")
+    if step and value % step:
+        yield invalid(path, value, f"{_body(path)} should be a multiple of {step}")
+
+
+def _list_faults(schema: dict[str, Any], value: list[Any], path: str) -> Iterator[Cause]:
+    if len(value) > schema.get("maxItems", len(value)):
+        most = schema["maxItems"]
+        detail = f"Too many: {len(value)}: must have at most {most} items"
+        yield Cause(path, detail, "FieldValueTooMany")
+    if len(value) < schema.get("minItems", 0):
+        detail = f"{_body(path)} should have at least {schema['minItems']} items"
+        yield invalid(path, len(value), detail)
+    if schema.get("uniqueItems") and any(item in value[:index] for index, item in enumerate(value)):
+        yield invalid(path, "", f"{_body(path)} shouldn't contain duplicates")
+    for index, item in enumerate(value):
+        yield from schema_faults(schema.get("items", {}), item, f"{path}[{index}]")
+
+
+def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str) -> Iterator[Cause]:
+    fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+    if len(value) > schema.get("maxProperties", len(value)):
+        most = schema["maxProperties"]
+        detail = f"Too many: {len(value)}: must have at most {most} items"
+        yield Cause(path, detail, "FieldValueTooMany")
+    if len(value) < schema.get("minProperties", 0):
+        detail = f"{_body(path)} should have at least {schema['minProperties']} properties"
+        yield invalid(path, len(value), detail)
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield required(f"{path}.{name}" if path else name)
+    for name in sorted(value):
+        field = fields.get(name, others)
+        if isinstance(field, dict):
+            yield from schema_faults(field, value[name], f"{path}.{name}" if path else name)

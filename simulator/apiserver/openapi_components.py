@@ -1,0 +1,120 @@
+"""The schemas of types in the form of OpenAPI v3, with the descriptions that ``kubectl explain`` prints.
+
+Upstream: the documents under ``/openapi/v3``, v1.34. The package kubernetes-validate has the schemas and
+their descriptions, without defaults and enumerations: defaults are derived as far as they can be.
+"""
+
+import importlib.util
+import json
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from simulator.apiserver.managed_fields.empty_objects import STRUCTS
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.schema import VERSION, Schema, find_type_name
+
+_ROOT: Final = "#/components/schemas/"
+_SHIPPED: Final = "#/$defs/"
+_ZEROS: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
+
+
+@cache
+def _shipped() -> dict[str, Schema]:
+    spec = importlib.util.find_spec("kubernetes_validate")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    root = Path(spec.submodule_search_locations[0]) / "kubernetes-json-schema"
+    found: dict[str, Schema] = json.loads(
+        (root / f"{VERSION}-local-strict" / "_definitions.json").read_bytes()
+    )["$defs"]
+    return found
+
+
+def components_of(resources: list[Resource]) -> dict[str, Schema]:
+    """Return the schemas of the resources' types and of all types that they refer to, by name."""
+    found: dict[str, Schema] = {}
+    for resource in resources:
+        name = find_type_name(resource.api_version, resource.kind)
+        if name is not None:
+            _add(name, found)
+        elif resource.schema_text:
+            found[custom_type_name(resource)] = _custom(resource, found)
+    return dict(sorted(found.items()))
+
+
+def custom_type_name(resource: Resource) -> str:
+    """The name of a custom resource's type: ``com.example.v1.Widget`` for the group ``example.com``."""
+    return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
+
+
+def _custom(resource: Resource, found: dict[str, Schema]) -> Schema:
+    meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+    _add(meta, found)
+    schema: Schema = json.loads(resource.schema_text)
+    own = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"allOf": [{"$ref": _ROOT + meta}]},
+    }
+    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    return {
+        **schema,
+        "properties": {**own, **schema.get("properties", {})},
+        "x-kubernetes-group-version-kind": [kind],
+    }
+
+
+def _add(name: str, found: dict[str, Schema]) -> None:
+    """Add a type and those that it refers to."""
+    waiting = [name]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = _converted(_shipped()[name], waiting)
+
+
+def _converted(schema: Schema, references: list[str]) -> Schema:
+    """Return a shipped schema in the form of OpenAPI. Adds the types that it refers to to ``references``."""
+    kept: Schema = {}
+    required = schema.get("required", ())
+    for key, value in schema.items():
+        match key:
+            case "properties":
+                kept[key] = {
+                    name: _field(name, field, references, is_required=name in required)
+                    for name, field in value.items()
+                }
+            case "items":
+                kept[key] = _item(value, references)
+            case "additionalProperties":
+                if isinstance(value, dict):
+                    kept[key] = _item(value, references)
+            case "type":
+                kept[key] = value[0] if isinstance(value, list) else value
+            case "$ref":
+                references.append(value.removeprefix(_SHIPPED))
+                kept["allOf"] = [{"$ref": value.replace(_SHIPPED, _ROOT)}]
+            case _:
+                kept[key] = value
+    return kept
+
+
+def _field(name: str, schema: Schema, references: list[str], *, is_required: bool) -> Schema:
+    converted = _converted(schema, references)
+    if name in ("apiVersion", "kind"):
+        converted.pop("enum", None)
+    if is_required and converted.get("type") in _ZEROS:
+        converted["default"] = _ZEROS[converted["type"]]
+    elif "allOf" in converted and (is_required or name in STRUCTS):
+        converted["default"] = {}
+    return converted
+
+
+def _item(schema: Schema, references: list[str]) -> Schema:
+    converted = _converted(schema, references)
+    if "allOf" in converted:
+        converted["default"] = {}
+    elif converted.get("type") in _ZEROS:
+        converted["default"] = _ZEROS[converted["type"]]
+    return converted

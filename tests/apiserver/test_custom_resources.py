@@ -1,0 +1,148 @@
+"""Schemas of CustomResourceDefinitions: pruning, defaults, validation and printer columns."""
+
+from typing import Any
+
+import pytest
+
+from simulator.api import Manifest
+from simulator.apiserver.custom_resources.resource_schema import (
+    custom_faults,
+    prune_custom,
+    set_custom_defaults,
+)
+from simulator.apiserver.printers.custom import custom_printer
+from simulator.apiserver.printers.simple_json_path import PathError, value_at_path
+from simulator.apiserver.resources import Resource, defined_resources
+from simulator.apiserver.status import Invalid
+from tests.apiserver.cluster import NOW, Cluster
+
+SPEC = {
+    "type": "object",
+    "required": ["size"],
+    "properties": {
+        "size": {"type": "integer", "minimum": 1, "maximum": 10},
+        "ratio": {"type": "number", "exclusiveMaximum": True, "maximum": 1, "multipleOf": 0.25},
+        "mode": {"type": "string", "enum": ["a", "b"], "default": "a"},
+        "name": {"type": "string", "minLength": 2, "maxLength": 4, "pattern": "^x"},
+        "tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string"}},
+        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "port": {"x-kubernetes-int-or-string": True},
+        "limits": {"type": "object", "maxProperties": 1, "additionalProperties": {"type": "integer"}},
+        "inner": {"type": "object", "properties": {"deep": {"type": "string", "default": "d"}}},
+    },
+}
+COLUMNS = [
+    {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+    {"name": "Ready", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Ready")].status'},
+    {"name": "Since", "type": "date", "jsonPath": ".metadata.creationTimestamp", "priority": 1},
+]
+
+
+def definition(columns: list[Manifest]) -> Manifest:
+    schema = {"type": "object", "properties": {"spec": SPEC, "status": {"type": "object"}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{**version, "additionalPrinterColumns": columns}],
+        },
+    }
+
+
+def resource(columns: list[Manifest] = COLUMNS) -> Resource:
+    (found,) = defined_resources([definition(columns)])
+    return found
+
+
+def widget(**spec: Any) -> Manifest:
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "w", "labels": {"any": "label"}},
+        "spec": spec,
+    }
+
+
+def test_unknown_fields_are_dropped_but_where_they_are_preserved() -> None:
+    given = widget(size=1, more=2, free={"any": [1]}, inner={"deep": "x", "other": 1}, limits={"a": 1})
+    pruned = prune_custom(resource(), given)
+    assert pruned.value == widget(size=1, free={"any": [1]}, inner={"deep": "x"}, limits={"a": 1})
+    assert pruned.unknown == ["spec.more", "spec.inner.other"]
+
+
+def test_defaults_are_set_where_their_object_is_there() -> None:
+    given = widget(size=1, inner={})
+    set_custom_defaults(resource(), given)
+    assert given["spec"] == {"size": 1, "mode": "a", "inner": {"deep": "d"}}
+    given = widget(size=1, mode=None)
+    set_custom_defaults(resource(), given)
+    assert given["spec"] == {"size": 1, "mode": "a"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "faults"),
+    [
+        ({"size": 3, "port": "http", "tags": ["a"], "name": "xyz", "ratio": 0.5}, []),
+        ({}, ["spec.size: Required value"]),
+        (
+            {"size": 0},
+            ["spec.size: Invalid value: 0: spec.size in body should be greater than or equal to"],
+        ),
+        ({"size": 1, "ratio": 1}, ["spec.ratio: Invalid value: 1: spec.ratio in body should be less than 1"]),
+        ({"size": True}, ["spec.size in body must be of type integer"]),
+        ({"size": 1, "mode": "c"}, ['spec.mode: Unsupported value: "c": supported values: "a", "b"']),
+        ({"size": 1, "name": "x"}, ["should be at least 2 chars long"]),
+        ({"size": 1, "name": "xxxxx"}, ["Too long: may not be more than 4 bytes"]),
+        ({"size": 1, "name": "yy"}, ["spec.name in body should match '^x'"]),
+        ({"size": 1, "tags": []}, ["should have at least 1 items"]),
+        ({"size": 1, "tags": ["a", "b", 3]}, ["Too many: 3", "spec.tags[2] in body must be of type string"]),
+        ({"size": 1, "port": 1.5}, ['must be of type integer,string: "number"']),
+        ({"size": 1, "limits": {"a": "x", "b": 1}}, ["Too many: 2", "spec.limits.a in body must be of type"]),
+    ],
+)
+def test_objects_are_validated_against_their_schema(spec: dict[str, Any], faults: list[str]) -> None:
+    found = [str(cause) for cause in custom_faults(resource(), widget(**spec))]
+    assert len(found) == len(faults)
+    assert all(wanted in text for wanted, text in zip(faults, found, strict=True))
+
+
+def test_a_page_refuses_unknown_fields_of_a_custom_resource() -> None:
+    cluster = Cluster()
+    cluster.create([definition(COLUMNS)])
+    with pytest.raises(Invalid, match=r'unknown field "spec\.sise"'):
+        cluster.create([widget(size=1, sise=2)])
+    (created,) = cluster.create([widget(size=1)])
+    assert created["spec"] == {"size": 1, "mode": "a"}
+
+
+def test_columns_are_those_of_the_definition() -> None:
+    item = widget(size=3)
+    item["metadata"]["creationTimestamp"] = "2023-11-14T22:12:20Z"
+    item["status"] = {"conditions": [{"type": "Other"}, {"type": "Ready", "status": "True"}]}
+    printer = custom_printer(resource())
+    assert [column.name for column in printer.columns] == ["Name", "Size", "Ready", "Since"]
+    assert printer.cells(item, NOW) == ["w", 3, "True", "60s"]
+    assert custom_printer(resource([])).cells(item, NOW) == ["w", "60s"]
+    del item["status"]
+    assert printer.cells(item, NOW) == ["w", 3, None, "60s"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(".a.b", 1), ("{.a.b}", 1), (".list[1]", "y"), (".a['x/y']", 2), ('.items[?(@.t=="2")].v', "two")],
+)
+def test_simple_json_paths(path: str, value: Any) -> None:
+    items = [{"t": "1", "v": "one"}, {"t": "2", "v": "two"}]
+    document = {"a": {"b": 1, "x/y": 2}, "list": ["x", "y"], "items": items}
+    assert value_at_path(document, path) == value
+
+
+@pytest.mark.parametrize("path", [".no", ".a[5]", "..a", ".a[*]", ".a[?(@.x)]"])
+def test_paths_that_lead_nowhere_are_errors(path: str) -> None:
+    with pytest.raises(PathError):
+        value_at_path({"a": [1]}, path)
