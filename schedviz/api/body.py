@@ -123,10 +123,13 @@ def warning_of_errors(warnings: Sequence[str]) -> Iterator[None]:
 
 
 def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:
-    """Add warnings to a response (warning.go in apimachinery's net/http.go)."""
-    if warnings:
-        quoted = (warning.replace("\\", "\\\\").replace('"', '\\"') for warning in dict.fromkeys(warnings))
-        response["Warning"] = ", ".join(f'299 - "{each}"' for each in quoted)
+    """Add warnings to a response, in UTF-8. One with control characters is left out (NewWarningHeader in
+    apimachinery/pkg/util/net/http.go)."""
+    shown = [warning for warning in dict.fromkeys(warnings) if warning.isprintable()]
+    if shown:
+        quoted = (warning.replace("\\", "\\\\").replace('"', '\\"') for warning in shown)
+        text = ", ".join(f'299 - "{each}"' for each in quoted)
+        response["Warning"] = text.encode("utf-8", "replace").decode("latin-1")
     return response
 
 

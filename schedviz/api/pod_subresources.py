@@ -43,8 +43,8 @@ def create_eviction(
     given, warnings = body.object_of(request, EVICTIONS, also="policy/v1beta1")
     eviction = decode_body(EVICTION, given)
     _named(eviction, "Eviction", target)
-    options: Manifest = eviction.get("deleteOptions", {})
-    preconditions = options.get("preconditions", {})
+    options: Manifest = eviction.get("deleteOptions") or {}
+    preconditions = options.get("preconditions") or {}
     write.evict(
         sandbox,
         target.key(resource),

@@ -252,7 +252,7 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
 def _delete(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, key: str, options: Manifest
 ) -> write.Deleted:
-    preconditions = options.get("preconditions", {})
+    preconditions = options.get("preconditions") or {}
     return write.delete(
         sandbox,
         resource.id,

@@ -25,7 +25,7 @@ def validate_event(event: Manifest, given_version: str) -> list[Cause]:
 
 def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
     namespace = event["metadata"].get("namespace", "")
-    about = event["involvedObject"].get("namespace", "")
+    about = (event.get("involvedObject") or {}).get("namespace", "")
     if namespace not in ((about,) if about else ("", "default")):
         yield invalid("involvedObject.namespace", about, _OTHER_NAMESPACE)
     if not event.get("eventTime"):

@@ -4,6 +4,7 @@ import http.client
 import json
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from schedviz.api import write
 from schedviz.loop import clock
@@ -65,6 +66,9 @@ def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
 def check(port: int, sandbox: Sandbox) -> None:
     """Create the canary and wait until it is bound. Raises NotBound."""
     for manifest, path in zip(OBJECTS, _paths(), strict=True):
+        if manifest["kind"] == "Namespace":
+            _create_namespace(port, sandbox, path, manifest)
+            continue
         _send(port, "DELETE", f"/s/{sandbox.name}/{path}/{manifest['metadata']['name']}?gracePeriodSeconds=0")
         status, text = _send(port, "POST", f"/s/{sandbox.name}/{path}", json.dumps(manifest))
         if status not in (201, 409):
@@ -80,6 +84,19 @@ def check(port: int, sandbox: Sandbox) -> None:
         if now > end or now > moved + STILL_AT_MOST:
             raise NotBound("\n".join(_situation(sandbox, pod)))
         time.sleep(0.05)
+
+
+def _create_namespace(port: int, sandbox: Sandbox, path: str, manifest: dict[str, Any]) -> None:
+    """Create the canary's namespace. A request may have deleted it: it is there until its controller has
+    deleted what is in it. Raises NotBound."""
+    end = time.monotonic() + PATIENCE_IN_ALL
+    while time.monotonic() < end:
+        _send(port, "POST", f"/s/{sandbox.name}/{path}", json.dumps(manifest))
+        found = sandbox.get("namespaces", NAMESPACE)
+        if found is not None and "deletionTimestamp" not in found["metadata"]:
+            return
+        time.sleep(0.05)
+    raise NotBound(f"the namespace of the canary is not gone: {sandbox.get('namespaces', NAMESPACE)}")
 
 
 def _situation(sandbox: Sandbox, pod: dict[str, object]) -> Iterator[str]:

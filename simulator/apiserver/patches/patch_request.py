@@ -187,9 +187,10 @@ def _changed_by(operations: list[dict[str, Any]]) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     for operation in operations:
         for field in ("from", "path"):
-            if not operation.get(field):
-                continue
-            *parents, last = parse_pointer(operation[field])
+            path = operation.get(field)
+            if not isinstance(path, str) or not path.startswith("/"):
+                continue  # it is not used: the operation applies
+            *parents, last = parse_pointer(path)
             inside = changed
             for part in parents:
                 below = inside.setdefault(part, {})

@@ -2,7 +2,6 @@
 and repeated fields are noted (sigs.k8s.io/json, which apimachinery uses in place of encoding/json)."""
 
 import base64
-import binascii
 import re
 from typing import Any, Final, NamedTuple
 
@@ -166,7 +165,7 @@ class TypedValues:
             return None
         try:
             base64.b64decode(value, validate=True)
-        except binascii.Error:
+        except ValueError:  # binascii.Error, or characters that are not ASCII
             self._fail(f"illegal base64 data at input byte {_illegal_byte(value)}")
         return value
 
