@@ -68,8 +68,8 @@ SUBRESOURCES = {
     "services": {"proxy": ("ServiceProxyOptions", _PROXY)},
     "serviceaccounts": {"token": ("authentication.k8s.io/v1/TokenRequest", "create")},
 }
-"""Resource -> subresource -> its kind ("" = that of the resource) and its verbs. Those that need a kubelet
-are listed, as by an API server, and answered with 404."""
+"""Resource -> subresource -> its kind ("" = that of the resource) and its verbs. Those of nodes, Services and
+service accounts are listed, as by an API server, and answered with 404."""
 _OTHERS: list[Manifest] = [
     {
         "name": "bindings",

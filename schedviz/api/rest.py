@@ -12,6 +12,7 @@ from schedviz.api.apply import apply_object
 from schedviz.api.discovery import is_served
 from schedviz.api.lists import page
 from schedviz.api.place import check_place
+from schedviz.api.pod_processes import PROCESS_SUBRESOURCES, get_log, refuse_process
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
@@ -244,6 +245,10 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
         return SCALE
     if resource == PODS and subresource == "binding":
         return {"POST": create_binding}
+    if resource == PODS and subresource == "log":
+        return {"GET": get_log}
+    if resource == PODS and subresource in PROCESS_SUBRESOURCES:
+        return dict.fromkeys(("GET", "POST"), refuse_process)
     if resource == PODS and subresource == "eviction":
         return {"POST": create_eviction}
     raise NoSuchPath()
