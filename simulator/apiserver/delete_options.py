@@ -29,6 +29,7 @@ def decode_delete_options(text: str) -> Manifest:
     apiserver/pkg/endpoints/handlers/delete.go)."""
     try:
         given = read_json_body(text)
+        given = {} if given is None else given
         check_type_fields(given)
     except UnreadableBody as error:
         raise PlainError(str(error)) from None

@@ -99,6 +99,12 @@ def test_preconditions_may_be_null(sandbox: Sandbox) -> None:
     assert send(sandbox, "DELETE", f"{PODS}/web", {"preconditions": None}).status_code == 200
 
 
+def test_delete_options_may_be_null(sandbox: Sandbox) -> None:
+    add_pod(sandbox, "main")
+    response = Client().generic("DELETE", f"/s/{sandbox.name}/{PODS}/web", b"null", "application/json")
+    assert response.status_code == 200
+
+
 def test_warnings_are_sent_in_utf_8_and_without_control_characters(sandbox: Sandbox) -> None:
     pod = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "a", "image": "i"}]}}
     answer = send(sandbox, "POST", PODS, {**pod, "größe": 1, "line\nbreak": 1})
