@@ -323,7 +323,7 @@ def test_a_collection_that_is_deleted_is_shown_as_it_was(url: str) -> None:
 def test_a_404_always_has_details(url: str) -> None:
     """kubectl debug reads them of a subresource that is not served."""
     request(url + PODS, "POST", pod_json())
-    for path in ("/metrics", "/log"):
+    for path in ("/metrics", "/logs"):
         status, answer = request(f"{url}{PODS}/web{path}")
         assert (status, answer["details"]) == (404, {})
     assert request(f"{url}{PODS}/gone")[1]["details"] == {"name": "gone", "kind": "pods"}

@@ -55,9 +55,11 @@ CONTAINERS = st.lists(
     st.fixed_dictionaries(
         {"name": NAMES}, optional={"image": NAMES, "ports": PORTS, "command": st.lists(NAMES, max_size=2)}
     ),
+    min_size=1,
     max_size=3,
     unique_by=lambda container: str(container["name"]),
 )
+"""At least one: empty lists are not stored."""
 LABELS = st.dictionaries(NAMES, NAMES, max_size=3)
 
 
