@@ -108,7 +108,7 @@ def apply_manifest(
         raise PlainError(f"failed to create typed patch object ({_described(applied)}): {typed_error}")
     entries = live["metadata"].get("managedFields") if live else None
     before = (
-        {**empty_object(resource), **_type_of(resource)} if live is None else without_managed_fields(live)
+        {**_type_of(resource), **empty_object(resource)} if live is None else without_managed_fields(live)
     )
     managed = _decoded(entries)
     try:
