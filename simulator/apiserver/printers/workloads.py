@@ -173,13 +173,14 @@ def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
 
 def _metric(metric: Manifest) -> str:
     """A metric without a current value, which nothing in a sandbox measures (formatHPAMetrics)."""
-    source = metric.get(metric["type"][0].lower() + metric["type"][1:]) or {}
+    kind = metric["type"]
+    source = metric.get(kind[:1].lower() + kind[1:]) or {}
     target = source.get("target") or {}
-    name = f"{source['name']}: " if metric["type"] == "Resource" else ""
+    name = f"{source.get('name', '')}: " if kind == "Resource" else ""
     if target.get("averageUtilization") is not None:
         return f"{name}{UNKNOWN}/{target['averageUtilization']}%"
     if target.get("averageValue") is not None:
-        average = "" if metric["type"] in ("Resource", "Pods") else " (avg)"
+        average = "" if kind in ("Resource", "Pods") else " (avg)"
         return f"{name}{UNKNOWN}/{target['averageValue']}{average}"
     return f"{UNKNOWN}/{target.get('value', '')}"
 
