@@ -12,6 +12,7 @@ from functools import wraps
 from io import BytesIO
 
 import msgspec
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
@@ -31,6 +32,7 @@ from schedviz.store.hold import Hold
 from schedviz.store.past import Readable
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.status import (
+    BadRequest,
     Expired,
     MethodNotAllowed,
     NoSuchPath,
@@ -80,6 +82,9 @@ def statuses(view: View) -> View:
             return view(request, *args, **kwargs)
         except StatusError as error:
             return body.refusal(error)
+        except SuspiciousOperation as error:
+            # What Django refuses to read, such as more than 1,000 query parameters.
+            return body.refusal(BadRequest(str(error)))
         except NoSandbox:
             return body.refusal(NotFound("sandboxes", kwargs.get("name", "")))
         except Gone as error:

@@ -263,3 +263,14 @@ def test_who_asks_is_noted_for_the_view(scene: Scene) -> None:
 def test_a_wrong_signature_is_nobodys(scene: Scene) -> None:
     for forged in ("the owner", "the owner:1:x", identity_cookie("the owner")["owner"] + "x"):
         assert new_client(owner=forged).get(f"/s/{scene.own}/").status_code == 403
+
+
+def test_no_url_fails_for_too_many_query_parameters(scene: Scene) -> None:
+    """Django refuses to read more than 1,000 (DATA_UPLOAD_MAX_NUMBER_FIELDS)."""
+    query = "&".join(f"p{number}=1" for number in range(1_200))
+    last = ("delete-sandbox", "room-act", "delete-object", "delete-pod")
+    for pattern in sorted(patterns(), key=lambda each: each.name in last):
+        path = path_of(pattern, scene.own, scene.code)
+        for client in (scene.clients["owner"], scene.clients["teacher"]):
+            for send in (client.get, client.post):
+                assert send(f"{path}?{query}").status_code != 500, path
