@@ -15,9 +15,9 @@ import pytest
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
 from schedviz.loop.due import KEY as DUE
 from schedviz.operate.doctor import settings_checks
-from schedviz.operate.doctor.examine import examine
+from schedviz.operate.doctor.examine import _examine_disk, examine
 from schedviz.operate.doctor.process_checks import check_processes
-from schedviz.operate.doctor.redis_checks import check_redis
+from schedviz.operate.doctor.redis_checks import check_server, check_stored
 from schedviz.operate.doctor.settings_checks import check_data_directory, check_settings
 from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.message_queues import BACKLOG, KEY_PREFIX
@@ -58,6 +58,13 @@ def info(store: Store, **values: object) -> Iterator[None]:
     real = store.redis.info()
     with patch.object(store.redis, "info", lambda: {**real, **values}):
         yield
+
+
+def check_redis(store: Store, own_time: float | None = None) -> list[Any]:
+    return [
+        *(finding for server in store.all_servers for finding in check_server(server, own_time)),
+        *check_stored(store),
+    ]
 
 
 def test_nothing_is_wrong_with_a_new_server(own_store: Store) -> None:
@@ -134,6 +141,39 @@ def test_stored_data_of_another_version(own_store: Store) -> None:
     assert f"has schema version {VERSION - 1}" in one(check_redis(own_store))
 
 
+@pytest.fixture
+def spread_store(own_store: Store, tmp_path: Path) -> Iterator[Store]:
+    """The sandboxes are on a server of their own, `a`, in which nothing is wrong."""
+    directory = tmp_path / "a"
+    with lock(directory) as held:
+        server = EmbeddedRedis.start(directory, held, memory_mb=64)
+        store = Store(own_store.redis_url, {"a": server.url})
+        yield store
+        store.close()
+        server.stop()
+
+
+def test_each_server_of_the_sandboxes_is_examined(spread_store: Store) -> None:
+    assert problems_of(spread_store) == []
+    spread_store.servers.all[0].redis.config_set("appendonly", "no")
+    expected = "server a: Redis does not write each change to its disk, so a restart loses changes"
+    assert problems_of(spread_store) == [expected]
+    spread_store.servers.all[0].redis.shutdown(nosave=True)
+    [found] = problems_of(spread_store)
+    assert found.startswith("server a: Redis does not answer (")
+
+
+def test_sandboxes_on_other_servers_than_the_setting_names(own_store: Store, spread_store: Store) -> None:
+    own_store.create(Meta(name="one"))
+    [found] = problems_of(spread_store)
+    assert found.startswith("the sandboxes are on the Redis of REDIS_URL, and SANDBOX_REDIS_URLS names ")
+
+
+def problems_of(store: Store) -> list[str]:
+    """Of everything but the settings and the disk."""
+    return [each.problem for each in examine(store) if each not in [*check_settings(), *_examine_disk()]]
+
+
 # Processes
 
 
@@ -203,7 +243,11 @@ def real_hosts(settings: Any) -> None:
         ),
         (
             {"REDIS_URL": "redis://:p@redis.example.com/0"},
-            "all data go to redis.example.com without encryption",
+            "REDIS_URL: all data go to redis.example.com without encryption",
+        ),
+        (
+            {"SANDBOX_REDIS_URLS": {"b": "redis://:p@b.example.com/0"}},
+            "SANDBOX_REDIS_URLS (b): all data go to b.example.com without encryption",
         ),
     ],
 )

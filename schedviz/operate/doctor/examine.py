@@ -9,22 +9,41 @@ from schedviz import environment
 from schedviz.operate.doctor.account_checks import check_accounts
 from schedviz.operate.doctor.finding import Finding
 from schedviz.operate.doctor.process_checks import check_processes
-from schedviz.operate.doctor.redis_checks import check_redis
+from schedviz.operate.doctor.redis_checks import check_server, check_stored
 from schedviz.operate.doctor.settings_checks import check_data_directory, check_settings
 from schedviz.store import Store
+from schedviz.store.server import MAIN, Server
 
 
 def examine(store: Store) -> list[Finding]:
-    return [*_examine_redis(store), *check_settings(), *check_accounts(), *_examine_disk()]
+    return [
+        *(finding for server in store.all_servers for finding in _examine_server(server)),
+        *_examine_stored(store),
+        *check_settings(),
+        *check_accounts(),
+        *_examine_disk(),
+    ]
 
 
-def _examine_redis(store: Store) -> list[Finding]:
+def _examine_server(server: Server) -> list[Finding]:
+    """The findings name the server, unless it is the main one."""
+    setting = "REDIS_URL" if server.label == MAIN else "SANDBOX_REDIS_URLS"
     try:
-        return [*check_redis(store), *check_processes(store)]
+        found = check_server(server)
     except AuthenticationError as error:
-        return [Finding(f"Redis refuses the password ({error})", "set REDIS_URL or REDIS_PASSWORD")]
+        found = [Finding(f"Redis refuses the password ({error})", f"set {setting} or REDIS_PASSWORD")]
     except (RedisError, OSError) as error:
-        return [Finding(f"Redis does not answer ({error})", "start it, or set REDIS_URL")]
+        found = [Finding(f"Redis does not answer ({error})", f"start it, or set {setting}")]
+    if server.label == MAIN:
+        return found
+    return [Finding(f"server {server.label}: {problem}", remedy) for problem, remedy in found]
+
+
+def _examine_stored(store: Store) -> list[Finding]:
+    try:
+        return [*check_stored(store), *check_processes(store)]
+    except (RedisError, OSError):
+        return []  # _examine_server says that the main server does not answer
 
 
 def _examine_disk() -> list[Finding]:

@@ -1,4 +1,5 @@
-"""Checks of Redis: whether it keeps what is stored, and has the room to."""
+"""Checks of each Redis server: whether it keeps what is stored, and has the room to; and of what is stored
+on the main one."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -7,7 +8,10 @@ from typing import Any, Final, cast
 from schedviz.operate.doctor.finding import Finding
 from schedviz.store import Store
 from schedviz.store.keys import REGISTRY, SCHEMA
+from schedviz.store.sandbox_servers import OtherServers, check_sandbox_servers
 from schedviz.store.schema import VERSION, WrongSchema, check_version
+from schedviz.store.server import Server
+from schedviz.store.wall import wall_time
 
 OLDEST: Final = (6, 2)
 """The watch log is read by exclusive ranges of streams, which came with 6.2."""
@@ -19,18 +23,22 @@ CLOCK_SECONDS: Final = 5.0
 Info = Mapping[str, Any]
 
 
-def check_redis(store: Store, own_time: float | None = None) -> list[Finding]:
+def check_server(server: Server, own_time: float | None = None) -> list[Finding]:
     """``own_time``: of this machine; None = now. Raises what redis-py raises."""
-    info = cast("Info", store.redis.info())
+    info = cast("Info", server.redis.info())
     own = time.time() if own_time is None else own_time  # noqa: TID251 (compared with Redis's clock)
     return [
         *_check_version(info),
         *_check_memory(info),
         *_check_files(info),
-        *_check_writes(store, info),
-        *_check_clock(store.wall() - own),
-        *_check_schema(store),
+        *_check_writes(server, info),
+        *_check_clock(wall_time(server.redis) - own),
     ]
+
+
+def check_stored(store: Store) -> list[Finding]:
+    """What the main server says of the stored data. Raises what redis-py raises."""
+    return [*_check_schema(store), *_check_sandbox_servers(store)]
 
 
 def _check_version(info: Info) -> Iterator[Finding]:
@@ -78,11 +86,11 @@ def _check_files(info: Info) -> Iterator[Finding]:
             )
 
 
-def _check_writes(store: Store, info: Info) -> Iterator[Finding]:
+def _check_writes(server: Server, info: Info) -> Iterator[Finding]:
     if info["role"] != "master":
-        yield Finding("this Redis is a replica and takes no writes", "let REDIS_URL name the primary")
+        yield Finding("this Redis is a replica and takes no writes", "let its URL name the primary")
         return
-    _, trouble = store.probe()
+    _, trouble = server.probe()
     if trouble is not None:
         yield Finding(f"Redis refuses writes ({trouble.value})", "see the memory and the disk of Redis")
 
@@ -109,3 +117,10 @@ def _check_schema(store: Store) -> Iterator[Finding]:
             f"the stored data has schema version {version}, and this schedviz reads {VERSION}",
             "start a process of this schedviz, which migrates the data; make a backup before",
         )
+
+
+def _check_sandbox_servers(store: Store) -> Iterator[Finding]:
+    try:
+        check_sandbox_servers(store)
+    except OtherServers as error:
+        yield Finding(str(error), "or set SANDBOX_REDIS_URLS as it was")

@@ -23,7 +23,7 @@ def check_settings() -> list[Finding]:
         *_check_hosts(),
         *_check_access(),
         *_check_secrets(),
-        *_check_redis_url(),
+        *_check_redis_urls(),
         *_check_tracing(),
         *_check_lesson_files(),
     ]
@@ -80,18 +80,24 @@ def _check_secrets() -> Iterator[Finding]:
         )
 
 
-def _check_redis_url() -> Iterator[Finding]:
-    parts = urlsplit(settings.REDIS_URL)
+def _check_redis_urls() -> Iterator[Finding]:
+    yield from _check_redis_url("REDIS_URL", settings.REDIS_URL)
+    for label, url in settings.SANDBOX_REDIS_URLS.items():
+        yield from _check_redis_url(f"SANDBOX_REDIS_URLS ({label})", url)
+
+
+def _check_redis_url(setting: str, url: str) -> Iterator[Finding]:
+    parts = urlsplit(url)
     if parts.scheme == "unix" or is_local(parts.hostname or ""):
         return
     if not parts.password:
         yield Finding(
-            f"REDIS_URL names a Redis on another machine ({parts.hostname}) without a password",
-            "set a password there and in REDIS_PASSWORD; whoever reaches it may change everything",
+            f"{setting} names a Redis on another machine ({parts.hostname}) without a password",
+            "set a password there and in the setting; whoever reaches it may change everything",
         )
     if parts.scheme == "redis" and "." in (parts.hostname or ""):
         yield Finding(
-            f"all data go to {parts.hostname} without encryption",
+            f"{setting}: all data go to {parts.hostname} without encryption",
             "use rediss:// unless the network between is your own",
         )
 
