@@ -123,6 +123,9 @@ def _value(of: Schema, value: Wire, depth: int) -> Any:
             return base64.b64encode(_bytes(value)).decode()
         case "string":
             return _text(value)
+        case "array":
+            # A list as the value of a map is a message, whose items have the number 1.
+            return [_value(of["items"], item, depth + 1) for _, item in _read(_bytes(value))]
     raise ManifestError("a field of this type is not read in Protocol Buffers")
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from simulator.api import Manifest
 from simulator.apiserver.bounds import ManifestError
-from simulator.apiserver.protobuf import decode_protobuf, field_numbers
-from simulator.apiserver.schema import definitions
+from simulator.apiserver.protobuf import decode_protobuf, field_numbers, short_type_name
+from simulator.apiserver.resources import BUILT_IN, EVICTIONS, SCALES
+from simulator.apiserver.schema import Schema, definitions, find_type_name
 
 MAGIC = b"k8s\x00"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -174,10 +175,40 @@ def test_each_described_field_is_one_of_the_schema_and_each_of_the_schema_is_des
         assert known <= described, name
 
 
+def test_the_fields_of_each_kind_and_of_all_that_it_contains_are_described() -> None:
+    kinds = [
+        find_type_name(resource.api_version, resource.kind) for resource in (*BUILT_IN, SCALES, EVICTIONS)
+    ]
+    waiting = [name for name in kinds if name and name.startswith("io.k8s.api.")]
+    assert len(waiting) > 40
+    checked: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        of = definitions()[name]
+        if name in checked or not of.get("properties"):
+            continue
+        checked.add(name)
+        assert short_type_name(name) in field_numbers(), name
+        parts = [part for field in of["properties"].values() for part in contained(field)]
+        waiting += [part["$ref"] for part in parts if "$ref" in part]
+
+
+def contained(schema: Schema) -> list[Schema]:
+    """The schema itself, and that of its items."""
+    return [schema, *(schema[of] for of in ("items", "additionalProperties") if schema.get(of))]
+
+
+def test_a_list_in_a_map_is_read() -> None:
+    extra = field(5, field(1, "scopes") + field(2, field(1, "a") + field(1, "b")))
+    review = decode_protobuf(encoded("authorization.k8s.io/v1", "SubjectAccessReview", field(2, extra)))
+    assert review["spec"] == {"extra": {"scopes": ["a", "b"]}}
+
+
 EMBEDDED = (
     "core.v1.VolumeSource",
     "core.v1.PersistentVolumeSource",
     "core.v1.ProbeHandler",
+    "networking.v1.IngressRuleValue",
     "resource.v1.DeviceConfiguration",
 )
 """Messages whose fields are those of the message around them."""
