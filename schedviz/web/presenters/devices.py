@@ -8,7 +8,6 @@ import msgspec
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.objects.metadata import labels_of, name_of, namespace_of
-from simulator.objects.node_selector import node_selector_matches
 from simulator.objects.pod import Pod
 from simulator.objects.status import status_of
 from simulator.plugins.dynamic_resources.errors import ClaimError
@@ -17,6 +16,8 @@ from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, clai
 from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
 from simulator.plugins.dynamic_resources.resource_claim import DeviceRequest, parse_claim
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
+
+from .device_index import counts_for, pods_of_claim
 
 DEVICES_AT_MOST: Final = 64
 """Of a node, that its panel shows."""
@@ -62,7 +63,7 @@ class ClaimView(msgspec.Struct, frozen=True):
 
 def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
     """The pools of devices of a node, as the allocator sees them."""
-    slices = [each for each in _slices(sandbox) if _counts_for(each, node)]
+    slices = [each for each in _slices(sandbox) if counts_for(each, name_of(node), labels_of(node))]
     if not slices:
         return []
     users = _users(sandbox)
@@ -74,14 +75,6 @@ def _slices(sandbox: Readable) -> Iterator[ResourceSlice]:
         parsed = parse_slice(manifest)
         if parsed is not None:
             yield parsed
-
-
-def _counts_for(of: ResourceSlice, node: Manifest) -> bool:
-    if of.node_name or of.all_nodes:
-        return of.all_nodes or of.node_name == name_of(node)
-    return of.node_selector is not None and node_selector_matches(
-        of.node_selector, name_of(node), labels_of(node)
-    )
 
 
 def _users(sandbox: Readable) -> dict[tuple[str, str, str], Manifest]:
@@ -114,7 +107,7 @@ def _pool_view(pool: Pool, users: dict[tuple[str, str, str], Manifest]) -> PoolV
                 name=each.id.device,
                 attributes=[*_attributes(each.device.attributes, each.device.capacity)],
                 claim=_key(claim) if claim is not None else "",
-                pods=_pods(claim) if claim is not None else [],
+                pods=[*pods_of_claim(claim)] if claim is not None else [],
             )
             for each, claim in shown
         ],
@@ -132,14 +125,6 @@ def _attributes(attributes: Manifest, capacity: Manifest) -> Iterator[str]:
 
 def _key(claim: Manifest) -> str:
     return f"{namespace_of(claim)}/{name_of(claim)}"
-
-
-def _pods(claim: Manifest) -> list[str]:
-    return [
-        f"{namespace_of(claim)}/{consumer['name']}"
-        for consumer in status_of(claim).get("reservedFor") or ()
-        if consumer["resource"] == "pods"
-    ]
 
 
 def claims_of_pod(sandbox: Readable, manifest: Manifest) -> list[ClaimView]:
@@ -170,7 +155,7 @@ def _claim_view(sandbox: Readable, pod: Pod, reference: Manifest) -> ClaimView:
         template=template,
         requests=[*_requests(claim)],
         devices=[f"{each['pool']}/{each['device']}" for each in _results(claim)],
-        others=[other for other in _pods(claim) if other != pod.key],
+        others=[other for other in pods_of_claim(claim) if other != pod.key],
         problem=problem,
     )
 

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from simulator.decision import Decision
 
-from . import grid, groups, nodes, verdicts
+from . import device_slots, grid, groups, nodes, verdicts
+from .device_slots import PoolRow
 from .parts import PartRenderer, Parts, paths
 from .picture import Picture
 from .priority import Ranks
@@ -34,6 +35,8 @@ class NodesPanel:
         self._cells: dict[str, SafeString] = {}
         self._blocks: dict[str, nodes.Blocks] = {}
         """The blocks of each card, by node."""
+        self._device_changes = 0
+        """Of the picture's devices, at the last drawing of the cards."""
         self._place: dict[str, tuple[int, str]] = {}
         """By node: the number of its group, and the name of its part."""
 
@@ -102,8 +105,12 @@ class NodesPanel:
             self._verdicts = found = verdicts.verdicts(picture.decision)
         named = found.keys() | before.keys() if moved or found is not before else ()
         judged = {name for name in named if moved or found.get(name) != before.get(name)}
+        slots_of = picture.nodes if picture.devices.changes != self._device_changes else dirty
+        self._device_changes = picture.devices.changes
         for name in sorted(dirty):
             self._draw_card(nodes.card(picture, ranks, name, self._blocks[name]))
+        for name in sorted(slots_of):
+            self._draw_devices(*device_slots.pool_rows(picture, ranks, picture.nodes[name]), name)
         for name in sorted(dirty | judged & picture.nodes.keys()):
             verdict = found.get(name, NO_VERDICT)
             element = f"{nodes.node_id(name)}-v"
@@ -125,6 +132,20 @@ class NodesPanel:
         self._drawing.draw_list(f"{name}/pods", area, "parts/block.html", pods or {f"{ident}-f": None})
         for place, meter in enumerate(card.meters):
             self._drawing.draw(f"{name}/m{place}", "parts/meter_row.html", meter, f"{ident}-m{place}")
+
+    def _draw_devices(self, rows: list[PoolRow], more: nodes.More | None, node: str) -> None:
+        """Render the devices of a card. A device that changed is one element of the list of its pool."""
+        name, element = f"{node_part(node)}/devices", f"{nodes.node_id(node)}-d"
+        if not rows:
+            self._drawing.draw(name, "parts/absent.html", None, element)
+            return
+        places = [f"{name}/{place}" for place in range(len(rows))]
+        self._drawing.draw(name, "parts/card_devices.html", (places, more), element)
+        for place, row in enumerate(rows):
+            into = f"{element}{place}"
+            frame = replace(row, slots={})
+            self._drawing.draw(places[place], "parts/pool_row.html", (frame, node), into)
+            self._drawing.draw_list(places[place], f"{into}-s", "parts/slot.html", row.slots)
 
     def _draw_cells(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         for name in dirty:

@@ -14,8 +14,11 @@ from simulator import trace
 from simulator.api import Manifest, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
+from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
+from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
 from simulator.trace import LaneEntry
 
+from .device_index import DeviceIndex
 from .node_names import NO_NAMES, NodeNames, names_of
 from .priority import SYSTEM_PRIORITY
 from .records import (
@@ -38,7 +41,9 @@ PODS: Final = "pods"
 NODES: Final = "nodes"
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 BUDGETS: Final = "poddisruptionbudgets.policy"
-WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS)
+WATCHED: Final = (PODS, NODES, PRIORITY_CLASSES, BUDGETS, RESOURCE_SLICES, RESOURCE_CLAIMS)
+OF_NODES: Final = (PODS, NODES, RESOURCE_SLICES, RESOURCE_CLAIMS)
+"""What the nodes panel shows."""
 
 
 class Picture:
@@ -49,6 +54,7 @@ class Picture:
         self.nodes: dict[str, NodeRecord] = {}
         self.classes: dict[str, int] = {}
         self.budgets: dict[str, BudgetRecord] = {}
+        self.devices = DeviceIndex()
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         """Unfinished pods by the node they are bound to."""
         self.loads: dict[str, Load] = {}
@@ -130,6 +136,10 @@ class Picture:
         elif resource == BUDGETS:
             budget = budget_record(manifest)
             self.budgets[budget.key] = budget
+        elif resource == RESOURCE_SLICES:
+            self.devices.put_slice(manifest)
+        elif resource == RESOURCE_CLAIMS:
+            self.devices.put_claim(manifest)
 
     def watch_event(self, event: WatchEvent) -> None:
         self.version = max(self.version, event.version)
@@ -148,6 +158,10 @@ class Picture:
             self.classes.pop(event.key, None)
         elif event.resource == BUDGETS:
             self.budgets.pop(event.key, None)
+        elif event.resource == RESOURCE_SLICES:
+            self.devices.remove_slice(event.key)
+        elif event.resource == RESOURCE_CLAIMS:
+            self.devices.remove_claim(event.key)
 
     def _held(self, resource: str, key: str) -> int:
         """The version of the object in the picture; 0 if it has none."""

@@ -30,7 +30,7 @@ from schedviz.web.presenters import node_names, travel
 from schedviz.web.presenters.filter_query import IS
 from schedviz.web.presenters.guide_box import GuideBox, present_box
 from schedviz.web.presenters.parts import Parts
-from schedviz.web.presenters.picture import NODES, PODS, WATCHED
+from schedviz.web.presenters.picture import NODES, OF_NODES, PODS, WATCHED
 from schedviz.web.presenters.screen import Look
 from schedviz.web.presenters.screen import look as asked_look
 from schedviz.web.queues import older_queue
@@ -220,7 +220,7 @@ def draw_parts(source: Source, look: Look) -> Parts:
             screens.update(cache)
             return screens.page(language, look)
     screens = SandboxScreens(source)
-    screens.load(set(WATCHED) - {PODS, NODES} if by_socket else WATCHED)
+    screens.load(set(WATCHED) - {*OF_NODES} if by_socket else WATCHED)
     screens.draw({language: [look]})
     parts = screens.whole(language, look)
     if by_socket:

@@ -1,0 +1,105 @@
+"""The devices of the nodes and the claims that have them, as the live page keeps them: updated by watch
+events, without the attributes of the devices."""
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.objects.metadata import name_of, namespace_of
+from simulator.objects.node_selector import node_selector_matches
+from simulator.objects.status import status_of
+from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
+from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
+from simulator.plugins.dynamic_resources.resource_claim import DeviceID
+from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """An allocated claim, and the pods for which it is reserved, by their keys."""
+
+    claim: str
+    pods: tuple[str, ...]
+
+
+class DeviceIndex:
+    """Slices by node, and the holder of each device."""
+
+    def __init__(self) -> None:
+        self.changes = 0
+        """Increases with each change of a slice or of a claim."""
+        self._slices: dict[str, ResourceSlice] = {}
+        self._of_node: dict[str, dict[str, ResourceSlice]] = {}
+        """The slices with a nodeName, by that name."""
+        self._shared: dict[str, ResourceSlice] = {}
+        """The other slices."""
+        self._holders: dict[DeviceID, Holder] = {}
+        self._held: dict[str, tuple[DeviceID, ...]] = {}
+        """The devices of each claim."""
+
+    def put_slice(self, manifest: Manifest) -> None:
+        key, found = name_of(manifest), parse_slice(manifest)
+        self.remove_slice(key)
+        if found is None:
+            return
+        kept = self._slices[key] = without_contents(found)
+        if kept.node_name:
+            self._of_node.setdefault(kept.node_name, {})[key] = kept
+        else:
+            self._shared[key] = kept
+
+    def remove_slice(self, key: str) -> None:
+        self.changes += 1
+        old = self._slices.pop(key, None)
+        if old is None:
+            return
+        self._shared.pop(key, None)
+        own = self._of_node.get(old.node_name, {})
+        own.pop(key, None)
+        if not own:
+            self._of_node.pop(old.node_name, None)
+
+    def put_claim(self, manifest: Manifest) -> None:
+        key = f"{namespace_of(manifest)}/{name_of(manifest)}"
+        self.remove_claim(key)
+        devices = tuple(devices_in_use(status_of(manifest).get("allocation")))
+        if devices:
+            self._held[key] = devices
+            self._holders.update(dict.fromkeys(devices, Holder(key, pods_of_claim(manifest))))
+
+    def remove_claim(self, key: str) -> None:
+        self.changes += 1
+        for device in self._held.pop(key, ()):
+            if device in self._holders and self._holders[device].claim == key:
+                del self._holders[device]
+
+    def holder(self, device: DeviceID) -> Holder | None:
+        return self._holders.get(device)
+
+    def pools(self, name: str, labels: dict[str, str]) -> tuple[Pool, ...]:
+        """The pools of devices of a node, as the allocator sees them."""
+        own = self._of_node.get(name, {})
+        shared = {key: each for key, each in self._shared.items() if counts_for(each, name, labels)}
+        if not own and not shared:
+            return ()
+        return gather_pools([*own.values(), *shared.values()])
+
+
+def without_contents(found: ResourceSlice) -> ResourceSlice:
+    """The slice without the attributes and capacity of its devices, so that a process can hold many."""
+    devices = (each._replace(attributes={}, capacity={}) for each in found.devices)
+    return found._replace(devices=tuple(devices))
+
+
+def counts_for(of: ResourceSlice, name: str, labels: dict[str, str]) -> bool:
+    """Whether the slice publishes devices of the node with this name and these labels."""
+    if of.node_name or of.all_nodes:
+        return of.all_nodes or of.node_name == name
+    return of.node_selector is not None and node_selector_matches(of.node_selector, name, labels)
+
+
+def pods_of_claim(claim: Manifest) -> tuple[str, ...]:
+    """The keys of the pods for which the claim is reserved."""
+    return tuple(
+        f"{namespace_of(claim)}/{consumer['name']}"
+        for consumer in status_of(claim).get("reservedFor") or ()
+        if consumer["resource"] == "pods"
+    )
