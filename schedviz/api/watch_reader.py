@@ -83,6 +83,8 @@ class Reader:
             if not logged:
                 return []  # the cache will be read anew, and sets the event then
             self.version = logged[-1].version
+            # The log may be ahead of the cache, for which a later version is one that was never reached.
+            await asyncio.to_thread(self._cache.refresh)
             if events := [RingEvent(entry) for entry in logged if entry.resource == self._resource]:
                 return events
 

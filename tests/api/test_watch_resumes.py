@@ -3,14 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
 from django.http import StreamingHttpResponse
 
+from schedviz.access.standing import Standing
+from schedviz.api.watch_reader import Reader
 from schedviz.cache import held
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
+from schedviz.store.model import LogEntry
 from simulator.api import Change
 from tests.api.watching import watch_nodes
 from tests.waiting import PATIENCE
@@ -49,6 +53,31 @@ async def test_a_watch_that_begins_before_what_the_cache_holds_misses_nothing(
         found = await lines(response, 20 - begins)
         assert names(found) == [f"n{number}" for number in range(begins, 20)]
         assert {line["type"] for line in found} == {"ADDED"}
+
+
+async def test_a_watch_reads_the_log_while_the_cache_is_behind_it(sandbox: Sandbox) -> None:
+    """The cache holds no event before its first read, so the reader takes them from the log, which has
+    a write that the cache has not read yet."""
+
+    def write(name: str) -> None:
+        sandbox.commit(Commit([Change("nodes", name, node(name), 0)]))
+
+    await asyncio.to_thread(write, "before")
+    version = sandbox.version() - 1
+    async with Reader.of(sandbox, "nodes", version, Standing(sandbox.name, None)) as reader:
+        log = sandbox.log
+
+        def log_with_a_new_write(after: int, count: int) -> list[LogEntry]:
+            if sandbox.version() == version + 1:
+                write("after")
+            return log(after, count)
+
+        with patch.object(sandbox, "log", log_with_a_new_write):
+            end = asyncio.get_running_loop().time() + PATIENCE
+            found = await reader.read(end)
+            await asyncio.to_thread(write, "last")
+            found += await reader.read(end)
+    assert [event.entry.key for event in found] == ["before", "after", "last"]
 
 
 async def test_a_watch_whose_beginning_was_trimmed_is_told_to_list_anew(
