@@ -12,6 +12,9 @@ from schedviz.logs import is_fault, without_traceback
 from schedviz.static_version import static_directory, static_version
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# What is beside the package in the project, and in it in a wheel (pyproject.toml).
+_IN_WHEEL = Path(__file__).resolve().parent / "project_files"
+FILES_DIR = _IN_WHEEL if _IN_WHEEL.is_dir() else BASE_DIR
 
 REDIS_URL = redis_url.read()
 """The Redis of the store, the broker and the channel layer. Without this setting, `manage.py up` starts an
@@ -122,7 +125,7 @@ ASGI_APPLICATION = "schedviz.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [FILES_DIR / "templates"],
         "OPTIONS": {
             "loaders": [("django.template.loaders.cached.Loader", ["schedviz.web.template_loader.Loader"])],
             "context_processors": [
@@ -191,7 +194,7 @@ CHANNEL_LAYERS = {
 LANGUAGE_CODE = "en"
 # The names on the language button: the top bar has little room.
 LANGUAGES = [("en", "EN"), ("zh-hans", "中文")]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [FILES_DIR / "locale"]
 # The Accept-Language header counts unless the user chose a language; the cookie keeps the choice for a year.
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
@@ -200,7 +203,7 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [FILES_DIR / "static"]
 _packages = ["django_htmx", *(["django.contrib.admin"] if ACCOUNTS else [])]
 STATIC_URL = f"static/{static_version([*STATICFILES_DIRS, *map(static_directory, _packages)])}/"
 # WhiteNoise serves the files from the apps' directories, so that collectstatic is not needed.

@@ -34,13 +34,21 @@ RUNNING: "Final[list[Process]]" = []
 class Process:
     """A process in a group of its own, with its output in a file. It ends with this one."""
 
-    def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str] = {}) -> None:
-        self.command = " ".join(command)
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Path,
+        environment: Mapping[str, str] = {},
+        *,
+        program: str = sys.executable,
+        cwd: Path = ROOT,
+    ) -> None:
+        self.command = " ".join(command) or program
         self.log = log
         with log.open("w") as file:
             self.popen = subprocess.Popen(
-                [sys.executable, *command],
-                cwd=ROOT,
+                [program, *command],
+                cwd=cwd,
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=file,

@@ -28,5 +28,5 @@ def programs(host: str, port: int, workers: int) -> list[Program]:
         Program("web", [*python, "-m", *SERVER, f"--host={host}", f"--port={port}"]),
         *(Program(name, [*celery, *WORKER_ARGUMENTS, f"--hostname={name}"]) for name in names),
         Program("job-runner", [*celery, *JOB_RUNNER_ARGUMENTS, "--hostname=job-runner"]),
-        Program("demo", [*python, "manage.py", "demo"], restarts=False),
+        Program("demo", [*python, "-m", "schedviz", "demo"], restarts=False),
     ]

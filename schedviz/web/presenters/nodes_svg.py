@@ -58,7 +58,7 @@ class NodesSvg(msgspec.Struct, frozen=True):
 @cache
 def colours() -> Sheet:
     """The colours of the light theme, by the names of their custom properties."""
-    text = (settings.BASE_DIR / "static" / "css" / "tokens.css").read_text()
+    text = (settings.FILES_DIR / "static" / "css" / "tokens.css").read_text()
     return dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", text))
 
 

@@ -72,6 +72,6 @@ def explanations() -> dict[str, list[ideas.Idea]]:
 def preload_modules() -> SafeString:
     """Links by which a browser loads all modules of ``static/js`` at once. Without them it finds each module
     only after the one that imports it."""
-    names = sorted(path.name for path in (settings.BASE_DIR / "static" / "js").glob("*.js"))
+    names = sorted(path.name for path in (settings.FILES_DIR / "static" / "js").glob("*.js"))
     links = ((static(f"js/{name}"),) for name in names)
     return format_html_join("\n", '<link rel="modulepreload" href="{}">', links)
