@@ -71,6 +71,7 @@ urlpatterns = [
     path("s/<slug:name>/at/<int:seq>/pods/<str:namespace>/<str:pod>/", objects.pod_panel, name="moment-pod"),
     path("s/<slug:name>/at/<int:seq>/nodes/", table.nodes_table, name="moment-nodes"),
     path("s/<slug:name>/at/<int:seq>/nodes/<str:node>/", objects.node_panel, name="moment-node"),
+    path("s/<slug:name>/at/<int:seq>/objects/<str:resource>/<path:key>/", stored.show, name="moment-object"),
     path("s/<slug:name>/delete/", home.remove_sandbox, name="delete-sandbox"),
     path("s/<slug:name>/keep/", home.keep_sandbox, name="keep-sandbox"),
     path("s/<slug:name>/share/", share.share, name="share"),

@@ -74,7 +74,12 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
     assert 'id="past"' in parts
     assert len(re.findall(r'hx-swap-oob="true"', parts)) > 10
 
-    for path, said in (("pods/default/web/", "on"), ("nodes/n0/", "web"), ("cycles/2/", "n0")):
+    for path, said in (
+        ("pods/default/web/", "on"),
+        ("nodes/n0/", "web"),
+        ("cycles/2/", "n0"),
+        ("objects/namespaces/default/", "YAML"),
+    ):
         panel = text(client.get(at + path, headers=HTMX).content)
         assert said in panel
         assert "<form" not in panel

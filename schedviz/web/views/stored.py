@@ -9,16 +9,18 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from schedviz.api import write
-from schedviz.cache import Current
 from schedviz.store import Sandbox
+from schedviz.store.past import Readable
 from schedviz.web.forms import form_for
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.kubectl import lines
 from schedviz.web.manifests.paths import mapping
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.presenters import stored as view
+from schedviz.web.presenters.claim_panel import claim_panel
+from schedviz.web.screens import address
 from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
-from schedviz.web.views.page import done, find_present, is_htmx, panel
+from schedviz.web.views.page import Source, done, find_at, find_present, is_htmx, panel
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
 from simulator.apiserver.lookup import find_resource
@@ -55,29 +57,30 @@ def name_part(request: HttpRequest) -> str:
 
 
 @require_safe
-def show(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
-    source = find_present(name)
+def show(request: HttpRequest, name: str, resource: str, key: str, seq: int | None = None) -> HttpResponse:
+    source = find_at(name, seq)
     match resource, key.split("/"):
         case "pods", [namespace, pod] if namespace and pod:
-            return redirect("pod", name, namespace, pod)
+            return redirect(f"{address(source)}pods/{namespace}/{pod}/")
         case "nodes", [node]:
-            return redirect("node", name, node)
+            return redirect(f"{address(source)}nodes/{node}/")
     return show_object(request, source, find_kind(source, resource), key)
 
 
 def show_object(
-    request: HttpRequest, sandbox: Current, kind: Resource, key: str, error: str = ""
+    request: HttpRequest, sandbox: Source, kind: Resource, key: str, error: str = ""
 ) -> HttpResponse:
     manifest = sandbox.get(kind.id, key)
     if manifest is None:
         return missing(request, sandbox, kind, key)
     shells = {"shell": lines.of_object(kind, key, manifest)}
     context = {"kind": kind, "key": key, "yaml": to_yaml([manifest]), "view": shells, "error": error}
+    context["claim"] = claim_panel(sandbox, kind.id, manifest)
     context["subject"] = f"{kind.kind} {key}"
     return panel(request, sandbox, "panels/object.html", context, 422 if error else 200)
 
 
-def missing(request: HttpRequest, sandbox: Current, kind: Resource, key: str) -> HttpResponse:
+def missing(request: HttpRequest, sandbox: Source, kind: Resource, key: str) -> HttpResponse:
     message = gettext("%(kind)s %(key)s no longer exists.") % {"kind": kind.kind, "key": key}
     if not is_htmx(request):
         raise Http404(message)
@@ -195,7 +198,7 @@ def save(
     write.edit(sandbox, kind.id, key, whole, dry_run=dry_run, whole=kind == NODES_RESOURCE)
 
 
-def find_kind(sandbox: Current, resource: str) -> Resource:
+def find_kind(sandbox: Readable, resource: str) -> Resource:
     """The resource ``<plural>.<group>``. Raises Http404."""
     plural, _, group = resource.partition(".")
     found = find_resource(sandbox, group, plural)

@@ -86,13 +86,18 @@ def _resource_quota(item: Manifest, now: Micros) -> list[Any]:
     return [item["metadata"]["name"], ", ".join(texts[False]), ", ".join(texts[True]), age_of(item, now)]
 
 
-def _resource_claim(item: Manifest, now: Micros) -> list[Any]:
-    states = ["deleted"] if is_terminating(item) else []
-    if status_of(item).get("allocation") is None:
+def claim_state(claim: Manifest) -> str:
+    """The state of a ResourceClaim: ``pending``, ``allocated``, ``allocated,reserved``, ``deleted,...``."""
+    states = ["deleted"] if is_terminating(claim) else []
+    if status_of(claim).get("allocation") is None:
         states += [] if states else ["pending"]
     else:
-        states += ["allocated", "reserved"] if status_of(item).get("reservedFor") else ["allocated"]
-    return [item["metadata"]["name"], ",".join(states), age_of(item, now)]
+        states += ["allocated", "reserved"] if status_of(claim).get("reservedFor") else ["allocated"]
+    return ",".join(states)
+
+
+def _resource_claim(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], claim_state(item), age_of(item, now)]
 
 
 def _resource_slice(item: Manifest, now: Micros) -> list[Any]:
