@@ -40,7 +40,7 @@ def allocate(service: Manifest, overlay: Overlay) -> None:
 
 def keep_allocated(new: Manifest, old: Manifest) -> None:
     """Set what was allocated and an update leaves out (patchAllocatedValues and NormalizeClusterIPs)."""
-    after, before = new["spec"], old["spec"]
+    after, before = new.setdefault("spec", {}), old["spec"]
     kinds = (after.get("type", before.get("type")), before.get("type"))
     if "ExternalName" in kinds:
         return
