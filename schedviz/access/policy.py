@@ -123,6 +123,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "moment-pod": VIEWED,
     "moment-nodes": VIEWED,
     "moment-node": VIEWED,
+    "moment-object": VIEWED,
     "cycle": VIEWED,
     "last-cycle": VIEWED,
     "pod": VIEWED,

@@ -25,7 +25,8 @@ def client() -> Iterator[Client]:
 def world(store: Store) -> Iterator[World]:
     """One small node; "web" is bound to it, then "big" finds no room, and at last "web" is deleted."""
     world = World(store)
-    world.create(node("n0", cpu="2"))
+    notes = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes"}}
+    world.create(node("n0", cpu="2"), notes)
     for step in (pod("web", cpu="1"), pod("big", cpu="8")):
         world.create(step)
         world.let_time_pass(5)
@@ -78,7 +79,7 @@ def test_a_past_moment_is_a_page_with_all_that_was_there_and_nothing_to_change(
         ("pods/default/web/", "on"),
         ("nodes/n0/", "web"),
         ("cycles/2/", "n0"),
-        ("objects/namespaces/default/", "YAML"),
+        ("objects/configmaps/default/notes/", "YAML"),
     ):
         panel = text(client.get(at + path, headers=HTMX).content)
         assert said in panel
