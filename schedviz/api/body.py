@@ -37,8 +37,17 @@ CREATED: Manifest = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "stat
 """The body of the response to a binding and to an eviction."""
 
 
-def answer(value: object, status: int = 200) -> HttpResponse:
-    return HttpResponse(msgspec.json.encode(value), status=status, content_type=JSON)
+class ObjectResponse(HttpResponse):
+    """A response with an object, in JSON. :func:`schedviz.api.media_types.as_accepted` encodes it as the
+    request asks."""
+
+    def __init__(self, value: Manifest, status: int) -> None:
+        super().__init__(msgspec.json.encode(value), status=status, content_type=JSON)
+        self.value = value
+
+
+def answer(value: Manifest, status: int = 200) -> HttpResponse:
+    return ObjectResponse(value, status)
 
 
 def refusal(error: StatusError) -> HttpResponse:

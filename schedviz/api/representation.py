@@ -11,18 +11,25 @@ import msgspec
 from django.http import HttpRequest
 
 from simulator.api import Manifest, Micros
+from simulator.apiserver import protobuf
 from simulator.apiserver.event_versions import to_served
 from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource, find_built_in
+from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import BadRequest, NotAcceptable
 from simulator.apiserver.workload_defaults import TEMPLATE_GENERATION
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
-MEDIA_TYPE = "application/json"
-MEDIA_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
-"""What an API server says that it can answer with."""
+JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = protobuf.MEDIA_TYPE
+OFFERED = (JSON, YAML, PROTOBUF)
+"""What an API server can answer with."""
+MEDIA_TYPES = ", ".join(OFFERED)
+STREAMED = ", ".join(f"{media_type};stream=watch" for media_type in (JSON, PROTOBUF))
+"""What it can answer a watch with."""
 META = "meta.k8s.io"
 
 
@@ -53,6 +60,8 @@ class Representation(msgspec.Struct, frozen=True):
     """The version of meta.k8s.io of a Table or PartialObjectMetadata."""
     include_object: str = ""
     """The query parameter ``includeObject``: which part of the object each row of a Table contains."""
+    media_type: str = JSON
+    """One of OFFERED."""
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Representation":
@@ -60,22 +69,31 @@ class Representation(msgspec.Struct, frozen=True):
         clauses = clauses_of(request.headers.get("Accept", ""))
         if not clauses:
             return cls()
-        if not any(clause.media_type in (MEDIA_TYPE, "*/*") for clause in clauses):
+        if not any(clause.media_type in (*OFFERED, "*/*") for clause in clauses):
             raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}")
         for clause in clauses:
-            if clause.media_type in (MEDIA_TYPE, "application/*", "*/*"):
+            if clause.media_type in (*OFFERED, "application/*", "*/*"):
+                media_type = clause.media_type if clause.media_type in OFFERED else JSON
                 asked = clause.parameters.get("as", "")
                 if not asked:
-                    return cls()
+                    return cls(media_type=media_type)
                 version = clause.parameters.get("v", "")
                 form = next((form for form in FORMS if form == asked), None)
                 if form and clause.parameters.get("g") == META and version in ("v1", "v1beta1"):
-                    return cls(form, version, _include_object(request))
+                    return cls(form, version, _include_object(request), media_type)
         raise NotAcceptable(f"only the following media types are accepted: {MEDIA_TYPES}")
 
     @property
     def api_version(self) -> str:
         return f"{META}/{self.version}"
+
+    def check_stream(self, resource: Resource) -> None:
+        """Raises NotAcceptable if the events of a watch of this resource cannot be encoded so."""
+        if self.media_type == YAML:
+            raise NotAcceptable(f"only the following media types are accepted: {STREAMED}")
+        if self.media_type == PROTOBUF and self.form != "PartialObjectMetadata":
+            kind = ("Table", self.api_version) if self.form else (resource.kind, resource.api_version)
+            check_protobuf({"kind": kind[0], "apiVersion": kind[1]})
 
     def one(self, resource: Resource, manifest: Manifest, now: Callable[[], Micros]) -> Manifest:
         """Represent one object. ``now``: returns the simulated time, for the ages in a Table."""
@@ -136,6 +154,21 @@ class Representation(msgspec.Struct, frozen=True):
             case "Object":
                 return to_served(resource, item)
         return None
+
+
+def check_protobuf(value: Manifest) -> None:
+    """Raises NotAcceptable for an object that has no Protocol Buffers upstream either: a table, and a custom
+    resource (errNotMarshalable of apimachinery/pkg/runtime/serializer/protobuf/protobuf.go)."""
+    api_version, kind = value["apiVersion"], value["kind"]
+    if api_version.partition("/")[0] == META and kind != "Table":
+        return
+    if is_known_kind(api_version, kind):
+        return
+    go_type = "v1.Table" if kind == "Table" else f"unstructured.Unstructured{'List' * ('items' in value)}"
+    raise NotAcceptable(
+        f"object *{go_type} does not implement the protobuf marshalling interface and cannot be encoded to a "
+        "protobuf message"
+    )
 
 
 def _without_generation_note(manifest: Manifest) -> Manifest:

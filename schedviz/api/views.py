@@ -20,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from schedviz.access.policy import asker_of
 from schedviz.api import body, discovery, openapi, rest, reviews
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
+from schedviz.api.media_types import as_accepted
 from schedviz.api.refused import REVIEWS
 from schedviz.api.representation import clauses_of
 from schedviz.api.target import parse
@@ -77,6 +78,9 @@ def statuses(view: View) -> View:
     @csrf_exempt
     @wraps(view)
     def with_status(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
+        return as_accepted(request, answered(request, *args, **kwargs))
+
+    def answered(request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
         try:
             refuse_cross_site(request)
             return view(request, *args, **kwargs)

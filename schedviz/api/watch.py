@@ -10,11 +10,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from schedviz.access.standing import Standing
-from schedviz.api import body
 from schedviz.api.refused import Unauthorized
-from schedviz.api.representation import Representation
+from schedviz.api.representation import JSON, Representation
 from schedviz.api.target import Target
-from schedviz.api.watch_lines import WatchLines, event_line
+from schedviz.api.watch_lines import WatchLines, encode_event
 from schedviz.api.watch_reader import Reader, Withdrawn
 from schedviz.api.watch_scope import WatchScope
 from schedviz.cache import Present, default_caches
@@ -66,7 +65,7 @@ def watch(
     watch_lines = WatchLines(resource, form, present)
     seconds = max(0, options.timeout_seconds or 0) if options.timeout_seconds else TIMEOUT_SECONDS
     if wanted > current:
-        return _answer(_ahead(sandbox, wanted, seconds, standing, requester))
+        return _answer(form, _ahead(sandbox, form, wanted, seconds, standing=standing, requester=requester))
     version, first = wanted or current, []
     if options.send_initial_events:
         listing = present.list(resource.id)
@@ -82,6 +81,7 @@ def watch(
             scope.remember(_unwritten_since(present, resource, version), is_all=False)
     bookmarks = options.allow_watch_bookmarks
     return _answer(
+        form,
         _stream(
             sandbox,
             scope,
@@ -92,7 +92,7 @@ def watch(
             bookmarks=bookmarks,
             standing=standing,
             requester=requester,
-        )
+        ),
     )
 
 
@@ -102,22 +102,29 @@ def _unwritten_since(present: Present, resource: Resource, version: int) -> Iter
     return (item for item in items if int(item["metadata"]["resourceVersion"]) <= version)
 
 
-async def _or_refused(lines: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+async def _or_refused(form: Representation, lines: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
     """The lines, or an ERROR event if this process has too many watches."""
     try:
         async with aclosing(lines):
             async for line in lines:
                 yield line
     except TooManyRequests as refusal:
-        yield event_line("ERROR", refusal.status())
+        yield encode_event(form, "ERROR", refusal.status())
 
 
-def _answer(lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
-    return StreamingHttpResponse(_or_refused(lines), content_type=body.JSON)
+def _answer(form: Representation, lines: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
+    content_type = JSON if form.media_type == JSON else f"{form.media_type};stream=watch"
+    return StreamingHttpResponse(_or_refused(form, lines), content_type=content_type)
 
 
 async def _ahead(
-    sandbox: Sandbox, version: int, seconds: float, standing: Standing, requester: Requester
+    sandbox: Sandbox,
+    form: Representation,
+    version: int,
+    seconds: float,
+    *,
+    standing: Standing,
+    requester: Requester,
 ) -> AsyncGenerator[bytes, None]:
     """The lines of a watch whose version is not reached yet: it waits, and the client then watches again."""
     with _counted(requester, sandbox.name):
@@ -126,12 +133,12 @@ async def _ahead(
             async with Reader.of(sandbox, "", version, standing) as reader:
                 current = await reader.reached(end)
         except NoSandbox:
-            yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
+            yield encode_event(form, "ERROR", NotFound("sandboxes", sandbox.name).status())
         except AWAY:
             return
         else:
             if current < version and seconds > AHEAD_SECONDS:
-                yield event_line("ERROR", VersionTooLarge(version, current).status())
+                yield encode_event(form, "ERROR", VersionTooLarge(version, current).status())
 
 
 async def _stream(
@@ -158,11 +165,11 @@ async def _stream(
                 async for line in lines:
                     yield line
         except Gone as error:
-            yield event_line("ERROR", Expired(str(error)).status())
+            yield watch_lines.error(Expired(str(error)))
         except NoSandbox:
-            yield event_line("ERROR", NotFound("sandboxes", sandbox.name).status())
+            yield watch_lines.error(NotFound("sandboxes", sandbox.name))
         except Withdrawn:
-            yield event_line("ERROR", Unauthorized().status())
+            yield watch_lines.error(Unauthorized())
         except AWAY:
             return  # the stream ends, and the client watches again
 

@@ -1,15 +1,18 @@
-"""The lines of a watch: JSON objects with a type and an object, in the representation that was asked for."""
+"""The events of a watch, each with a type and an object, in the representation that was asked for: lines of
+JSON, or messages of Protocol Buffers with their length before them."""
 
 import msgspec
 
-from schedviz.api.representation import Representation
+from schedviz.api.representation import PROTOBUF, Representation
 from schedviz.cache import Present
 from schedviz.cache.held import RingEvent
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest, Micros
 from simulator.apiserver.event_versions import to_served
 from simulator.apiserver.managed_fields.empty_objects import empty_object
+from simulator.apiserver.protobuf_encoding import encode_watch_event
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.status import StatusError
 
 
 class WatchLines:
@@ -44,7 +47,7 @@ class WatchLines:
             if self._has_columns:
                 shown["columnDefinitions"] = None
             self._has_columns = True
-        return event_line(kind, shown)
+        return self._encode(kind, shown)
 
     def bookmark(self, version: int, annotations: dict[str, str] | None = None) -> bytes:
         metadata: Manifest = {"resourceVersion": str(version)}
@@ -52,12 +55,20 @@ class WatchLines:
             metadata["annotations"] = annotations
         manifest: Manifest = {**empty_object(self._resource), "metadata": metadata}
         if self._form.form == "PartialObjectMetadata":
-            return event_line("BOOKMARK", self._form.one(self._resource, manifest, self._now))
-        return event_line("BOOKMARK", to_served(self._resource, manifest))
+            return self._encode("BOOKMARK", self._form.one(self._resource, manifest, self._now))
+        return self._encode("BOOKMARK", to_served(self._resource, manifest))
+
+    def error(self, error: StatusError) -> bytes:
+        return self._encode("ERROR", error.status())
+
+    def _encode(self, kind: str, shown: Manifest) -> bytes:
+        return encode_event(self._form, kind, shown)
 
     def _now(self) -> Micros:
         return self._clock.now(self._wall.now())
 
 
-def event_line(kind: str, manifest: Manifest) -> bytes:
-    return msgspec.json.encode({"type": kind, "object": manifest}) + b"\n"
+def encode_event(form: Representation, kind: str, shown: Manifest) -> bytes:
+    if form.media_type == PROTOBUF:
+        return encode_watch_event(kind, shown)
+    return msgspec.json.encode({"type": kind, "object": shown}) + b"\n"

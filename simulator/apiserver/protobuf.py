@@ -17,11 +17,11 @@ from simulator.apiserver.json_reader import parse_json_value
 from simulator.apiserver.schema import META, Schema, definitions, find_type_name
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
-_MAGIC: Final = b"k8s\x00"
+MAGIC: Final = b"k8s\x00"
 """Before an encoded ``runtime.Unknown``, which has the type of the object, and its bytes."""
 _TYPE, _RAW = 1, 2
 _API_VERSION, _KIND = 1, 2
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _INTEGER_TYPE: Final = 0
 """Of an IntOrString: the value is the integer."""
 
@@ -52,12 +52,12 @@ def field_numbers() -> dict[str, Fields]:
 def decode_protobuf(data: bytes, implied: tuple[str, str] = ("", "")) -> Manifest:
     """Return the manifest in an encoded object. ``implied``: its apiVersion and kind if it does not say
     them. Raises ManifestError."""
-    if not data.startswith(_MAGIC):
-        expected = " ".join(map(str, _MAGIC))
+    if not data.startswith(MAGIC):
+        expected = " ".join(map(str, MAGIC))
         raise ManifestError(
             f"provided data does not appear to be a protobuf message, expected prefix [{expected}]"
         )
-    envelope = dict(_read(data.removeprefix(_MAGIC)))
+    envelope = dict(_read(data.removeprefix(MAGIC)))
     given = dict(_read(_bytes(envelope.get(_TYPE, b""))))
     api_version = _text(given.get(_API_VERSION, b"")) or implied[0]
     kind = _text(given.get(_KIND, b"")) or implied[1]
@@ -153,7 +153,7 @@ def _time(data: bytes, precision: str) -> str | None:
     if not seconds and not nanos:
         return None
     try:
-        moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1_000)
+        moment = EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1_000)
     except OverflowError:
         raise ManifestError("a time is outside of the years 1 to 9999") from None
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")

@@ -1,0 +1,49 @@
+"""The media types of responses: JSON, YAML and Protocol Buffers, as the Accept header asks for them."""
+
+import yaml
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from schedviz.api.body import ObjectResponse, refusal
+from schedviz.api.representation import JSON, PROTOBUF, YAML, Representation, check_protobuf
+from simulator.api import Manifest
+from simulator.apiserver.protobuf import NoDescription
+from simulator.apiserver.protobuf_encoding import encode_protobuf
+from simulator.apiserver.status import NotAcceptable, StatusError
+
+
+def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """Encode the object of a response in the media type that the request prefers. It stays JSON where the
+    request accepts nothing that is offered, and where this program does not know the numbers of its fields
+    (discovery, CustomResourceDefinition). Upstream: WriteObjectNegotiated and ErrorNegotiated in
+    apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
+    if not isinstance(response, ObjectResponse) or "apiVersion" not in response.value:
+        return response
+    try:
+        media_type = Representation.of(request).media_type
+    except StatusError:
+        return response
+    if media_type == PROTOBUF:
+        try:
+            check_protobuf(response.value)
+        except NotAcceptable as refused:
+            return as_accepted(request, refusal(refused))
+    encoded = _encode(media_type, response.value)
+    if encoded is not None:
+        response.content = encoded
+        response["Content-Type"] = media_type
+    return response
+
+
+def _encode(media_type: str, value: Manifest) -> bytes | None:
+    """None: as the response is."""
+    if media_type == YAML:
+        text = yaml.dump(value, Dumper=yaml.CSafeDumper, default_flow_style=False, allow_unicode=True)
+        return text.encode()
+    if media_type == PROTOBUF:
+        try:
+            return encode_protobuf(value)
+        except NoDescription:
+            return None
+    assert media_type == JSON
+    return None

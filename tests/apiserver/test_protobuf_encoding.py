@@ -1,0 +1,153 @@
+"""What is encoded in Protocol Buffers is decoded as it was."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from simulator.api import Manifest
+from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.protobuf import NoDescription, decode_protobuf
+from simulator.apiserver.protobuf_encoding import encode_protobuf, encode_watch_event, has_protobuf
+from simulator.apiserver.schema import Schema, definitions, find_type_name
+from tests.apiserver.test_protobuf import encoded, field
+from tests.schema_objects import any_object, examples
+
+STORIES = Path(__file__).parent.parent / "conformance" / "api"
+SKIPPED = {"CustomResourceDefinition", "Timetable"}
+"""Kinds whose fields have no numbers."""
+
+
+def as_decoded(of: Schema, value: Any) -> Any:
+    """A value as a decoder gives it: without what is null, without empty lists and maps, with quantities as
+    texts and times of whole seconds or microseconds."""
+    if isinstance(of.get("$ref"), str):
+        return as_decoded_type(of["$ref"], value)
+    if of.get("type") == "array":
+        return [as_decoded(of["items"], item) for item in value if item is not None]
+    if of.get("additionalProperties"):
+        return {key: as_decoded(of["additionalProperties"], item) for key, item in value.items()}
+    return value
+
+
+def as_decoded_type(name: str, value: Any) -> Any:
+    match name.rpartition(".")[2]:
+        case "Quantity":
+            return str(value)
+        case "Time" | "MicroTime" as kind:
+            precision = "seconds" if kind == "Time" else "microseconds"
+            return datetime.fromisoformat(value).isoformat(timespec=precision).replace("+00:00", "Z")
+    properties = definitions()[name].get("properties", {})
+    if not properties:
+        return value
+    if "metadata" in properties:  # an object in an object, whose type is known
+        properties = {key: of for key, of in properties.items() if key not in ("apiVersion", "kind")}
+    return {
+        key: as_decoded(properties[key], part)
+        for key, part in value.items()
+        if key in properties and part is not None and not is_absent(properties[key], part)
+    }
+
+
+def is_absent(of: Schema, part: Any) -> bool:
+    """Whether nothing is written: of a list or map without entries."""
+    return part in ([], {}) and (of.get("type") == "array" or bool(of.get("additionalProperties")))
+
+
+def check(manifest: Manifest) -> None:
+    type_name = find_type_name(manifest["apiVersion"], manifest["kind"])
+    assert type_name
+    of = definitions()[type_name]["properties"]
+    own = {key: part for key, part in manifest.items() if key in of}
+    expected = {
+        **as_decoded_type(type_name, own),
+        "apiVersion": manifest["apiVersion"],
+        "kind": manifest["kind"],
+    }
+    assert decode_protobuf(encode_protobuf(manifest)) == expected
+
+
+def recorded_objects() -> Iterator[Manifest]:
+    for file in sorted(STORIES.glob("*.jsonl.gz")):
+        with gzip.open(file) as lines:
+            text = (
+                b"".join(lines)
+                .decode()
+                .replace("<time>", "2026-01-01T00:00:00Z")
+                .replace('"<port>"', "30000")
+            )
+        for line in text.replace("<microtime>", "2026-01-01T00:00:00.000001Z").splitlines():
+            for step in json.loads(line)["steps"]:
+                body = step["response"].get("body")
+                if isinstance(body, dict) and "kind" in body and "metadata" in body:
+                    yield body
+
+
+def test_the_objects_of_a_real_server_come_back_as_they_were() -> None:
+    checked = 0
+    for manifest in recorded_objects():
+        if has_protobuf(manifest.get("apiVersion", ""), manifest["kind"]):
+            check(manifest)
+            checked += 1
+    assert checked > 900
+
+
+@given(any_object())
+@examples(400)
+def test_whatever_fits_a_schema_comes_back(manifest: Manifest) -> None:
+    if manifest["kind"] in SKIPPED or manifest["apiVersion"] == "example.com/v1":
+        return
+    assert has_protobuf(manifest["apiVersion"], manifest["kind"])
+    check(manifest)
+
+
+def test_a_list_has_its_metadata_and_each_item() -> None:
+    pods = [{"metadata": {"name": name}, "spec": {"nodeName": "n"}} for name in "ab"]
+    listed = {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": pods}
+    items = b"".join(field(2, field(1, field(1, name)) + field(2, field(10, "n"))) for name in "ab")
+    assert encode_protobuf(listed) == encoded("v1", "PodList", field(1, field(2, "7")) + items)
+
+
+def test_the_metadata_of_any_object_is_a_message() -> None:
+    version = "meta.k8s.io/v1"
+    one = {"apiVersion": version, "kind": "PartialObjectMetadata", "metadata": {"name": "a"}}
+    raw = field(1, field(1, "a"))
+    assert encode_protobuf(one) == encoded(version, "PartialObjectMetadata", raw)
+    kind = "PartialObjectMetadataList"
+    listed = {"apiVersion": version, "kind": kind, "metadata": {}, "items": [one]}
+    assert encode_protobuf(listed) == encoded(version, kind, field(1, b"") + field(2, raw))
+
+
+def test_an_event_of_a_watch_begins_with_its_length() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
+    event = field(1, "ADDED") + field(2, field(1, encode_protobuf(pod)))
+    assert encode_watch_event("ADDED", pod) == len(event).to_bytes(4, "big") + event
+
+
+def test_a_status_is_a_message() -> None:
+    details = {"name": "a", "kind": "pods", "causes": [{"reason": "R", "message": "M", "field": "f"}]}
+    check(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "details": details,
+            "code": 404,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"), [("example.com/v1", "Widget"), ("meta.k8s.io/v1", "Table"), ("v1", "Nothing")]
+)
+def test_other_kinds_have_no_messages(api_version: str, kind: str) -> None:
+    assert not has_protobuf(api_version, kind)
+    with pytest.raises(NoDescription) as refused:
+        encode_protobuf({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}})
+    assert isinstance(refused.value, ManifestError)
