@@ -63,7 +63,7 @@ def _endpoint_slice(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _ingress(item: Manifest, now: Micros) -> list[Any]:
-    spec = item["spec"]
+    spec = item.get("spec") or {}
     hosts = [rule["host"] for rule in spec.get("rules") or () if rule.get("host")]
     ingress = (status_of(item).get("loadBalancer") or {}).get("ingress") or ()
     return [

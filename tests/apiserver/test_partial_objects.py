@@ -1,4 +1,4 @@
-"""An update that leaves out a part of an object is admitted, or refused with a Status. Nothing else."""
+"""An object that lacks a part is created or updated and printed, or refused with a Status. Nothing else."""
 
 import copy
 import gzip
@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
+from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import StatusError
-from tests.apiserver.cluster import Cluster
+from tests.apiserver.cluster import NOW, Cluster
 
 STORIES = Path(__file__).parent.parent / "conformance" / "api"
 DEPTH = 4
@@ -62,4 +63,9 @@ def test_a_part_that_is_left_out_is_no_fault(manifest: Manifest) -> None:
         return  # it needs what other stories have, such as a class
     for new in partial({**old, "status": old.get("status", {})}, DEPTH):
         with suppress(StatusError):
-            cluster.update(resource, old, copy.deepcopy(new))
+            shown = cluster.update(resource, old, copy.deepcopy(new))
+            build_table(resource, [shown], {}, NOW)
+    for new in partial(manifest, DEPTH):
+        with suppress(StatusError):
+            [shown] = Cluster().create([copy.deepcopy(new)])
+            build_table(resource, [shown], {}, NOW)
