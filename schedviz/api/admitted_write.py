@@ -63,7 +63,7 @@ def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
 def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
     """The objects as they were stored; for a removed object its last state."""
     if admitted.last:
-        metadata = {"resourceVersion": str(versions[0])} | admitted.last["metadata"]
+        metadata = {"resourceVersion": str(versions[-1])} | admitted.last["metadata"]
         return [{**admitted.last, "metadata": metadata}]
     return [
         {**change.object, "metadata": {**change.object["metadata"], "resourceVersion": str(version)}}

@@ -16,6 +16,9 @@ from simulator.api import Change
 from simulator.apiserver.status import AlreadyExists, TooLarge, TooManyRequests
 from simulator.trace import LaneEntry
 
+VERSION_BEFORE_ALL: Final = 100
+"""The version before the first write of a new sandbox. The first versions of a real cluster are those of what
+kube-apiserver and its controllers store when they start, and no watch can begin there: version 1 is too old."""
 OBJECTS_AT_ONCE: Final = 500
 """Objects of one commit: it blocks Redis for about 10 ms."""
 
@@ -90,7 +93,13 @@ def create_named(
     for tried in names:
         try:
             return store.create(
-                replace(meta, name=tried), changes, clock, lanes=lanes, after=after, access=access
+                replace(meta, name=tried),
+                changes,
+                clock,
+                lanes=lanes,
+                after=after,
+                access=access,
+                version=VERSION_BEFORE_ALL,
             )
         except SandboxExists:
             continue

@@ -23,7 +23,7 @@ from simulator.api import SECOND, Manifest, bare
 from simulator.apiserver import admission
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.deletion import admit_delete, last_state
+from simulator.apiserver.deletion import admit_delete, deletion_changes, last_state
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
@@ -244,7 +244,8 @@ def delete(
             admitted = Admission([change], {})
         else:
             shown = last_state(kind, old, now)
-            admitted = Admission([change], {}, last=shown if dry_run else bare(shown))
+            changes = deletion_changes(kind, old, change, now)
+            admitted = Admission(changes, {}, last=shown if dry_run else bare(shown))
         tried[:] = [(old, admitted)]
         return admitted
 
@@ -270,7 +271,8 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
             raise Conflict(resource, name, "it has finalizers, so it cannot be removed at once")
         source = f"{sandbox.name}/{current.version()}"
         created = admission.admit([manifest], current, now, source=source, namespace=key.rpartition("/")[0])
-        return Admission([deleted, *created.changes], created.unchanged)
+        changes = [*deletion_changes(kind, old, deleted, now), *created.changes]
+        return Admission(changes, created.unchanged)
 
     return write_admitted(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
 

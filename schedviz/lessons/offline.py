@@ -14,7 +14,7 @@ from schedviz.lessons.read_cluster import START
 from schedviz.store import Listing, Meta
 from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.admission import admit, new_cluster, resource_of
-from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.deletion import admit_delete, deletion_changes
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.status import AlreadyExists, NotFound
 from simulator.apiserver.update import admit_update
@@ -102,8 +102,9 @@ class OfflineSandbox:
             self._apply(action.apply)
         elif action.delete:
             resource, key = split_target(action.delete)
-            change = admit_delete(resource, self._existing(resource.id, key), self._now)
-            self._write([change] if change else [])
+            old = self._existing(resource.id, key)
+            deletion = admit_delete(resource, old, self._now)
+            self._write(deletion_changes(resource, old, deletion, self._now) if deletion else [])
         elif action.scheduler is not None:
             self._configure(action.scheduler)
         after_step()
@@ -126,9 +127,10 @@ class OfflineSandbox:
 
     def _write(self, changes: builtins.list[Change]) -> None:
         try:
-            self._edits += len(self._api.commit(changes))
+            self._api.commit(changes)
         except ApiError as error:  # the other reasons are found before
             raise AlreadyExists(error.resource, error.key.rpartition("/")[2]) from None
+        self._edits += len({(change.resource, change.key) for change in changes})
         self._simulation.observe(self._api.take_events())
         # A paused leader takes in what was written, too.
         while self._simulation.take_in(self._now):

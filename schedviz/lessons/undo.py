@@ -111,10 +111,18 @@ def _restore(store: Store, sandbox: Sandbox, before: _Before) -> Sandbox:
 def _edits(history: History) -> Iterator[_Edit]:
     """The edits that the history has, in no order. Raises Gone."""
     written: dict[int, int] = {}
+    changed: set[tuple[int, bytes, bytes]] = set()
     for _, fields in history.entries("log", 0, history.head.version):
         if b"edit" in fields:
             edit = int(fields[b"edit"])
-            written[edit] = written.get(edit, 0) + 1
+            place = edit, fields[b"resource"], fields[b"key"]
+            # A further change of an object belongs to the one before, as commit.lua counts.
+            if place not in changed:
+                written[edit] = written.get(edit, 0) + 1
+            if fields[b"type"] == b"DELETED":
+                changed.discard(place)
+            else:
+                changed.add(place)
     entry = history.chapters[0].began.entry
     version = history.chapters[0].began.version
     waiting = sorted(written)

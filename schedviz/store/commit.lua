@@ -5,9 +5,11 @@
 --         create      {meta, clock, access}: create it first       token      epoch of the lease that the write needs
 --         cycle       number of the last cycle, in a new sandbox that continues another one
 --         edits       number of edits so far, in the same
+--         version     the version before the first write, at least, in a new sandbox
 --         meta        the new description: the leader loses its lease
 --         unchanged   list of {resource, version}                  changes    list of {objects, resource, key, expected, json}; an object
---                                                                             may be in it once, or be deleted and then created
+--                                                                             may be in it again, with `expected` 0 if the change before
+--                                                                             deleted it and nil if not
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
 --         lanes       list of {pod, JSON or false}                 reset_lanes
 --         under_way   JSON of the cycle that stands between two points, "" = no cycle does any more
@@ -42,25 +44,31 @@ for i, read in ipairs(request.unchanged) do
 end
 
 local old = {}
-local deleted = {}
+local written = {} -- place -> the JSON of an earlier change of this commit; false = deleted
+local edits = 0
 local grown = 0
 local grown_of = {} -- resource -> {number of its hash in KEYS, growth}
 local grown_bytes = 0
 for i, change in ipairs(request.changes) do
   local place = change.objects .. ' ' .. change.key
-  local stored = not deleted[place] and redis.call('HGET', KEYS[change.objects], change.key)
-  if stored then
-    local space = string.find(stored, ' ', 1, true)
-    if change.expected == 0 then return {'AlreadyExists', i} end
-    if change.expected and change.expected ~= tonumber(string.sub(stored, 1, space - 1)) then
+  local stored = written[place]
+  if not stored then edits = edits + 1 end -- a further change of an object belongs to the one before
+  if stored == nil then
+    stored = redis.call('HGET', KEYS[change.objects], change.key)
+    local space = stored and string.find(stored, ' ', 1, true)
+    if space and change.expected and change.expected ~= 0 and change.expected ~= tonumber(string.sub(stored, 1, space - 1)) then
       return {'Conflict', i}
     end
-    old[i] = string.sub(stored, space + 1)
+    stored = space and string.sub(stored, space + 1)
+  end
+  if stored then
+    if change.expected == 0 then return {'AlreadyExists', i} end
+    old[i] = stored
     grown_bytes = grown_bytes - #old[i]
   elseif change.expected ~= 0 or not change.json then
     return {'NotFound', i}
   end
-  deleted[place] = stored and not change.json
+  written[place] = change.json or false
   local more = (change.json and 1 or 0) - (stored and 1 or 0)
   local of = grown_of[change.resource] or {change.objects, 0}
   grown_of[change.resource] = {of[1], of[2] + more}
@@ -101,11 +109,13 @@ if request.cycle then cycle = math.max(cycle, request.cycle) end
 -- Nothing may fail from here on.
 
 local revision = get('revision') + 1
+local before = get('version')
 
 if request.create then
+  before = math.max(before, request.version or 0)
   redis.call('PERSIST', state)
   redis.call('HSET', state, 'meta', request.create[1], 'clock', request.create[2], 'access', request.create[3],
-    'origin', get('version'), 'origin_seq', get('seq') + #request.trace, 'created', revision, 'described', revision)
+    'origin', before, 'origin_seq', get('seq') + #request.trace, 'created', revision, 'described', revision)
 end
 
 if request.meta then
@@ -118,7 +128,6 @@ if request.meta then
 end
 
 -- Writes of others than the leader are edits: they are counted, and the log marks them with the version of the commit's first write.
-local before = get('version')
 local version = before
 local is_edit = not request.token and not request.create
 for i, change in ipairs(request.changes) do
@@ -141,7 +150,7 @@ end
 
 -- After the changes, as Redis without memory refuses it as the first write, and takes deletions.
 if is_edit and #request.changes > 0 then
-  redis.call('HINCRBY', state, 'edits', #request.changes)
+  redis.call('HINCRBY', state, 'edits', edits)
 elseif request.create then
   redis.call('HSET', state, 'edits', request.edits or 0)
 end

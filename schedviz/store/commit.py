@@ -18,7 +18,8 @@ class Commit:
     """One write to a sandbox. A field that is not given changes nothing."""
 
     changes: Sequence[Change] = ()
-    """The changes of objects. An object may be in it once, or be deleted and then created."""
+    """The changes of objects. An object may be in it several times. A further change of it has
+    ``expected`` 0 if the one before deleted it, otherwise None."""
     _: KW_ONLY
     unchanged: Mapping[str, int] = field(default_factory=dict)
     """Resource -> the version at which the caller read its objects. The commit is refused if one of them was
@@ -46,6 +47,8 @@ class Commit:
     has also observed the changes of this commit."""
     cycle: int | None = None
     """The number of the last cycle, in a new sandbox that continues another one."""
+    version: int | None = None
+    """The version before the first write, at least, in a new sandbox."""
     edits: int | None = None
     """The number of edits so far, in a new sandbox that continues another one."""
     meta: Meta | None = None

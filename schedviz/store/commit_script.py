@@ -75,9 +75,13 @@ def _check_changes(changes: Sequence[Change]) -> None:
     last: dict[tuple[str, str], Change] = {}
     for change in changes:
         before = last.get((change.resource, change.key))
-        if before and (before.object is not None or change.expected != 0):
-            raise ValueError("an object may be in a commit only once, or be deleted and then created")
+        if before and not _may_follow(before, change):
+            raise ValueError("a further change of an object in a commit expects what the one before stored")
         last[change.resource, change.key] = change
+
+
+def _may_follow(before: Change, change: Change) -> bool:
+    return change.expected == (0 if before.object is None else None)
 
 
 def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
@@ -92,6 +96,8 @@ def _request(commit: Commit, positions: dict[str, int]) -> dict[str, Any]:
     }
     if commit.cycle is not None:
         request["cycle"] = commit.cycle
+    if commit.version is not None:
+        request["version"] = commit.version
     if commit.edits is not None:
         request["edits"] = commit.edits
     if commit.now is not None:

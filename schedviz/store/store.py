@@ -76,13 +76,14 @@ class Store(RegistryReader):
         after: Mark | None = None,
         past: CopiedPast | None = None,
         access: str = "",
+        version: int | None = None,
     ) -> Sandbox:
         """Create a sandbox with its first objects, in one commit.
 
         clock: None = simulated time begins at ``meta.created``, as a whole second, and runs at 1x. lanes: the
         queue places until the first leader stores its own. after: the mark of the sandbox that this one
         continues; None = it begins anew. past: what is copied of that sandbox. access: its access record
-        (:mod:`schedviz.access.record`).
+        (:mod:`schedviz.access.record`). version: the version before the first write, at least.
         Raises SandboxExists, LimitReached, ValueError for a name that is no DNS label, ApiError for a change.
         """
         if not NAME.fullmatch(meta.name):
@@ -108,6 +109,7 @@ class Store(RegistryReader):
                     decisions=past.decisions if past else (),
                     edits=past.edits if past else None,
                     access=access,
+                    version=version,
                 )
             )
         except SandboxExists:

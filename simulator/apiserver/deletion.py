@@ -7,6 +7,8 @@ store.go (Delete, deletionFinalizersForGarbageCollection, markAsDeleting), pkg/r
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.admission import BUILT_IN_NAMESPACES
 from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, Propagation
@@ -96,10 +98,24 @@ def admit_delete(
     return None if marked == metadata else Change(resource.id, key, {**old, "metadata": marked}, expected)
 
 
+def deletion_changes(resource: Resource, old: Manifest, deletion: Change, now: Micros) -> list[Change]:
+    """Return the writes of a deletion, which :func:`admit_delete` returned as one change.
+
+    An object that is removed at once is written before if that changes it, so watches see both writes (Delete
+    in store.go)."""
+    last = last_state(resource, old, now)
+    if deletion.object is not None or last == old:
+        return [deletion]
+    return [replace(deletion, object=last), replace(deletion, expected=None)]
+
+
 def last_state(resource: Resource, old: Manifest, now: Micros) -> Manifest:
-    """Return an immediately deleted object as the response shows it: a pod with grace period 0
-    (updateForGracefulDeletionAndFinalizers in store.go), any other object unchanged."""
-    return {**old, "metadata": _with_deletion_fields(old["metadata"], now, 0)} if resource == PODS else old
+    """Return an object that a request removes at once as it is written before: a pod is marked with a grace
+    period of 0, and the finalizers of propagation policies are gone (updateForGracefulDeletionAndFinalizers
+    in store.go)."""
+    metadata = _with_deletion_fields(old["metadata"], now, 0) if resource == PODS else {**old["metadata"]}
+    metadata.pop("finalizers", None)
+    return {**old, "metadata": metadata}
 
 
 def _ending_namespace(old: Manifest, now: Micros, propagation: Propagation | None) -> Manifest | None:

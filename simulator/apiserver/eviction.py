@@ -5,10 +5,12 @@ Upstream: pkg/registry/core/pod/storage/eviction.go, v1.34.
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.delete_options import Propagation
-from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.deletion import admit_delete, deletion_changes
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import DISRUPTION_BUDGETS, PODS
 from simulator.apiserver.status import Cause, Forbidden, PlainError, TooManyRequests
@@ -32,7 +34,7 @@ def admit_eviction(
     grace_seconds: int | None = None,
     propagation: Propagation | None = None,
 ) -> Admission:
-    """Return the changes that evict a pod: delete it and update its PodDisruptionBudget.
+    """Return the changes that evict a pod: update its PodDisruptionBudget, add a condition to it, delete it.
 
     Raises TooManyRequests if the budget allows no disruption. Budgets apply neither to pods that have not
     started or have ended, nor to those that are being deleted."""
@@ -41,6 +43,7 @@ def admit_eviction(
         for budget in _check_single_budget(_matching_budgets(overlay, pod)):
             if is_condition_true(pod, "Ready") or not _allows_unhealthy(budget):
                 overlay.put(_with_one_disruption_less(budget, name_of(pod), now))
+    changes = [*overlay.changes]
     marked = with_condition(
         pod,
         now,
@@ -49,10 +52,13 @@ def admit_eviction(
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",
     )
-    change = admit_delete(PODS, marked, now, grace_seconds=grace_seconds, propagation=propagation)
-    if change is None and marked is not pod:
-        change = Change(PODS.id, key_of(pod), marked, version_of(pod))
-    return Admission([*overlay.changes, *([change] if change else [])], {})
+    if marked is not pod:
+        changes.append(Change(PODS.id, key_of(pod), marked, version_of(pod)))
+    deletion = admit_delete(PODS, marked, now, grace_seconds=grace_seconds, propagation=propagation)
+    if deletion is not None:
+        expected = version_of(pod) if marked is pod else None
+        changes += deletion_changes(PODS, marked, replace(deletion, expected=expected), now)
+    return Admission(changes, {})
 
 
 def _matching_budgets(overlay: Overlay, pod: Manifest) -> list[Manifest]:

@@ -126,6 +126,7 @@ def test_a_watch_shows_what_happens_after_the_version_that_was_listed(core: clie
     assert seen == [
         ("ADDED", "web", {"app": "web"}),
         ("MODIFIED", "web", {"app": "shop"}),
+        ("MODIFIED", "web", {"app": "shop"}),  # marked for deletion
         ("DELETED", "web", {"app": "shop"}),
     ]
 
@@ -141,13 +142,14 @@ def test_a_watch_with_a_selector_shows_an_object_come_and_go(core: client.CoreV1
         core.patch_namespaced_pod("web", "default", {"metadata": {"labels": {"app": label}}})
     core.patch_namespaced_pod("other", "default", {"metadata": {"labels": {"app": "web"}}})
     core.delete_namespaced_pod("other", "default")
-    seen += [next(stream) for _ in range(4)]
+    seen += [next(stream) for _ in range(5)]
     stream.close()
     assert [(event["type"], event["object"].metadata.name) for event in seen] == [
         ("ADDED", "web"),
         ("DELETED", "web"),
         ("ADDED", "web"),
         ("ADDED", "other"),
+        ("MODIFIED", "other"),  # marked for deletion
         ("DELETED", "other"),
     ]
 

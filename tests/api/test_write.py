@@ -104,7 +104,7 @@ def test_a_pod_is_deleted_and_created_anew_in_one_commit_or_not_at_all(sandbox: 
         write.recreate(sandbox, "pods", "default/web", {**pod(name="web"), "spec": {"containers": []}})
     assert sandbox.version() == version
     made = write.recreate(sandbox, "pods", "default/web", pod(name="web"))
-    assert [event.type for event in sandbox.events(version)] == ["DELETED", "ADDED"]
+    assert [event.type for event in sandbox.events(version)] == ["MODIFIED", "DELETED", "ADDED"]
     assert sandbox.list("pods").items == [made]
     assert made["metadata"]["uid"] != old["metadata"]["uid"]
     write.patch(sandbox, "pods", "default/web", {"metadata": {"finalizers": ["example.com/kept"]}})

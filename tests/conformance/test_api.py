@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from schedviz.api.write import create_sandbox
 from schedviz.store import Clock, Meta, Store
 from simulator.api import SECOND
-from simulator.apiserver import admission
 from tests.stories.comparison import Comparison
 from tests.stories.player import Player
 
@@ -29,7 +29,7 @@ def player(store: Store) -> Iterator[Player]:
     """A client of a new sandbox whose time stands still."""
     meta = Meta(name="stories", created=CREATED)
     clock = Clock(sim=CREATED * SECOND, wall=CREATED, paused=True)
-    store.create(meta, admission.new_cluster([], clock.sim), clock)
+    create_sandbox(store, meta, clock=clock)
     yield Player(meta.name)
     store.delete(meta.name)
 

@@ -60,7 +60,7 @@ def assert_nodes_hold_their_pods(sandbox: Sandbox) -> None:
 def assert_no_pod_is_bound_twice(sandbox: Sandbox) -> None:
     """By the watch log, in which the node of a pod never changes, and by the trace."""
     nodes: dict[str, str] = {}
-    for event in sandbox.events(0, ALL):
+    for event in sandbox.events(sandbox.origin().version, ALL):
         if event.resource == "pods" and (node := event.object["spec"].get("nodeName")):
             assert nodes.setdefault(event.object["metadata"]["uid"], node) == node, event.key
     bound = Counter(event.pod for event in trace(sandbox) if isinstance(event, Bound))
@@ -71,7 +71,7 @@ def assert_nothing_is_lost(sandbox: Sandbox, promised: list[Manifest], gone: tup
     """The objects are those of the watch log, which has no gap, and what was promised is among them."""
     objects, version = sandbox.list_all()
     told: dict[str, dict[str, Manifest]] = defaultdict(dict)
-    entries = sandbox.events(0, ALL)
+    entries = sandbox.events(sandbox.origin().version, ALL)
     assert [event.version for event in entries] == [*range(1, version + 1)]
     for event in entries:
         if event.type == "DELETED":

@@ -38,7 +38,7 @@ def set_speed(arena: Arena, sandbox: Sandbox, speed: float) -> None:
 def assert_each_pod_was_bound_once(sandbox: Sandbox, pods: int) -> None:
     """By the watch log, in which a pod's node appears once and never changes; and by the trace."""
     nodes: dict[str, str] = {}
-    for event in sandbox.events(0, count=100_000):
+    for event in sandbox.events(sandbox.origin().version, count=100_000):
         if event.resource == "pods" and (name := event.object["spec"].get("nodeName")):
             assert nodes.setdefault(event.key, name) == name
     assert len(nodes) == len(bound(sandbox)) == pods

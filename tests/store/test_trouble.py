@@ -99,5 +99,23 @@ def test_an_object_is_deleted_and_created_in_one_commit(sandbox: Sandbox) -> Non
     assert sandbox.get("pods", "default/a") is not None
     assert sandbox.size() == 1
     for twice in ([change, change], [delete, delete], [change, delete]):
-        with pytest.raises(ValueError, match="only once"):
+        with pytest.raises(ValueError, match="a further change"):
             sandbox.commit(Commit(twice))
+
+
+def test_an_object_is_changed_and_deleted_in_one_commit_with_a_version_for_each(sandbox: Sandbox) -> None:
+    [version] = sandbox.commit(Commit([create("a")]))
+    changed = Change("pods", "default/a", create("a", nodeName="n").object, version)
+    again = Change("pods", "default/a", create("a", nodeName="m").object)
+    assert sandbox.commit(Commit([changed, again, Change("pods", "default/a", None)])) == [
+        version + number for number in (1, 2, 3)
+    ]
+    events = sandbox.events(version)
+    assert [(event.type, event.version) for event in events] == [
+        ("MODIFIED", version + 1),
+        ("MODIFIED", version + 2),
+        ("DELETED", version + 3),
+    ]
+    assert events[-1].object["spec"]["nodeName"] == "m"
+    assert sandbox.get("pods", "default/a") is None
+    assert sandbox.size() == 0
