@@ -17,8 +17,9 @@ from simulator.apiserver.status import AlreadyExists, TooLarge, TooManyRequests
 from simulator.trace import LaneEntry
 
 VERSION_BEFORE_ALL: Final = 100
-"""The version before the first write of a new sandbox. The first versions of a real cluster are those of what
-kube-apiserver and its controllers store when they start, and no watch can begin there: version 1 is too old."""
+"""The version before the first write of a new sandbox. The first versions of a real cluster are those of
+what kube-apiserver and its controllers store when they start, and no watch begins there: version 1 is too
+old."""
 OBJECTS_AT_ONCE: Final = 500
 """Objects of one commit: it blocks Redis for about 10 ms."""
 
