@@ -45,6 +45,7 @@ end
 
 local old = {}
 local written = {} -- place -> the JSON of an earlier change of this commit; false = deleted
+local last = {} -- place -> number of its last change
 local edits = 0
 local grown = 0
 local grown_of = {} -- resource -> {number of its hash in KEYS, growth}
@@ -69,6 +70,7 @@ for i, change in ipairs(request.changes) do
     return {'NotFound', i}
   end
   written[place] = change.json or false
+  last[place] = i
   local more = (change.json and 1 or 0) - (stored and 1 or 0)
   local of = grown_of[change.resource] or {change.objects, 0}
   grown_of[change.resource] = {of[1], of[2] + more}
@@ -127,18 +129,24 @@ if request.meta then
   if get('entry') == 0 then request.trace, request.journal = {}, nil end
 end
 
--- Writes of others than the leader are edits: they are counted, and the log marks them with the version of the commit's first write.
 local version = before
+local function is_last(i, change)
+  return last[change.objects .. ' ' .. change.key] == i
+end
+-- First, as Redis without memory takes deletions as the first write, and then others of the same script.
+for i, change in ipairs(request.changes) do
+  if not change.json and is_last(i, change) then redis.call('HDEL', KEYS[change.objects], change.key) end
+end
+-- Writes of others than the leader are edits: they are counted, and the log marks them with the version of the commit's first write.
 local is_edit = not request.token and not request.create
 for i, change in ipairs(request.changes) do
   version = version + 1
-  local kind
-  if not change.json then
-    kind = 'DELETED'
-    redis.call('HDEL', KEYS[change.objects], change.key)
-  else
+  local kind = 'DELETED'
+  if change.json then
     kind = old[i] and 'MODIFIED' or 'ADDED'
-    redis.call('HSET', KEYS[change.objects], change.key, version .. ' ' .. change.json)
+    if is_last(i, change) then
+      redis.call('HSET', KEYS[change.objects], change.key, version .. ' ' .. change.json)
+    end
   end
   redis.call('HSET', versions, change.resource, version)
   local entry = {'type', kind, 'resource', change.resource, 'key', change.key, 'object', change.json or old[i]}
