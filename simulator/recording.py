@@ -38,6 +38,12 @@ class WatchInput(msgspec.Struct, frozen=True, tag="observed", array_like=True):
     now: Micros
 
 
+class TimedWatchInput(WatchInput, frozen=True, tag="observed-at", array_like=True):
+    """The same, at the wall time ``wall`` in microseconds."""
+
+    wall: int
+
+
 class StepInput(msgspec.Struct, tag="stepped", array_like=True):
     """The Simulation made ``count`` steps. ``now`` is the argument of the steps; their own time may be
     earlier."""
@@ -55,7 +61,7 @@ class RefusedInput(msgspec.Struct, frozen=True, tag="refused", array_like=True):
     key: str
 
 
-TermInput = ListInput | WatchInput | StepInput | RefusedInput
+TermInput = ListInput | WatchInput | TimedWatchInput | StepInput | RefusedInput
 
 
 class TermStart(msgspec.Struct, frozen=True):
@@ -130,7 +136,7 @@ record_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 class RecordableSimulation(Protocol):
     """The part of the interface of :class:`simulator.simulation.Simulation` that is recorded."""
 
-    def observe(self, events: Sequence[WatchEvent]) -> None: ...
+    def observe(self, events: Sequence[WatchEvent], wall: int | None = None) -> None: ...
     def relist(self, listed: Sequence[WatchEvent], version: int) -> None: ...
     def take_in(self, now: Micros) -> bool: ...
     def step(self, now: Micros, *, by_point: bool = False) -> bool: ...
@@ -158,10 +164,13 @@ class LeaderTerm:
         self._simulation.relist(listed, version)
         self._take_in(now)
 
-    def observe(self, events: Sequence[WatchEvent], now: Micros) -> None:
+    def observe(self, events: Sequence[WatchEvent], now: Micros, wall: int | None = None) -> None:
         """Pass the next watch events to the Simulation."""
-        self._inputs.append(WatchInput(events[-1].version, now))
-        self._simulation.observe(events)
+        version = events[-1].version
+        self._inputs.append(
+            WatchInput(version, now) if wall is None else TimedWatchInput(version, now, wall)
+        )
+        self._simulation.observe(events, wall)
         self._take_in(now)
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:

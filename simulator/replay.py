@@ -19,6 +19,7 @@ from simulator.recording import (
     StepInput,
     TermInput,
     TermStart,
+    TimedWatchInput,
     WatchInput,
     Write,
 )
@@ -153,6 +154,8 @@ class Replay:
         match item:
             case ListInput(version, now):
                 self._term.relist(self._objects_at(version), version, now)
+            case TimedWatchInput(version, now, wall):
+                self._term.observe(self._advance_to(version), now, wall)
             case WatchInput(version, now):
                 self._term.observe(self._advance_to(version), now)
             case StepInput(now, by_point, count):

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from simulator.api import ApiServer, ApiServerLost, Manifest, Micros, WatchEvent
 from simulator.client.informer import Pipeline
@@ -23,10 +24,12 @@ from simulator.framework.extender import Transport
 from simulator.framework.interface import Plugin
 from simulator.framework.observer import Observer
 from simulator.kernel.environment import Process, Turn
+from simulator.objects.events import EVENTS
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.plugins.registry import load
 from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.scheduler.outside import OutsideSchedulers
 from simulator.scheduler.scheduler import Scheduler
 from simulator.scheduler.scheduling_loop import SchedulingLoop
 from simulator.trace import Event, LaneEntry, NodeChanged, PodRemoved, WatchRelisted
@@ -43,6 +46,8 @@ class Options(msgspec.Struct, frozen=True):
     """The number of the first scheduling cycle; a successor continues the numbers."""
     queue: QueueVersion = TODAY
     """The version of the scheduling queue."""
+    stands_down: Literal[True] | UnsetType = UNSET
+    """Whether the scheduler leaves all pods to outside schedulers, also those that its profiles name."""
     controllers: bool = True
     """Whether the controllers of :mod:`simulator.controllers.manager` run, kubelets among them; without them
     there is only the scheduler."""
@@ -83,7 +88,9 @@ class Simulation:
             transport=transport,
             queue=options.queue,
             observer=observer,
+            stands_down=bool(options.stands_down),
         )
+        self._outside = OutsideSchedulers(self._world, self._scheduler.profiles)
         self._loop = SchedulingLoop(self._scheduler, pace=options.pace, first_cycle=options.first_cycle)
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}
@@ -96,9 +103,11 @@ class Simulation:
         self._acting = options.controllers
         self._controllers = ControllerManager(self._world, self._pods, self._nodes)
 
-    def observe(self, events: Iterable[WatchEvent]) -> None:
+    def observe(self, events: Iterable[WatchEvent], wall: int | None = None) -> None:
         """Add events of the watch, in order of version; the next steps take them in. Objects that are added
-        before the first step are those of the first list."""
+        before the first step are those of the first list. ``wall``: the wall time in microseconds at which
+        the events were received, by which the latency of outside schedulers is measured; None = not known."""
+        self._outside.wall = wall
         for event in events:
             self._world.informer.watch(event)
 
@@ -162,7 +171,7 @@ class Simulation:
     def is_idle(self) -> bool:
         """Whether nothing is due at any time and no pod is in the queue. A new Simulation of the same objects
         has the same queue then."""
-        return self.next_due() is None and self._scheduler.lanes.is_empty
+        return self.next_due() is None and self._scheduler.lanes.is_empty and self._outside.is_empty
 
     def is_bound(self, pod: str) -> bool:
         """Whether the informer has shown a pod (``namespace/name``) with a node."""
@@ -180,9 +189,10 @@ class Simulation:
             with _losing_the_api_server():
                 self._informer.process(now)
                 self._started = self._started or not self._world.informer.waiting
+                self._outside.started = self._started
                 self._loop.set_timers()
         else:
-            self._started = True
+            self._started = self._outside.started = True
         return bool(waiting)
 
     def step(self, now: Micros, *, by_point: bool = False) -> bool:
@@ -244,7 +254,9 @@ class Simulation:
     def take_lanes(self) -> dict[str, LaneEntry | None]:
         """The places in the queue that have changed since the last call; None = the pod has left the
         queue."""
-        return self._scheduler.lanes.take()
+        # A pod that changes its schedulerName leaves one of the two, and comes to the other.
+        own, outside = self._scheduler.lanes.take(), self._outside.take_lanes()
+        return own | {pod: entry for pod, entry in outside.items() if entry is not None or not own.get(pod)}
 
     # The watch
 
@@ -252,6 +264,13 @@ class Simulation:
         self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
     ) -> Iterator[tuple[str, Callable[[], object]]]:
         """The components that are informed of a change, in order, each with its handler."""
+        if event.resource == EVENTS:
+            # No upstream informer watches these.
+            yield "Outside schedulers", partial(self._outside.event_changed, new)
+            return
+        if event.resource == "pods":
+            before = self._pods.get(event.key)
+            yield "Outside schedulers", partial(self._outside.pod_changed, before, _pod_or_none(parsed))
         yield "Scheduler informer", self._scheduler_handler(event, old, new, parsed)
         if self._acting:
             for component, changed in self._controllers.handlers(event.resource):
@@ -261,7 +280,7 @@ class Simulation:
         self, event: WatchEvent, old: Manifest | None, new: Manifest | None, parsed: Pod | Node | None
     ) -> Callable[[], object]:
         if event.resource == "pods":
-            return self._pod_handler(event.key, parsed if isinstance(parsed, Pod) else None)
+            return self._pod_handler(event.key, _pod_or_none(parsed))
         if event.resource == "nodes":
             return self._node_handler(event.key, parsed if isinstance(parsed, Node) else None)
         return partial(self._scheduler.handlers.object_changed, event.resource, event.key, old, new)
@@ -299,3 +318,7 @@ class Simulation:
         if self._started:
             labels = [event.label.removeprefix(NODE) for event in events]
             self._world.emit(NodeChanged(t=self._world.now, node=node, change=change, events=labels))
+
+
+def _pod_or_none(parsed: Pod | Node | None) -> Pod | None:
+    return parsed if isinstance(parsed, Pod) else None

@@ -6,8 +6,11 @@ Every event has ``t``, the simulated time in microseconds. Pods are named ``name
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-Lane = Literal["activeQ", "backoffQ", "unschedulable", "gated", "inFlight", "waiting"]
+Lane = Literal["activeQ", "backoffQ", "unschedulable", "gated", "inFlight", "waiting", "outside"]
+"""The parts of the queue. A pod in ``outside`` is in no queue of this scheduler: it waits for an outside
+one."""
 
 
 class Event(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
@@ -31,6 +34,8 @@ class SchedulerConfigured(Event, frozen=True, tag=True):
 
     fields: list[str]
     """The paths of the fields that differ; the first twenty."""
+    stands_down: bool | UnsetType = UNSET
+    """Whether it leaves all pods to outside schedulers from now on; UNSET = that did not change."""
 
 
 class NodeChanged(Event, frozen=True, tag=True):
@@ -154,6 +159,52 @@ class VictimDeleted(Event, frozen=True, tag=True):
     pod: str
     node: str
     preemptor: str
+    grace_seconds: int
+
+
+class OutsideBound(Event, frozen=True, tag=True):
+    """An outside scheduler bound the pod through the API."""
+
+    pod: str
+    node: str
+    scheduler: str
+    """The pod's schedulerName."""
+    waited: int
+    """Simulated microseconds since the pod was created, or its last scheduling gate was removed."""
+    waited_wall: int | None
+    """The same in microseconds of wall time, between the times at which the leader observed both; None if it
+    did not observe the first."""
+
+
+class OutsideNominated(Event, frozen=True, tag=True):
+    """An outside scheduler set the pod's ``status.nominatedNodeName``."""
+
+    pod: str
+    node: str
+    scheduler: str
+
+
+class OutsideFailed(Event, frozen=True, tag=True):
+    """An outside scheduler reported that it cannot schedule the pod: by the condition PodScheduled, or by an
+    Event with the reason FailedScheduling. A message that is repeated is one trace event."""
+
+    pod: str
+    scheduler: str
+    reason: str
+    """Of the condition; "" for an Event."""
+    message: str
+
+
+class OutsidePreempted(Event, frozen=True, tag=True):
+    """An outside scheduler deleted the pod to make room: the pod has the condition DisruptionTarget of a
+    victim, or an Event with the reason Preempted says so."""
+
+    pod: str
+    node: str
+    scheduler: str
+    preemptor: str
+    """The pod that the Event names, or the only one that this scheduler has nominated to the node; "" = not
+    known."""
     grace_seconds: int
 
 
@@ -312,6 +363,8 @@ class LaneEntry(msgspec.Struct, frozen=True):
     nominated_node: str = ""
     wait_until: int | None = None
     """When the first timeout of a Permit plugin ends; None in other lanes."""
+    scheduler: str | UnsetType = UNSET
+    """The schedulerName of a pod that an outside scheduler has to schedule."""
 
 
 AnyEvent = (
@@ -331,6 +384,10 @@ AnyEvent = (
     | SchedulerError
     | Nominated
     | VictimDeleted
+    | OutsideBound
+    | OutsideNominated
+    | OutsideFailed
+    | OutsidePreempted
     | PodStarted
     | PodReady
     | ContainersFailed

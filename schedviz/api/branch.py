@@ -89,7 +89,14 @@ def with_options_at(meta: Meta, history: History, entry: int) -> Meta:
     if began is None or began.began is None:
         return meta
     options = began.began.options
-    return replace(meta, seed=options.seed, pace=options.pace, config=options.config, queue=options.queue)
+    return replace(
+        meta,
+        seed=options.seed,
+        pace=options.pace,
+        config=options.config,
+        queue=options.queue,
+        stands_down=bool(options.stands_down),
+    )
 
 
 def elections(history: History, entry: int) -> Iterator[Entry]:

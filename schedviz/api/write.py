@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from django.conf import settings
+from msgspec import UNSET
 from msgspec.structs import replace as replace_fields
 
 from schedviz.api.admitted_write import notify, write_admitted
@@ -72,10 +73,16 @@ def create_sandbox(
 
 
 def configure(
-    sandbox: Sandbox, configuration: Manifest, fields: Sequence[str], *, dry_run: bool = False
+    sandbox: Sandbox,
+    configuration: Manifest | None,
+    fields: Sequence[str],
+    *,
+    stands_down: bool | None = None,
+    dry_run: bool = False,
 ) -> None:
     """Set the KubeSchedulerConfiguration of the sandbox, with which a new leader begins. ``fields``: the
-    changed fields, for the trace.
+    changed fields, for the trace. ``stands_down``: whether its scheduler leaves all pods to outside
+    schedulers; None = as before.
 
     Raises Invalid, with the paths of the invalid fields."""
     try:
@@ -90,8 +97,11 @@ def configure(
     try:
         _, last, _ = sandbox.progress()
         now = max(last, sandbox.now())
-        event = SchedulerConfigured(t=now, fields=[*fields])
-        meta = replace_fields(sandbox.meta(), config=configuration)
+        old = sandbox.meta()
+        down = old.stands_down if stands_down is None else stands_down
+        changed = UNSET if down == old.stands_down else down
+        event = SchedulerConfigured(t=now, fields=[*fields], stands_down=changed)
+        meta = replace_fields(old, config=configuration, stands_down=down)
         sandbox.commit(Commit(meta=meta, trace=[event], journal=Entry(now=now, ended=event)))
     except NoSandbox:
         raise NotFound("sandboxes", sandbox.name) from None

@@ -5,6 +5,7 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from schedviz.lessons.action_rules import split_target
@@ -152,6 +153,7 @@ class OfflineSandbox:
             config=meta.config,
             first_cycle=self.last_cycle() + 1,
             queue=meta.queue,
+            stands_down=True if meta.stands_down else UNSET,
         )
         simulation = Simulation(self._api, options)
         self._api.take_events()

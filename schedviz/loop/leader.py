@@ -11,6 +11,7 @@ from schedviz.loop.doorbell import ring
 from schedviz.loop.player import Player
 from schedviz.loop.scheduler_meter import SchedulerMeter
 from schedviz.store import Clock, Commit, Gone, LimitReached, Renewal, Sandbox
+from schedviz.store.wall import MICROSECONDS
 from simulator.api import ApiError, ApiServer, Change, Micros, WatchEvent, versioned
 from simulator.client.informer import Pipeline
 from simulator.decision import UnderWay
@@ -54,6 +55,7 @@ class Leader:
         """The start of Redis (:meth:`Store.starts`) from whose objects this Leader was built."""
         self.clock: Clock = renewal.clock
         """The clock at the end of the last slice."""
+        self._wall = renewal.wall
         self._stored_seen: int | None = None
         """The ``seen`` of the last commit; None before the first."""
         self._own_events: list[WatchEvent] = []
@@ -68,7 +70,12 @@ class Leader:
         _, last, cycle = sandbox.progress()
         now = max(last, self.clock.now(renewal.wall.now()))
         options = Options(
-            seed=meta.seed, pace=meta.pace, config=meta.config, first_cycle=cycle + 1, queue=meta.queue
+            seed=meta.seed,
+            pace=meta.pace,
+            config=meta.config,
+            first_cycle=cycle + 1,
+            queue=meta.queue,
+            stands_down=True if meta.stands_down else UNSET,
         )
         events: list[AnyEvent] = [LeaderElected(t=now, holder=lease.holder, epoch=lease.epoch)]
         self._under_way = lost = sandbox.under_way()
@@ -108,7 +115,7 @@ class Leader:
         the speed without pace they come before time moves on to the end of a cycle.
         Raises Gone if Redis lost writes that were read before.
         """
-        self.lease = renewal.lease
+        self.lease, self._wall = renewal.lease, renewal.wall
         self._player.begin(renewal.clock, renewal.wall.now())
         self._broken = self._broken or renewal.breaks > self._breaks
         self._breaks = renewal.breaks
@@ -225,7 +232,8 @@ class Leader:
 
     def _observe(self, events: Sequence[WatchEvent]) -> None:
         self._seen = events[-1].version
-        self._term.observe(events, self._player.now)
+        wall = round(self._wall.now() * MICROSECONDS)
+        self._term.observe(events, self._player.now, wall)
 
     def _flush(self) -> None:
         self._collect()

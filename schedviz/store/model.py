@@ -39,6 +39,8 @@ class Meta(msgspec.Struct, frozen=True):
     """A KubeSchedulerConfiguration; None = upstream's defaults."""
     queue: QueueVersion = TODAY
     """The version of the scheduling queue."""
+    stands_down: bool = False
+    """Whether its scheduler leaves all pods to outside schedulers."""
     imported: ImportReport | None = None
     """For a sandbox that was created from a dump: which objects were imported, and which were not."""
     origin: Origin | None = None

@@ -115,6 +115,7 @@ def create_from_dump(store: Store, cluster: Cluster, name: str, access: str = ""
         pace=options.pace,
         config=options.config,
         queue=options.queue,
+        stands_down=bool(options.stands_down),
         imported=cluster.report,
     )
     clock = Clock(sim=now, wall=wall, paused=True)

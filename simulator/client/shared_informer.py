@@ -59,9 +59,7 @@ class SharedInformer:
         old = self._world.informer.apply(event)
         new = None if event.type == "DELETED" else event.object
         if event.resource == EVENTS:
-            # Only the recorder needs Event objects: upstream's informers do not even watch them.
             self._world.events.changed(event.key, old, new)
-            return
         for component, handle in self._handlers(event, old, new, parsed):
             self._call(Actor(component, event.resource, event.key), event, handle)
         self._world.observed(event.resource, event.key)

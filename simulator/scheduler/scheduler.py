@@ -38,7 +38,9 @@ class Scheduler:
         transport: Transport | None = None,
         queue: QueueVersion = TODAY,
         observer: Observer | None = None,
+        stands_down: bool = False,
     ) -> None:
+        """``stands_down``: leave all pods to outside schedulers."""
         self.world = world
         self.seed = seed
         self.observer = observer or NoObserver()
@@ -65,7 +67,9 @@ class Scheduler:
             self.waiting_pod,
             None if queue == "fifo" or isinstance(queue_sort, PrioritySort) else queue_sort.sort_key,
         )
-        self.handlers = EventHandlers(self.cache, self.queue, self.frameworks, self._reject_waiting_pod)
+        self.profiles = frozenset[str]() if stands_down else frozenset(self.frameworks)
+        """The schedulerNames of the pods that this scheduler schedules."""
+        self.handlers = EventHandlers(self.cache, self.queue, self.profiles, self._reject_waiting_pod)
         self.decisions = DecisionLog(world)
 
     def _moved(self, move: Move) -> None:

@@ -47,6 +47,7 @@ class Lab:
     ) -> None:
         self.now = now
         self.by_point = by_point
+        self.wall: int | None = None
         self.trace: list[Event] = []
         self.decisions: list[Decision] = []
         self.lanes: dict[str, LaneEntry] = {}
@@ -69,23 +70,23 @@ class Lab:
         source = f"lab/{self.api.version}"
         admission = admit(manifests, Stored(self.api), self.now, source=source, entry=entry)
         self.api.commit(admission.changes)
-        self.simulation.observe(self.api.take_events())
+        self.simulation.observe(self.api.take_events(), self.wall)
 
     def update(self, resource: str, key: str, change: Callable[[Manifest], Manifest]) -> None:
         manifest = self.api.objects[resource][key]
         self.api.commit([Change(resource, key, change(manifest))])
-        self.simulation.observe(self.api.take_events())
+        self.simulation.observe(self.api.take_events(), self.wall)
 
     def delete(self, resource: str, key: str) -> None:
         self.api.commit([Change(resource, key, None)])
-        self.simulation.observe(self.api.take_events())
+        self.simulation.observe(self.api.take_events(), self.wall)
 
     def delete_pod(self, name: str) -> None:
         """As ``kubectl delete pod`` does: with the pod's grace period."""
         change = admit_delete(PODS, self.pod(name), self.now)
         if change is not None:
             self.api.commit([Change(change.resource, change.key, change.object)])
-        self.simulation.observe(self.api.take_events())
+        self.simulation.observe(self.api.take_events(), self.wall)
 
     # What time does
 
@@ -112,7 +113,7 @@ class Lab:
                 del self.lanes[key]
             else:
                 self.lanes[key] = entry
-        self.simulation.observe(self.api.take_events())
+        self.simulation.observe(self.api.take_events(), self.wall)
 
     # What came of it
 

@@ -166,7 +166,7 @@ def test_each_pod_is_scheduled_by_the_profile_that_it_names() -> None:
     lab.run(5)
     assert (lab.node_of("spread"), lab.node_of("packed")) == ("idle", "busy")
     assert not lab.node_of("other")
-    assert lab.lane("other") is None
+    assert lab.lane("other") == "outside"
 
 
 class Broken(NodeName):
