@@ -167,9 +167,7 @@ class LeaderTerm:
     def observe(self, events: Sequence[WatchEvent], now: Micros, wall: int | None = None) -> None:
         """Pass the next watch events to the Simulation."""
         version = events[-1].version
-        self._inputs.append(
-            WatchInput(version, now) if wall is None else TimedWatchInput(version, now, wall)
-        )
+        self._inputs.append(WatchInput(version, now) if wall is None else TimedWatchInput(version, now, wall))
         self._simulation.observe(events, wall)
         self._take_in(now)
 

@@ -14,6 +14,7 @@ urlpatterns = [
     re_path(
         r"^s/(?P<name>[^/]+)/openapi/(?P<form>v[23])(?P<path>(?:/.*)?)$", views.openapi_of, name="openapi"
     ),
+    path("s/<str:name>/scheduler", views.scheduler_of, name="scheduler-settings"),
     path("s/<str:name>/trace", views.trace, name="trace"),
     path("s/<str:name>/recording", views.recording, name="recording"),
 ]

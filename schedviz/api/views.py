@@ -18,7 +18,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from schedviz.access.policy import asker_of
-from schedviz.api import body, discovery, openapi, rest, reviews
+from schedviz.api import body, discovery, openapi, rest, reviews, scheduler_settings
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
 from schedviz.api.media_types import as_accepted
 from schedviz.api.refused import REVIEWS
@@ -158,6 +158,15 @@ def openapi_of(request: HttpRequest, name: str, form: str, path: str) -> HttpRes
     response = HttpResponse(status=404)
     del response["Content-Type"]
     return response
+
+
+@statuses
+def scheduler_of(request: HttpRequest, name: str) -> HttpResponse:
+    """The settings of the scheduler: docs/GUEST.md."""
+    sandbox = default_store().sandbox(name)
+    if request.method not in SAFE_METHODS:
+        refuse_while_held(sandbox)
+    return scheduler_settings.respond(request, sandbox)
 
 
 @statuses

@@ -67,6 +67,9 @@ class Present:
         """Raises Unreadable, as ``clock`` does."""
         return codec.decode_meta(self.name, self._meta)
 
+    def stands_down(self) -> bool:
+        return self.meta().stands_down
+
     def clock(self) -> Clock:
         return codec.decode_clock(self.name, self.values.clock.encode())
 

@@ -53,6 +53,7 @@ class Readable(Protocol):
     def lease(self) -> Lease | None: ...
     def pipeline(self) -> Pipeline | None: ...
     def failure(self) -> Failure | None: ...
+    def stands_down(self) -> bool: ...
 
 
 class Past:
@@ -149,3 +150,7 @@ class Past:
 
     def failure(self) -> Failure | None:
         return None
+
+    def stands_down(self) -> bool:
+        """False: the description of a sandbox has no history."""
+        return False

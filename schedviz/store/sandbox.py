@@ -31,6 +31,10 @@ class Sandbox(ObjectReader, StreamReader, LoopState, LeaseControl, ClockControl,
         """Raises NoSandbox, Unreadable."""
         return codec.decode_meta(self.name, self._state("meta")[0])
 
+    def stands_down(self) -> bool:
+        """Whether its scheduler leaves all pods to outside schedulers."""
+        return self.meta().stands_down
+
     def commit(self, commit: Commit) -> list[int]:
         """Store all of the commit or nothing, and return the resourceVersions of its changes, in their order.
 

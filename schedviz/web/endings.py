@@ -19,7 +19,7 @@ from simulator.objects.metadata import key_of
 from simulator.scenario import Scenario
 from simulator.trace import LaneEntry
 
-LANES_THAT_WAIT: Final = ("unschedulable", "gated")
+LANES_THAT_WAIT: Final = ("unschedulable", "gated", "outside")
 """Pods in these lanes wait for a change of the cluster."""
 FINISHED: Final = ("Succeeded", "Failed")
 

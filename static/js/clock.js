@@ -64,6 +64,10 @@ export function tick() {
   if (!clock) return;
   const t = now(clock);
   write(clock, timeOfDay(t));
+  for (const element of document.querySelectorAll("[data-since]")) {
+    const passed = Math.max(0, t - Number(element.dataset.since));
+    write(element, words.seconds.replace("#", (passed / SECOND).toFixed(passed < 10 * SECOND ? 1 : 0)));
+  }
   for (const element of document.querySelectorAll("[data-until]")) {
     const left = Math.max(0, Number(element.dataset.until) - t);
     if (element.dataset.from) {

@@ -42,6 +42,7 @@ NEEDED: Final = {
     "room-hint": "--", "room-personal": "--", "teach-link": "--",
     "teach": "TT", "room-act": "TT", "room-own": "TT", "room-results": "TT", "room-projector": "TT",
     "api": "VE", "api-version": "VE", "api-health": "VE", "openapi": "VE", "trace": "VE", "recording": "VE",
+    "scheduler-settings": "VE",
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "moment-object": "VE",
     "cycle": "VE", "last-cycle": "VE",

@@ -33,7 +33,7 @@ def test_each_path_is_documented() -> None:
     for pattern in urls.urlpatterns:
         words = [
             word
-            for word in ("healthz", "readyz", "version", "trace", "recording", "openapi", "api")
+            for word in ("healthz", "readyz", "version", "trace", "recording", "scheduler", "openapi", "api")
             if word in str(pattern.pattern)
         ]
         assert words

@@ -25,6 +25,7 @@ from . import format as fmt
 from .devices import ClaimView, PoolView, claims_of_pod, pools_of_node
 from .events import PodEvent
 from .nodes import Card, Meter
+from .outside import OutsidePod, outside_pod
 from .permalinks import Permalinks
 from .picture import NODES, PODS, Picture
 from .pod_history import PodHistory, pod_history
@@ -62,6 +63,7 @@ class PodDetail(msgspec.Struct, frozen=True):
     gone_at: int
     lane: str
     chip: Chip | None
+    outside: OutsidePod | None
     claims: list[ClaimView]
     conditions: list[ConditionView]
     events: list[PodEvent]
@@ -129,6 +131,7 @@ def pod_detail(sandbox: Readable, key: str, base: str) -> PodDetail | None:
         gone_at=pod.gone_at,
         lane=queue_place(entry),
         chip=queue.chip(ranks, entry) if entry else None,
+        outside=outside_pod(key, entry, about),
         claims=claims_of_pod(sandbox, manifest),
         conditions=conditions(manifest),
         events=events.pod_events(sandbox, manifest["metadata"], about),
@@ -199,6 +202,9 @@ def queue_place(entry: LaneEntry | None) -> str:
     """The pod's place in the scheduling queue, in words; empty for a pod that is not in the queue."""
     if entry is None:
         return ""
+    if entry.lane == "outside":
+        text = gettext("waiting for the outside scheduler %(scheduler)s since %(time)s")
+        return text % {"scheduler": entry.scheduler, "time": fmt.clock(entry.since)}
     text = gettext("%(lane)s since %(time)s, attempts so far: %(attempts)s")
     return text % {
         "lane": queue.title(entry.lane),

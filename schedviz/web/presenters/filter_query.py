@@ -66,6 +66,7 @@ IS: Final[dict[str, Term]] = {
     "unschedulable": in_lane("unschedulable"),
     "gated": in_lane("gated"),
     "waiting": in_lane("waiting"),
+    "outside": in_lane("outside"),
     "nominated": lambda _, record: (
         isinstance(record, PodRecord) and bool(record.nominated) and not record.node
     ),

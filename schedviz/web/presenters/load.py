@@ -49,6 +49,7 @@ def refresh(source: Readable, picture: Picture) -> None:
     picture.leader = lease.holder if lease else ""
     picture.pipeline = source.pipeline()
     picture.failure = source.failure()
+    picture.stands_down = source.stands_down()
 
 
 def ranks(source: Readable) -> Ranks:

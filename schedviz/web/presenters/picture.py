@@ -20,6 +20,7 @@ from simulator.trace import LaneEntry
 
 from .device_index import DeviceIndex
 from .node_names import NO_NAMES, NodeNames, names_of
+from .outside_latency import Waits, note_binding
 from .priority import SYSTEM_PRIORITY
 from .records import (
     FINISHED,
@@ -82,6 +83,10 @@ class Picture:
         """Whether it is of a past moment, and does not change."""
         self.ahead: list[tuple[int, trace.Event]] = []
         """Trace events after the past moment."""
+        self.stands_down = False
+        """Whether its scheduler leaves all pods to outside schedulers."""
+        self.outside: Waits = {}
+        """The last bindings of outside schedulers."""
         self.victims: dict[str, str] = {}
         """The key of the preemptor, by the key of its victim."""
         self.leader = ""
@@ -177,6 +182,8 @@ class Picture:
             self.victims[event.pod] = event.preemptor
             while len(self.victims) > VICTIMS_KEPT:
                 del self.victims[next(iter(self.victims))]
+        elif isinstance(event, trace.OutsideBound):
+            note_binding(self.outside, event)
         elif isinstance(event, trace.PodRemoved):
             self.victims.pop(event.pod, None)
 

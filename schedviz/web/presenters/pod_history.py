@@ -12,7 +12,7 @@ from simulator import trace
 from . import format as fmt
 from . import queue, reasons
 from .node_names import node_name
-from .sentences import Tone
+from .tone import Tone
 
 LINES_AT_MOST: Final = 200
 """Attempts, and moves, that a panel lists."""

@@ -13,6 +13,7 @@ from simulator.trace import Lane, LaneEntry
 
 from . import format as fmt
 from . import reasons
+from .outside_latency import Latency, latencies
 from .picture import Picture
 from .priority import Ranks
 from .queue_order import Tie, sort_key, ties
@@ -23,7 +24,7 @@ CHIPS_AT_MOST: Final = 30
 
 LaneName = Lane | Literal["arriving"]
 ORDER: Final[tuple[LaneName, ...]] = (
-    "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "arriving",
+    "inFlight", "waiting", "activeQ", "backoffQ", "unschedulable", "gated", "outside", "arriving",
 )  # fmt: skip
 ALWAYS: Final = ("activeQ", "backoffQ", "unschedulable")
 
@@ -48,6 +49,8 @@ class Chip(msgspec.Struct, frozen=True):
     waits: list[str]
     """The plugins that it waits for."""
     nominated: str
+    scheduler: str = ""
+    """The outside scheduler that it waits for; "" = it is this sandbox's."""
     tied: bool = False
     """Whether a rule below the priority orders it: it stands under the heading of a tie."""
 
@@ -61,6 +64,9 @@ class LaneView(msgspec.Struct, frozen=True):
     more: int
     always: bool
     """Whether it is shown when it is empty."""
+    note: str = ""
+    latencies: list[Latency] = []
+    """Of outside schedulers."""
     ties: list[Tie] = []
 
 
@@ -92,7 +98,11 @@ class Lanes:
             chips = [self._chips[entry.pod][1] for entry in found]
             lane_title, hint = self._words[name]
             view = present_lane(name, lane_title, hint, chips, len(entries[name]))
-            views.append(with_order(view, found) if name == "activeQ" else view)
+            if name == "activeQ":
+                view = with_order(view, found)
+            elif name == "outside":
+                view = with_outside(view, picture)
+            views.append(view)
         unseen = arriving(picture)
         chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
         return [*views, present_lane("arriving", *self._words["arriving"], chips, len(unseen))]
@@ -134,6 +144,21 @@ def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
     return replace(lane, hint=order_hint(entries[0]) or lane.hint, chips=chips, ties=found)
 
 
+def with_outside(lane: LaneView, picture: Picture) -> LaneView:
+    """The lane of outside schedulers with their latency, and whether this sandbox's scheduler stands down."""
+    if picture.stands_down:
+        note = gettext("This sandbox's scheduler stands down: only outside schedulers bind pods.")
+    elif lane.count or picture.outside:
+        note = gettext("No profile of this sandbox is for these pods.")
+    else:
+        return lane
+    clock = gettext("Pause and Step do not hold outside schedulers: they act in real time.")
+    if picture.past:
+        return replace(lane, latencies=latencies(picture.outside))
+    always = picture.stands_down or bool(picture.outside)
+    return replace(lane, always=always, note=f"{note} {clock}", latencies=latencies(picture.outside))
+
+
 def hints() -> dict[LaneName, str]:
     """The hint of each lane, in the active language."""
     return {
@@ -143,6 +168,7 @@ def hints() -> dict[LaneName, str]:
         "backoffQ": gettext("retry after"),
         "unschedulable": gettext("wait for an event"),
         "gated": gettext("have a scheduling gate"),
+        "outside": gettext("not in this queue"),
         "arriving": gettext("not queued yet"),
     }
 
@@ -154,6 +180,7 @@ def title(name: LaneName | Literal[""]) -> str:
         "waiting": gettext("waiting"),
         "unschedulable": gettext("unschedulable"),
         "gated": gettext("gated"),
+        "outside": gettext("waiting for an outside scheduler"),
         "arriving": gettext("created"),
     }.get(name, name)
 
@@ -170,16 +197,17 @@ def chip(ranks: Ranks, entry: LaneEntry) -> Chip:
         until=(entry.backoff_until or 0) if entry.lane == "backoffQ" else entry.wait_until or 0,
         permit=entry.lane == "waiting",
         note=note(entry),
-        verbatim=entry.message if entry.lane == "unschedulable" else "",
+        verbatim=entry.message if entry.lane in ("unschedulable", "outside") else "",
         waits=entry.plugins if entry.lane in ("unschedulable", "waiting") else [],
         nominated=entry.nominated_node,
+        scheduler=entry.scheduler or "",
     )
 
 
 def note(entry: LaneEntry) -> str:
     if entry.lane == "gated":
         return entry.gate
-    return reasons.short(entry.message) if entry.lane == "unschedulable" else ""
+    return reasons.short(entry.message) if entry.lane in ("unschedulable", "outside") else ""
 
 
 def arriving_chip(ranks: Ranks, pod: PodRecord) -> Chip:

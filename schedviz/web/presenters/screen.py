@@ -194,7 +194,7 @@ class Screen:
         draw = self._drawing.draw
         draw("timeline", "parts/timeline.html", bool(marks))
         draw("timeline/marks", "parts/marks.html", None)
-        views = {f"m{mark.cycle}": mark for mark in marks}
+        views = {f"m{mark.place}": mark for mark in marks}
         self._drawing.draw_list("timeline/marks", "marks", "parts/mark.html", views)
         draw("timeline/counts", "parts/counts.html", None)
         counts = {f"marks-{count.kind}": count for count in timeline.counts(marks)}

@@ -1,7 +1,7 @@
 """Trace events as sentences, in HTML with links. format_html escapes every name in them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from django.utils.html import format_html, format_html_join
@@ -14,12 +14,12 @@ from simulator.trace import Event
 
 from . import format as fmt
 from . import meanings, permalinks, queue, reasons
-from .node_names import node_name
+from .links import in_english, node_link, pod_link
+from .outside_sentences import outside_sentence
+from .tone import Tone
 
 NAMES_AT_MOST: Final = 3
 """Objects that one sentence names."""
-
-Tone = Literal["", "good", "bad", "warn", "quiet"]
 
 
 class LogLine(msgspec.Struct, frozen=True):
@@ -68,6 +68,14 @@ class EventSentences:
             case trace.LeaderElected():
                 return "quiet", format_html(
                     gettext("{} became leader (epoch {})."), event.holder, event.epoch
+                )
+            case trace.SchedulerConfigured(stands_down=True):
+                return "warn", format_html(
+                    "{}", gettext("The scheduler stands down: pods wait for an outside scheduler.")
+                )
+            case trace.SchedulerConfigured(stands_down=False):
+                return "warn", format_html(
+                    "{}", gettext("The scheduler schedules the pods of its profiles again.")
                 )
             case trace.SchedulerConfigured():
                 text = gettext("The scheduler restarts with another configuration: {}.")
@@ -142,6 +150,10 @@ class EventSentences:
                     self.pod(event.preemptor),
                     event.grace_seconds,
                 )
+            case trace.OutsideBound() | trace.OutsideNominated():
+                return outside_sentence(self.base, event)
+            case trace.OutsideFailed() | trace.OutsidePreempted():
+                return outside_sentence(self.base, event)
             case trace.PodStarted():
                 return "quiet", format_html(
                     gettext("{} runs on {}."), self.pod(event.pod), self.node(event.node)
@@ -254,31 +266,9 @@ class EventSentences:
         return "warn", format_html(text, pod, node, event.candidates, victims)
 
 
-def pod_link(base: str, key: str) -> SafeString:
-    """The name of a pod with a link; what was generated of it is marked (templates/parts/pod_name.html)."""
-    name = fmt.split_pod_name(fmt.pod_name(key))
-    if not name.end:
-        return format_html('<a data-panel href="{}pods/{}/">{}{}</a>', base, key, name.namespace, name.owner)
-    html = '<a data-panel href="{}pods/{}/">{}{}<span class="gen">{}{}</span></a>'
-    return format_html(html, base, key, *name)
-
-
-def node_link(base: str, name: str) -> SafeString:
-    """The short name of a node with a link, and the whole name as its title."""
-    short = node_name(name)
-    if short == name:
-        return format_html('<a data-panel href="{}nodes/{}/">{}</a>', base, name, name)
-    return format_html('<a data-panel href="{}nodes/{}/" title="{}">{}</a>', base, name, name, short)
-
-
-def in_english(text: str) -> SafeString:
-    """Text that is not translated. The language is marked for screen readers."""
-    return format_html('<span lang="en">{}</span>', text)
-
-
 def scheduler_message(event: Event) -> str:
     """The scheduler's message, if the sentence has a shorter form of it."""
-    return event.message if isinstance(event, trace.Unschedulable) else ""
+    return event.message if isinstance(event, trace.Unschedulable | trace.OutsideFailed) else ""
 
 
 def linked_names(event: Event) -> Mentions:

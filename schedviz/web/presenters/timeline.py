@@ -29,6 +29,13 @@ class MarkView(msgspec.Struct, frozen=True):
     title: str
     ahead: bool
     """It is after the past moment that the page shows."""
+    pod: str = ""
+    """The key of the pod of an outside scheduler's act, which has no cycle."""
+
+    @property
+    def place(self) -> str:
+        """What no other mark has."""
+        return f"s{self.seq}" if self.pod else str(self.cycle)
 
 
 class Timeline:
@@ -39,6 +46,7 @@ class Timeline:
         self._seq = -1
         """The number of the newest event that was read."""
         self._marks: dict[int, MarkView] = {}
+        """By cycle; an act of an outside scheduler by minus its number in the trace."""
         self._shown: list[MarkView] = []
 
     def marks(self, picture: Picture) -> list[MarkView]:
@@ -64,9 +72,33 @@ class Timeline:
                 self._mark(seq, event, "unschedulable", gettext("unschedulable"), now)
             case trace.SchedulerError() | trace.BindFailed():
                 self._mark(seq, event, "error", gettext("failed"), now)
+            case trace.OutsideBound():
+                text = gettext("bound to %(node)s") % {"node": event.node}
+                self._mark_outside(seq, event, "bound", text, now)
+            case trace.OutsideNominated():
+                text = gettext("nominated to %(node)s") % {"node": event.node}
+                self._mark_outside(seq, event, "preempting", text, now)
+            case trace.OutsideFailed():
+                self._mark_outside(seq, event, "unschedulable", gettext("unschedulable"), now)
             case _:
                 return False
         return True
+
+    def _mark_outside(
+        self,
+        seq: int,
+        event: trace.OutsideBound | trace.OutsideNominated | trace.OutsideFailed,
+        kind: MarkKind,
+        text: str,
+        now: int,
+    ) -> None:
+        title = gettext("Outside scheduler %(scheduler)s, %(time)s: %(pod)s %(text)s") % {
+            "scheduler": event.scheduler,
+            "time": fmt.clock(event.t),
+            "pod": fmt.pod_name(event.pod),
+            "text": text,
+        }
+        self._marks[-seq] = MarkView(seq, 0, kind, title, seq > now, event.pod)
 
     def _mark(
         self,

@@ -29,8 +29,15 @@ def transport(picture: Picture, clock: Clock) -> TransportView:
 
 def idle(picture: Picture, clock: Clock) -> str:
     """Why the last step changed nothing, in a sentence; empty if it did change something."""
-    pending = len(picture.lanes)
+    outside = sum(entry.lane == "outside" for entry in picture.lanes.values())
+    pending = len(picture.lanes) - outside
     match clock.idle:
+        case "nothing-due" if outside and not pending:
+            return ngettext(
+                "Nothing to do: the pod waits for an outside scheduler, which steps do not run.",
+                "Nothing to do: %(n)s pods wait for outside schedulers, which steps do not run.",
+                outside,
+            ) % {"n": outside}
         case "nothing-due" if pending:
             return ngettext(
                 "Nothing to do: no timer is set. The waiting pod is tried again after a change.",

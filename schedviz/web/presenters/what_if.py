@@ -15,8 +15,8 @@ from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 
 from . import format as fmt
 from . import meanings
+from .links import node_link, pod_link
 from .rivals import rivals_sentence
-from .sentences import node_link, pod_link
 
 VICTIMS_AT_MOST: Final = 6
 

@@ -15,6 +15,14 @@ from schedviz.web.views.page import form_page
 from simulator.api import Manifest
 
 
+class Switch(msgspec.Struct, frozen=True):
+    """A button above the form that submits nothing of it. ``do``: what it posts."""
+
+    text: str
+    label: str
+    do: str
+
+
 class Editor(msgspec.Struct):
     """The context of the form's template.
 
@@ -31,6 +39,7 @@ class Editor(msgspec.Struct):
     changes: list[Difference] = []
     add: str = ""
     shell: str = ""
+    switch: Switch | None = None
 
     def respond(self, request: HttpRequest, sandbox: Current) -> HttpResponse:
         if is_step(request):

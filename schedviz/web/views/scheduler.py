@@ -13,10 +13,13 @@ from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
-from schedviz.web.views.editor import Editor, is_step, posted_by, rebased
+from schedviz.web.views.editor import Editor, Switch, is_step, posted_by, rebased
 from schedviz.web.views.page import done, find_present
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
+
+SWITCHES = ("stand-down", "take-over")
+"""The values of ``do`` that leave the pods to outside schedulers, or take them back."""
 
 FIELDS_AT_MOST = 20
 """Changed fields that the trace event of a new configuration contains."""
@@ -25,8 +28,14 @@ FIELDS_AT_MOST = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     """The form of the configuration. POST applies it, and the scheduler starts again with it; with ``do`` =
-    "step" it is only validated, with "add-profile" the form gets one more profile."""
+    "step" it is only validated, with "add-profile" the form gets one more profile. "stand-down" and
+    "take-over" change nothing but whether outside schedulers bind the pods."""
     source, posted = find_present(name), posted_by(request)
+    if posted is not None and posted.get("do") in SWITCHES:
+        down = posted["do"] == "stand-down"
+        if down != source.meta().stands_down:
+            write.configure(source.sandbox, source.meta().config, [], stands_down=down)
+        return done(request, source)
     theirs = configuration(source)
     start = parse_or_none((posted or {}).get("original", "")) or theirs
     both = FormAndYaml(SchedulerForm, source, start, posted)
@@ -41,6 +50,7 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
         ),
         original=to_yaml([start]),
         add=gettext("Add a profile"),
+        switch=stand_down_switch(stands_down=source.meta().stands_down),
     )
     if posted is None or both.manifest is None:
         return editor.respond(request, source)
@@ -60,6 +70,14 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
             if not is_step(request):
                 return done(request, source)
     return editor.respond(request, source)
+
+
+def stand_down_switch(*, stands_down: bool) -> Switch:
+    if stands_down:
+        text = gettext("The scheduler stands down: pods wait for an outside scheduler.")
+        return Switch(text, gettext("Schedule again"), "take-over")
+    text = gettext("An outside scheduler can bind all pods instead, through the API.")
+    return Switch(text, gettext("Stand down"), "stand-down")
 
 
 def configuration(sandbox: Current) -> Manifest:

@@ -1,0 +1,56 @@
+"""``/s/<name>/scheduler``: the scheduler's configuration, and whether it stands down for an outside one."""
+
+from itertools import islice
+from typing import Final
+
+import msgspec
+from django.http import HttpRequest, HttpResponse
+from msgspec import UNSET, UnsetType
+
+from schedviz.api import body, write
+from schedviz.api.cross_site import SAFE_METHODS
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.apiserver.status import BadRequest, MethodNotAllowed
+
+FIELDS_AT_MOST: Final = 20
+"""Changed fields that the trace event has."""
+
+
+class SchedulerSettings(msgspec.Struct, frozen=True, rename="camel"):
+    stands_down: bool
+    """Whether the scheduler leaves all pods to outside schedulers."""
+    configuration: Manifest | None
+    """A KubeSchedulerConfiguration; None = the default one."""
+
+
+class SettingsPatch(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A change of the settings. A field that is UNSET stays as it is."""
+
+    stands_down: bool | UnsetType = UNSET
+    configuration: Manifest | UnsetType | None = UNSET
+
+
+def respond(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
+    """GET returns the settings, PATCH changes those in its body. Raises StatusError."""
+    if request.method == "PATCH":
+        _change(sandbox, request.body)
+    elif request.method not in SAFE_METHODS:
+        raise MethodNotAllowed()
+    meta = sandbox.meta()
+    return body.answer(SchedulerSettings(meta.stands_down, meta.config))
+
+
+def _change(sandbox: Sandbox, data: bytes) -> None:
+    try:
+        patch = msgspec.json.decode(data, type=SettingsPatch)
+    except msgspec.MsgspecError as error:
+        raise BadRequest(f"the body must be an object with standsDown or configuration: {error}") from None
+    meta = sandbox.meta()
+    down = meta.stands_down if patch.stands_down is UNSET else patch.stands_down
+    configuration = meta.config if patch.configuration is UNSET else patch.configuration
+    if down == meta.stands_down and configuration == meta.config:
+        return
+    old, new = meta.config or {}, configuration or {}
+    changed = sorted(field for field in {*old, *new} if old.get(field) != new.get(field))
+    write.configure(sandbox, configuration, [*islice(changed, FIELDS_AT_MOST)], stands_down=down)

@@ -1,0 +1,72 @@
+"""How fast outside schedulers bind pods, from the last bindings in the trace."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from typing import Final
+
+import msgspec
+from django.utils.translation import gettext
+
+from simulator import trace
+from simulator.api import SECOND
+
+WAITS_KEPT: Final = 1000
+"""Bindings of one outside scheduler that its latency is computed from, the newest."""
+SCHEDULERS_AT_MOST: Final = 8
+"""Outside schedulers with a latency of their own. A pod may have any schedulerName."""
+MILLISECOND: Final = SECOND // 1000
+
+Waits = dict[str, deque[trace.OutsideBound]]
+"""The last bindings by the name of the outside scheduler."""
+
+
+class Latency(msgspec.Struct, frozen=True):
+    """The time from the creation of a pod, or the removal of its last scheduling gate, to its binding: median
+    and 95th percentile, as texts. ``real``: "" = no bound pod was observed from its beginning."""
+
+    scheduler: str
+    bound: int
+    real: str
+    simulated: str
+
+
+def note_binding(waits: Waits, event: trace.OutsideBound) -> None:
+    """Add a binding. The scheduler that bound nothing for the longest time is forgotten, if there are too
+    many."""
+    found = waits.pop(event.scheduler, None)
+    found = deque(maxlen=WAITS_KEPT) if found is None else found
+    found.append(event)
+    waits[event.scheduler] = found
+    while len(waits) > SCHEDULERS_AT_MOST:
+        del waits[next(iter(waits))]
+
+
+def latencies(waits: Mapping[str, Iterable[trace.OutsideBound]]) -> list[Latency]:
+    """By the names of the schedulers."""
+    found = []
+    for scheduler, events in sorted(waits.items()):
+        bound = [*events]
+        real = [event.waited_wall for event in bound if event.waited_wall is not None]
+        simulated = [event.waited for event in bound]
+        found.append(Latency(scheduler, len(bound), _both(real) if real else "", _both(simulated)))
+    return found
+
+
+def _both(waits: Sequence[int]) -> str:
+    values = {"median": duration(percentile(waits, 50)), "p95": duration(percentile(waits, 95))}
+    return gettext("median %(median)s, p95 %(p95)s") % values
+
+
+def percentile(values: Sequence[int], percent: int) -> int:
+    """The smallest of the values that at least so many percent of them do not exceed (nearest rank)."""
+    return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
+
+
+def duration(micros: int) -> str:
+    """ "35 ms", "1.24 s", "12 min": in the largest unit of which there is one."""
+    if micros < SECOND:
+        return gettext("%(n)s ms") % {"n": round(micros / MILLISECOND)}
+    if micros < 120 * SECOND:
+        return gettext("%(n)s s") % {"n": f"{micros / SECOND:.3g}"}
+    return gettext("%(n)s min") % {"n": round(micros / 60 / SECOND)}
