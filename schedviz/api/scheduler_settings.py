@@ -38,7 +38,8 @@ def respond(request: HttpRequest, sandbox: Sandbox) -> HttpResponse:
     elif request.method not in SAFE_METHODS:
         raise MethodNotAllowed()
     meta = sandbox.meta()
-    return body.answer(SchedulerSettings(meta.stands_down, meta.config))
+    settings = SchedulerSettings(meta.stands_down, meta.config)
+    return body.answer(msgspec.to_builtins(settings))
 
 
 def _change(sandbox: Sandbox, data: bytes) -> None:
