@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
+from schedviz.api.new_sandbox import numbered
 from schedviz.api.write import create_sandbox
+from schedviz.bundled_scenarios import EMPTY, scenarios
 from schedviz.store import Clock, Meta, Sandbox, Store
 from simulator.api import SECOND
 from simulator.queueing.versions import QueueVersion
@@ -39,6 +41,25 @@ def create(
     )
     clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
     return create_sandbox(store, meta, made.manifests, clock, names=names, access=access)
+
+
+def create_from_scenario(
+    store: Store,
+    scenario: str,
+    name: str = "",
+    queue: QueueVersion | None = None,
+    *,
+    paused: bool = False,
+    access: str = "",
+) -> Sandbox:
+    """Create a sandbox from a bundled scenario.
+
+    scenario: its name; "" = an empty sandbox. name: "" = the scenario's name, with a number if that is taken.
+    Raises KeyError for an unknown scenario; further as :func:`create`.
+    """
+    made = scenarios()[scenario] if scenario else EMPTY
+    names = [name] if name else numbered(store, made.name)
+    return create(store, made, scenario, names, queue=queue, paused=paused, access=access)
 
 
 def names_to_delete(metas: Iterable[Meta], now: float, *, kept_seconds: float, at_most: int) -> list[str]:

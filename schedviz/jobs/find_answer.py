@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from django.conf import settings
@@ -13,8 +13,8 @@ from schedviz.jobs.question import Question
 from schedviz.store import Gone, NoSandbox, Sandbox, Store
 from schedviz.store.history import Moment
 from simulator.api import Manifest
-from simulator.apiserver.lookup import find_other_resources
-from simulator.apiserver.resources import BUILT_IN, PODS, Resource
+from simulator.apiserver.lookup import with_resources
+from simulator.apiserver.resources import PODS
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import CycleStarted
@@ -129,13 +129,4 @@ def _moment_before(sandbox: Sandbox, cycle: int) -> Moment:
 def _situation(sandbox: Sandbox, objects: Objects, pod: Manifest, cycle: int) -> Situation:
     meta = sandbox.meta()
     frameworks = profiles(load(meta.config), transport=HttpTransport(settings.EXTENDER_HOSTS))
-    return Situation.read(_items(sandbox, objects), pod, frameworks, seed=meta.seed, cycle=cycle)
-
-
-def _items(sandbox: Sandbox, objects: Objects) -> Iterable[tuple[Resource, Manifest]]:
-    known = {resource.id: resource for resource in BUILT_IN}
-    if objects.keys() - known.keys():
-        known |= {resource.id: resource for resource in find_other_resources(sandbox)}
-    for name, collection in objects.items():
-        if name in known:
-            yield from ((known[name], manifest) for manifest in collection.values())
+    return Situation.read(with_resources(sandbox, objects), pod, frameworks, seed=meta.seed, cycle=cycle)

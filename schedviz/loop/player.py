@@ -59,7 +59,7 @@ class Player:
             if unread and not self._simulation.in_cycle:
                 return False
             self._stopped = True
-            self.now = max(self._simulation.now, self._clock.sim)
+            self.now = max(self._simulation.now, self._clock.sim, self._until.stop_time or 0)
             return False
         return self._step(self.now)
 

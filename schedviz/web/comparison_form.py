@@ -7,9 +7,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from schedviz import bundled_scenarios
 from schedviz.jobs.comparison_job import ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
-from schedviz.web import scenarios
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.admission import new_cluster
 from simulator.apiserver.manifest import ManifestError, parse_manifests
@@ -120,8 +120,8 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
             ) from None
         config, queue, seed = meta.config, meta.queue, meta.seed
     else:
-        if kind == "scenario" and name in scenarios.scenarios():
-            text = (scenarios.FOLDER / f"{name}.yaml").read_text()
+        if kind == "scenario" and name in bundled_scenarios.scenarios():
+            text = (bundled_scenarios.FOLDER / f"{name}.yaml").read_text()
         elif kind == "manifests":
             text = posted.get("text", "")
         else:

@@ -6,12 +6,12 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext
 
+from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta
 from schedviz.store.past import Readable
 from schedviz.web.examples import example_in
 from schedviz.web.ideas import Idea, ideas
 from schedviz.web.presenters.picture import NODES, PODS
-from schedviz.web.scenarios import scenarios
 from simulator.api import Manifest
 from simulator.controllers.kubelet.kubelet import RUN_SECONDS, TTL_SECONDS
 from simulator.controllers.timetable import TIMETABLES, next_creation

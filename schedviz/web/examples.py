@@ -10,8 +10,8 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from schedviz.access.record import continued
 from schedviz.api.from_scenario import create, names_to_delete
+from schedviz.bundled_scenarios import FOLDER, scenarios
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
-from schedviz.web.scenarios import FOLDER, scenarios
 from simulator.scenario import Scenario, load_scenario
 
 Kind = Literal["idea", "guide"]

@@ -12,9 +12,9 @@ from typing import Final
 import msgspec
 from django.utils.translation import gettext
 
+from schedviz.bundled_scenarios import FOLDER as SCENARIOS
 from schedviz.store import Meta
 from schedviz.web.examples import Example, example_in
-from schedviz.web.scenarios import FOLDER as SCENARIOS
 
 FOLDER: Final = SCENARIOS.parent / "guides"
 WORDS: Final = ("title", "goal", "learned")

@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 from django.utils.translation import get_language, gettext
 
+from schedviz.bundled_scenarios import FOLDER as SCENARIOS
 from schedviz.web.examples import Example
-from schedviz.web.scenarios import FOLDER as SCENARIOS
 
 FOLDER: Final = SCENARIOS.parent / "ideas"
 PARTS: Final = ("queue", "nodes", "informer", "leader", "cycle", "past", "priority")

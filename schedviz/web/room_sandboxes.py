@@ -3,11 +3,11 @@
 from contextlib import suppress
 
 from schedviz.api.from_scenario import create
+from schedviz.bundled_scenarios import scenarios
 from schedviz.lessons.catalogue import lesson_in
 from schedviz.rooms.learners import has_begun, room_lessons, start_in_room
 from schedviz.rooms.room import TEACHER, Room, number_for, sandbox_name
 from schedviz.store import NoSandbox, Store
-from schedviz.web.scenarios import scenarios
 
 
 def open_sandbox(store: Store, room: Room, member: int) -> str | None:

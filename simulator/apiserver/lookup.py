@@ -1,9 +1,12 @@
 """Lookup of resources by group and plural, as in request paths."""
 
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from simulator.api import Manifest
 from simulator.apiserver.overlay import Reader
 from simulator.apiserver.resources import (
+    BUILT_IN,
     BUILT_IN_GROUPS,
     CRDS,
     Resource,
@@ -46,3 +49,26 @@ def find_other_resources(store: Catalogue) -> list[Resource]:
             if found:
                 custom.append(found)
     return custom
+
+
+def with_resources(
+    store: Catalogue, objects: Mapping[str, Mapping[str, Manifest]]
+) -> Iterator[tuple[Resource, Manifest]]:
+    """Yield each object with its resource. objects: resource id -> key -> manifest; those of resources that
+    the store does not know are left out."""
+    known = {resource.id: resource for resource in BUILT_IN}
+    if objects.keys() - known.keys():
+        known |= {resource.id: resource for resource in find_other_resources(store)}
+    for name, collection in objects.items():
+        if name in known:
+            yield from ((known[name], manifest) for manifest in collection.values())
+
+
+def find_by_name(name: str) -> Resource | None:
+    """Return a built-in resource by any name that kubectl knows: ``pods``, ``pod``, ``po``, ``Pod``,
+    ``deployments.apps``."""
+    lower = name.lower()
+    for resource in BUILT_IN:
+        if lower in (resource.id, resource.plural, resource.singular, *resource.short_names):
+            return resource
+    return None

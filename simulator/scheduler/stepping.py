@@ -93,9 +93,18 @@ class Stride:
 class Until:
     """A condition to run until: ``nothing-pending``, ``preemption`` (the next one), or ``bound
     <namespace>/<name>``. With ``before <time>`` after it, in microseconds, it also holds when nothing is due
-    up to that time; ``before <time>`` may stand alone. Raises ValueError for any other."""
+    up to that time; ``before <time>`` may stand alone. ``time <time>``: as ``before <time>``, and time then
+    stops at that time, not at what happened last. Raises ValueError for any other."""
 
     def __init__(self, condition: str) -> None:
+        self.condition = condition
+        self.stop_time: Micros | None = None
+        """Where time stops when the condition holds; None = at what happened last."""
+        self._preempted = False
+        head, _, tail = condition.partition(" ")
+        if head == "time" and tail.isdecimal():
+            self.stop_time = int(tail)
+            condition = f"before {tail}"
         rest, before, time = condition.rpartition("before ")
         self._end = int(time) if before and time.isdecimal() else None
         kind, _, self._pod = (condition if self._end is None else rest.rstrip()).partition(" ")
@@ -104,9 +113,7 @@ class Until:
             raise ValueError(f"{condition!r}: nothing-pending, preemption or bound is wanted")
         if (kind == "bound") != (self._pod.count("/") == 1):
             raise ValueError(f"{condition!r}: bound, and no other, is followed by <namespace>/<name>")
-        self.condition = condition
         self._kind = kind
-        self._preempted = False
 
     def saw(self, decisions: Iterable[Decision]) -> None:
         self._preempted = self._preempted or any(d.outcome == "preempting" for d in decisions)

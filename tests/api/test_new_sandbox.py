@@ -7,10 +7,10 @@ import pytest
 
 from schedviz.api import write
 from schedviz.api.branch import branch_of_now
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.api.new_sandbox import new_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
-from schedviz.web import scenarios
 from simulator.api import SECOND, Change
 from simulator.apiserver.status import AlreadyExists, StatusError, TooLarge
 from simulator.what_if.edit import Edit
@@ -110,7 +110,7 @@ def test_a_branch_is_not_left_half_made_by_an_edit_that_no_one_foresaw(
 
 def test_all_who_start_a_scenario_at_the_same_time_get_one_of_their_own(store: Store) -> None:
     before = store.names()
-    at_once(lambda _: scenarios.create_from_scenario(store, "taints-and-affinity"))
+    at_once(lambda _: create_from_scenario(store, "taints-and-affinity"))
     made = store.names() - before
     assert len(made) == THREADS
     for name in made:

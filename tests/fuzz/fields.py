@@ -6,8 +6,8 @@ from random import Random
 from typing import Final
 from urllib.parse import urlencode
 
+from schedviz import bundled_scenarios
 from schedviz.web import ideas as known_ideas
-from schedviz.web import scenarios
 from schedviz.web.commands import COMMANDS
 from schedviz.web.comparison_form import PRESETS
 from schedviz.web.forms import FORMS
@@ -137,7 +137,7 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
         "next": of("/", "/s/fuzz-0/", "//example.com", "a"),
     },
     "create-sandbox": {
-        "scenario": lambda rng: rng.choice((*scenarios.scenarios(), "", "a")),
+        "scenario": lambda rng: rng.choice((*bundled_scenarios.scenarios(), "", "a")),
         "name": of(*MADE, "", "A b", "-", "a" * 64, "fuzz-0"),
         "queue": of("", "v1.10", "fifo", "a"),
         "clock": of("", "paused", "a"),

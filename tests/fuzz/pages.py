@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from schedviz.web import scenarios
+from schedviz import bundled_scenarios
 from schedviz.web.urls import urlpatterns
 from tests.fuzz import fields, objects, values
 from tests.fuzz.request import Request
@@ -57,7 +57,7 @@ def whole_number(rng: Random, _: str) -> str:
 
 PODS: Final = tuple(
     each["metadata"]["name"]
-    for scenario in scenarios.scenarios().values()
+    for scenario in bundled_scenarios.scenarios().values()
     for each in scenario.manifests
     if each["kind"] == "Pod" and "name" in each["metadata"]
 )

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from urllib.parse import unquote
 
+from schedviz import bundled_scenarios
 from schedviz.api import write
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.store import Meta, Sandbox
-from schedviz.web import scenarios
 from tests.fuzz import CLIENTS, ROUND, canary, objects
 from tests.fuzz.clients import Client, Outcome
 from tests.fuzz.findings import Findings, cause_of
@@ -58,10 +59,10 @@ class Rounds:
         """New ones, each of a scenario, with an object of each kind; none but these."""
         for meta in self.stack.store.sandboxes():
             self.stack.store.delete(meta.name)
-        known = [*scenarios.scenarios(), ""]
+        known = [*bundled_scenarios.scenarios(), ""]
         made = []
         for each in range(CLIENTS):
-            sandbox = scenarios.create_from_scenario(
+            sandbox = create_from_scenario(
                 self.stack.store, known[(number + each) % len(known)], sandbox_of(each)
             )
             write.create(sandbox, objects.valid())

@@ -221,7 +221,7 @@ def test_a_run_stops_where_it_was_asked_to() -> None:
 
 def test_a_run_ends_at_a_time_exactly() -> None:
     """It does all that is due up to then, and nothing that is due later."""
-    for condition in ("before {}", "bound default/nobody before {}", "preemption before {}"):
+    for condition in ("before {}", "time {}", "bound default/nobody before {}", "preemption before {}"):
         lab = two_pods()
         end = lab.now + 10 * SECOND
         run_until(lab, condition.format(end))
@@ -235,7 +235,18 @@ def test_a_run_ends_at_a_time_exactly() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "never", "bound", "bound web", "preemption default/web", "before", "before x", "never before 1"],
+    [
+        "",
+        "never",
+        "bound",
+        "bound web",
+        "preemption default/web",
+        "before",
+        "before x",
+        "never before 1",
+        "time",
+        "time x",
+    ],
 )
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="bound"):

@@ -231,8 +231,8 @@ HOME = """
 import django
 django.setup()
 from django.test import Client
-from schedviz.web import scenarios
-assert scenarios.FOLDER.is_relative_to({root!r})
+from schedviz import bundled_scenarios
+assert bundled_scenarios.FOLDER.is_relative_to({root!r})
 answer = Client().get("/ideas/", headers={{"Accept-Language": "zh-CN"}})
 print(answer.status_code, answer.headers["Content-Language"])
 print(answer.content.decode())

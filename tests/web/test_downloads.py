@@ -11,8 +11,8 @@ import yaml
 from django.test import Client
 
 from schedviz.api import write
+from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta, Sandbox, Store
-from schedviz.web.scenarios import scenarios
 from simulator.api import SECOND, Change, Manifest, bare
 from simulator.apiserver.admission import new_cluster
 from simulator.dumps.dump import Dump

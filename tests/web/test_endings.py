@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.api.from_scenario import create
+from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta, Store
 from schedviz.web import examples, ideas
 from schedviz.web.endings import can_end, present_ending
-from schedviz.web.scenarios import scenarios
 from simulator.trace import Bound
 from tests.loop.conftest import pod
 from tests.loop.world import World

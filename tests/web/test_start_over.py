@@ -6,10 +6,12 @@ import pytest
 from django.test import Client
 from msgspec.structs import replace
 
+from schedviz import bundled_scenarios
 from schedviz.api import write
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.model import Origin
-from schedviz.web import examples, scenarios
+from schedviz.web import examples
 from tests.threads import at_once
 
 SCENARIO = "taints-and-affinity"
@@ -22,13 +24,13 @@ def client() -> Client:
 
 @pytest.fixture
 def made(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
-    yield scenarios.create_from_scenario(store, SCENARIO, sandbox_name, "v1.10")
+    yield create_from_scenario(store, SCENARIO, sandbox_name, "v1.10")
     store.delete(sandbox_name)
 
 
 def test_each_scenario_can_be_created_paused(client: Client, store: Store, sandbox_name: str) -> None:
     page = client.get("/").content.decode()
-    assert page.count('value="paused"') == len(scenarios.scenarios())
+    assert page.count('value="paused"') == len(bundled_scenarios.scenarios())
     for clock, paused in (("paused", True), ("", False)):
         answer = client.post("/sandboxes/", {"scenario": SCENARIO, "name": sandbox_name, "clock": clock})
         assert answer.headers["Location"] == f"/s/{sandbox_name}/"

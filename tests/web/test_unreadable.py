@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.api.new_sandbox import numbered
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.keys import Keys
-from schedviz.web import scenarios
 
 from .test_pages import text
 
@@ -66,7 +66,7 @@ def test_comparisons_and_new_sandboxes_do_not_mind(
     asked = {"workload": f"sandbox:{broken}", "a": "own", "b": "default"}
     answer = client.post("/compare/", asked)
     assert answer.status_code in (302, 422)
-    made = scenarios.create_from_scenario(store, "")
+    made = create_from_scenario(store, "")
     assert made.name != broken
     store.delete(made.name)
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from schedviz.access.links import make_link
 from schedviz.api import write
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
 from schedviz.jobs.find_answer import find_answer
 from schedviz.jobs.job_store import JobStore
@@ -31,7 +32,7 @@ from schedviz.rooms.room import What, sandbox_name
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.keys import USED, Keys
-from schedviz.web import guides, scenarios
+from schedviz.web import guides
 from schedviz.web.act import begin_act
 from schedviz.web.examples import start_example
 from schedviz.web.lesson_visit import begin_lesson
@@ -168,7 +169,7 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
     sandbox.take_lease("somebody", None)
     broken = store.create(Meta(f"{sandbox_name[:50]}-broken"))
     store.redis.hset(Keys.of(broken.name).state, "clock", "{nonsense")
-    anew = scenarios.create_from_scenario(store, "gang", f"{sandbox_name[:50]}-anew", paused=True)
+    anew = create_from_scenario(store, "gang", f"{sandbox_name[:50]}-anew", paused=True)
     before = store.names()
     yield sandbox
     for name in store.names() - (before - {sandbox.name, broken.name, anew.name}):

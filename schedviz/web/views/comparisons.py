@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from schedviz import bundled_scenarios
 from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of
 from schedviz.access.rights import Right
@@ -111,7 +112,7 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
 
 def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
-    workload = given.get("workload", f"scenario:{scenarios.FIRST}")
+    workload = given.get("workload", f"scenario:{bundled_scenarios.FIRST}")
     sides = [
         {
             "name": name,

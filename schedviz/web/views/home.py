@@ -14,6 +14,7 @@ from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of, sandboxes_have_owners
 from schedviz.access.record import owned_by
 from schedviz.access.visitor import find_visitor
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.web import examples, scenarios
@@ -43,7 +44,7 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
     chosen = request.POST.get("queue", "")
     queue = next((each.version for each in QUEUES if each.version == chosen), None)
     try:
-        sandbox = scenarios.create_from_scenario(
+        sandbox = create_from_scenario(
             default_store(),
             scenario,
             name,

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from schedviz import bundled_scenarios
 from schedviz.rooms.access import (
     find_member,
     is_teacher,
@@ -247,7 +248,7 @@ def _own_page(
 
 def _new_room_form(request: HttpRequest, error: str = "", status: int = HTTPStatus.OK) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
-    chosen = given.get("what", COURSE if room_lessons() else f"scenario:{scenarios.FIRST}")
+    chosen = given.get("what", COURSE if room_lessons() else f"scenario:{bundled_scenarios.FIRST}")
     context = {
         "error": error,
         "what": chosen,
@@ -274,7 +275,7 @@ def _parse_what(text: str) -> What | None:
         return What("course")
     if kind == "lesson" and name in room_lessons():
         return What("lesson", name)
-    if kind == "scenario" and name in scenarios.scenarios():
+    if kind == "scenario" and name in bundled_scenarios.scenarios():
         return What("scenario", name)
     return None
 
@@ -283,6 +284,6 @@ def _title_of(what: What) -> str:
     if what.kind == "course":
         return gettext("The course")
     if what.kind == "scenario":
-        return gettext(scenarios.scenarios()[what.name].title)
+        return gettext(bundled_scenarios.scenarios()[what.name].title)
     choices = lesson_choices(room_lessons(), what.name)
     return next(each.label for each in choices if each.chosen)[:TITLE_AT_MOST]

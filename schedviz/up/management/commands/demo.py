@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
+from schedviz.api.from_scenario import create_from_scenario
 from schedviz.store import NoSandbox, trouble_of
 from schedviz.store.default import default_store, prepare_default_store
 from schedviz.up.programs import DEMO
-from schedviz.web import scenarios
 
 RETRY_SECONDS: Final = 2.0
 
@@ -39,4 +39,4 @@ class Command(BaseCommand):
         try:
             store.sandbox(DEMO)
         except NoSandbox:
-            scenarios.create_from_scenario(store, SCENARIO, DEMO)
+            create_from_scenario(store, SCENARIO, DEMO)

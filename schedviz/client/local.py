@@ -1,0 +1,137 @@
+"""A sandbox in this process: the simulator alone, without a server and without waiting."""
+
+import builtins
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from schedviz.client.interface import Sandbox
+from simulator.api import Manifest, Micros
+from simulator.apiserver.lookup import with_resources
+from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.status import NotFound
+from simulator.explanation import Explanation, explain_pod
+from simulator.memory_sandbox import MemorySandbox, SandboxOptions
+from simulator.plugins.registry import load, profiles
+from simulator.scheduler.stepping import Unit
+from simulator.trace import Event
+from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.rivals import with_rivals
+from simulator.what_if.search import search
+from simulator.what_if.situation import Situation
+
+Act = Callable[[MemorySandbox], object]
+"""A change of a sandbox."""
+
+
+class LocalSandbox(Sandbox):
+    """The same calls give the same trace, byte for byte."""
+
+    def __init__(self, options: SandboxOptions) -> None:
+        """Raises StatusError for a manifest that admission refuses, ConfigError for a configuration with
+        which the scheduler would not start."""
+        self.name = options.name
+        self.start = options.start
+        self.memory = MemorySandbox(options)
+        self._acts: list[Act] = []
+
+    def close(self) -> None:
+        self._acts = []
+
+    @property
+    def now(self) -> Micros:
+        return self.memory.now()
+
+    def step(self, unit: Unit = "cycle", count: int = 1) -> None:
+        self._do(lambda memory: memory.step(unit, count))
+
+    def trace_head(self) -> int:
+        return len(self.memory.trace())
+
+    def branch(self, at: int | None = None) -> "LocalSandbox":
+        """The branch is made by the same calls. Its state after a trace event is that after the step of the
+        simulator which the event belongs to. Raises ValueError for an event that there is not."""
+        if at is not None and not 0 <= at <= self.trace_head():
+            raise ValueError(f"there is no trace event {at}")
+        made = LocalSandbox(self.memory.options)
+        for act in self._acts:
+            if at is not None and made.trace_head() >= at:
+                break
+            made.memory.stops_at = at
+            made._do(act)
+        made.memory.stops_at = None
+        return made
+
+    def _do(self, act: Act) -> None:
+        """Change the sandbox, and note how: a branch repeats it. What is refused changes nothing."""
+        act(self.memory)
+        self._acts.append(act)
+
+    def _create(self, documents: Sequence[Manifest]) -> builtins.list[Manifest]:
+        made: list[Manifest] = []
+
+        def create(memory: MemorySandbox) -> None:
+            made[:] = memory.create(documents)
+
+        self._do(create)
+        return [*made]
+
+    def _get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        found = self.memory.get(resource.id, resource.key(namespace, name))
+        if found is None:
+            raise NotFound(resource.id, name)
+        return found
+
+    def _list(self, resource: Resource) -> builtins.list[Manifest]:
+        return [*self.memory.list(resource.id).items]
+
+    def _patch(self, resource: Resource, namespace: str, name: str, changes: Manifest) -> Manifest:
+        key = resource.key(namespace, name)
+        self._do(lambda memory: memory.patch(resource, key, changes))
+        return self._get(resource, namespace, name)
+
+    def _delete(self, resource: Resource, namespace: str, name: str, grace_seconds: int | None) -> None:
+        key = resource.key(namespace, name)
+        self._do(lambda memory: memory.delete(resource, key, grace_seconds=grace_seconds))
+
+    def _run(self, until: str, end: Micros, pod: str) -> None:
+        self._do(partial(MemorySandbox.run, condition=run_condition(until, end, pod)))
+
+    def _explain(self, pod: str) -> Explanation:
+        memory = self.memory
+        about = [event for _, event in memory.trace() if getattr(event, "pod", "") == pod]
+        try:
+            return explain_pod(pod, memory.get(PODS.id, pod), memory.lane(pod), about, memory.decision)
+        except LookupError:
+            raise NotFound(PODS.id, pod.rpartition("/")[2]) from None
+
+    def _what_if(self, pod: str) -> WhatIfAnswer:
+        memory = self.memory
+        manifest = memory.get(PODS.id, pod)
+        if manifest is None:
+            raise NotFound(PODS.id, pod.rpartition("/")[2])
+        objects = memory.list_all()
+        situation = Situation.read(
+            with_resources(memory, objects),
+            manifest,
+            profiles(load(memory.config())),
+            seed=memory.options.seed,
+            cycle=memory.last_cycle() + 1,
+        )
+        answer = next(found for found in search(situation) if isinstance(found, WhatIfAnswer))
+        pods = [*objects[PODS.id].values()]
+        return replace(answer, suggestions=with_rivals(situation, answer.suggestions, pods))
+
+    def _trace(self, after: int) -> Sequence[Event]:
+        return [event for _, event in self.memory.trace(after)]
+
+
+def run_condition(until: str, end: Micros, pod: str) -> str:
+    """For :class:`simulator.scheduler.stepping.Until`."""
+    match until:
+        case "time":
+            return f"time {end}"
+        case "idle":
+            return f"before {end}"
+    return f"{until} {pod} before {end}" if pod else f"{until} before {end}"

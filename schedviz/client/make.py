@@ -1,0 +1,65 @@
+"""Makes sandboxes for programs."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from schedviz.bundled_scenarios import EMPTY, scenarios
+from schedviz.client.local import LocalSandbox
+from simulator.apiserver.manifest import parse_manifests
+from simulator.memory_sandbox import SandboxOptions
+from simulator.objects.durations import parse_duration
+from simulator.queueing.versions import QueueVersion
+from simulator.scenario import Scenario, load_scenario
+
+
+def sandbox(
+    scenario: str | Path | None = None,
+    *,
+    manifests: str | Path | Sequence[Mapping[str, Any]] = (),
+    config: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    pace: str | None = None,
+    queue: QueueVersion | None = None,
+    name: str = "",
+) -> LocalSandbox:
+    """Make a sandbox, whose simulated time stands still.
+
+    scenario: the name of a bundled one, or the path of a file; None = an empty cluster. manifests: further
+    objects, as dicts, as a YAML or JSON text, or in a file. config: a KubeSchedulerConfiguration; seed, pace
+    (the simulated time of a scheduling cycle) and queue: instead of those of the scenario.
+
+    name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's.
+
+    Raises StatusError for a manifest that admission refuses; KeyError for a scenario that there is not;
+    ScenarioError and ManifestError for a file that is none; ConfigError."""
+    made = _scenario(scenario)
+    given = {"seed": seed, "queue": queue, "pace": None if pace is None else parse_duration(pace)}
+    options: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
+    if config is not None:
+        options["config"] = {**config}
+    made = replace(made, manifests=[*made.manifests, *_manifests(manifests)], **options)
+    return LocalSandbox(
+        SandboxOptions(
+            name or made.name,
+            made.manifests,
+            seed=made.seed,
+            pace=made.pace,
+            config=made.config,
+            queue=made.queue,
+        )
+    )
+
+
+def _scenario(scenario: str | Path | None) -> Scenario:
+    if scenario is None:
+        return EMPTY
+    return load_scenario(scenario.read_text()) if isinstance(scenario, Path) else scenarios()[scenario]
+
+
+def _manifests(given: str | Path | Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    if isinstance(given, Path):
+        given = given.read_text()
+    return parse_manifests(given) if isinstance(given, str) else [{**each} for each in given]

@@ -1,0 +1,168 @@
+"""The explanation of a pod: where it is and why, from its object, its place in the queue, the trace and the
+decision of its last scheduling cycle."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from simulator.api import Manifest
+from simulator.decision import Decision
+from simulator.trace import CycleStarted, Event, LaneEntry, VictimDeleted
+
+REASONS_NAMED: Final = 10
+"""Rejected nodes that :meth:`Explanation.__str__` names; the others are counted."""
+
+
+class NodeVerdict(msgspec.Struct, frozen=True):
+    """What the last cycle of the pod found of one node."""
+
+    node: str
+    verdict: Literal["chosen", "fits", "rejected", "not evaluated"]
+    plugin: str = ""
+    """The first filter plugin that rejected the node."""
+    reasons: list[str] = []
+    score: int | None = None
+    """The sum of ``scores``; None for a node that was not scored."""
+    scores: dict[str, int] = {}
+    """Score plugin -> its weighted score."""
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    pod: str
+    """``namespace/name``"""
+    state: Literal["bound", "pending", "deleted"]
+    node: str = ""
+    """Where it is bound; for a deleted pod, where it was evicted."""
+    lane: str = ""
+    """Its part of the scheduling queue, for a pending pod: activeQ, backoffQ, unschedulable, gated, inFlight
+    or waiting."""
+    message: str = ""
+    """The scheduler's message, for a pending pod."""
+    plugins: list[str] = []
+    """The plugins whose events a pending pod waits for."""
+    nominated_node: str = ""
+    attempts: int = 0
+    cycle: int = 0
+    """The number of its last scheduling cycle of which the decision is stored; 0 = none. All that follows is
+    of this cycle."""
+    outcome: str = ""
+    """scheduled, unschedulable, preempting or error"""
+    victims: list[str] = []
+    """The pods that were evicted for it."""
+    preemptor: str = ""
+    """The pod that preempted it."""
+    evicted_in: int = 0
+    """The cycle of that pod; 0 = it was not preempted."""
+    nodes: list[NodeVerdict] = []
+
+    def of_node(self, name: str) -> NodeVerdict:
+        """The verdict of a node. Raises LookupError."""
+        for each in self.nodes:
+            if each.node == name:
+                return each
+        raise LookupError(f"cycle {self.cycle} of {self.pod} knows no node {name!r}")
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def explain_pod(
+    pod: str,
+    manifest: Manifest | None,
+    lane: LaneEntry | None,
+    about: Iterable[Event],
+    decision_of: Callable[[int], Decision | None],
+) -> Explanation:
+    """Explain a pod. about: trace events that name it, the oldest first. decision_of: finds the decision of a
+    cycle. Raises LookupError for a pod that there never was."""
+    events = [*about]
+    own = [event for event in events if getattr(event, "pod", "") == pod]
+    if manifest is None and not own:
+        raise LookupError(pod)
+    evicted = next((each for each in reversed(own) if isinstance(each, VictimDeleted)), None)
+    uid = manifest["metadata"]["uid"] if manifest else ""
+    found = _last_decision(pod, uid, own, decision_of)
+    node = manifest["spec"].get("nodeName", "") if manifest else evicted.node if evicted else ""
+    # The eviction of an earlier pod of this name is not one of this pod.
+    preempted = (
+        evicted if evicted and (manifest is None or manifest["metadata"].get("deletionTimestamp")) else None
+    )
+    status = (manifest or {}).get("status") or {}
+    return Explanation(
+        pod=pod,
+        state="deleted" if manifest is None else "bound" if node else "pending",
+        node=node,
+        lane=lane.lane if lane and not node else "",
+        message=""
+        if node or manifest is None
+        else (lane and lane.message) or (found.message if found else ""),
+        plugins=[*lane.plugins] if lane and not node else [],
+        nominated_node=status.get("nominatedNodeName", ""),
+        attempts=found.attempt if found else 0,
+        cycle=found.cycle if found else 0,
+        outcome=found.outcome if found else "",
+        victims=[victim.pod for victim in found.victims] if found and found.outcome == "preempting" else [],
+        preemptor=preempted.preemptor if preempted else "",
+        evicted_in=preempted.cycle if preempted else 0,
+        nodes=[*_verdicts(found)] if found else [],
+    )
+
+
+def _last_decision(
+    pod: str, uid: str, own: list[Event], decision_of: Callable[[int], Decision | None]
+) -> Decision | None:
+    """The last stored decision of the pod. uid: "" = of any pod of this name."""
+    for event in reversed(own):
+        if isinstance(event, CycleStarted):
+            found = decision_of(event.cycle)
+            if found is not None and found.pod == pod:
+                return found if uid in ("", found.uid) else None
+    return None
+
+
+def _verdicts(decision: Decision) -> Iterator[NodeVerdict]:
+    places = {index: place for place, index in enumerate(decision.feasible)}
+    for index, (node, verdict) in enumerate(zip(decision.nodes, decision.verdicts, strict=True)):
+        if verdict > 0:
+            failure = decision.failures[verdict - 1]
+            yield NodeVerdict(node, "rejected", failure.plugin, [*failure.reasons])
+            continue
+        place = places.get(index)
+        if place is None:
+            yield NodeVerdict(node, "not evaluated" if verdict < 0 else "fits")
+            continue
+        scores = {each.plugin: int(each.weighted[place]) for each in decision.scores}
+        score = int(decision.totals[place]) if decision.scores else None
+        chosen = node == decision.selected
+        yield NodeVerdict(node, "chosen" if chosen else "fits", score=score, scores=scores)
+
+
+def _lines(found: Explanation) -> Iterator[str]:
+    match found.state:
+        case "bound":
+            yield f"{found.pod} is bound to {found.node}."
+        case "deleted":
+            yield f"{found.pod} was deleted."
+        case "pending":
+            yield f"{found.pod} is pending" + (f" in {found.lane}." if found.lane else ".")
+    if found.preemptor:
+        yield f"{found.preemptor} preempted it on {found.node} in cycle {found.evicted_in}."
+    if found.message:
+        yield found.message
+    if found.victims:
+        yield f"Preempted for it: {', '.join(found.victims)}; nominated node: {found.nominated_node}"
+    if not found.cycle:
+        yield "No scheduling cycle of it is stored."
+        return
+    yield f"Cycle {found.cycle}, attempt {found.attempts}: {found.outcome}"
+    fits = [each for each in found.nodes if each.verdict in ("chosen", "fits")]
+    for each in sorted(fits, key=lambda each: (each.verdict != "chosen", -(each.score or 0)))[:REASONS_NAMED]:
+        parts = ", ".join(f"{plugin} {score}" for plugin, score in each.scores.items())
+        yield f"  {each.node}: {each.verdict}" + (f", score {each.score} ({parts})" if parts else "")
+    rejected = [each for each in found.nodes if each.verdict == "rejected"]
+    for each in rejected[:REASONS_NAMED]:
+        yield f"  {each.node}: {each.plugin}: {', '.join(each.reasons)}"
+    more = max(0, len(fits) - REASONS_NAMED) + max(0, len(rejected) - REASONS_NAMED)
+    if more:
+        yield f"  and {more} more nodes"

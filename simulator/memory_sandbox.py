@@ -1,0 +1,253 @@
+"""A sandbox in the memory of one process: an API server, the simulator, and time that moves only when it is
+told to. For lessons that are checked without a server, and for programs (:mod:`schedviz.client`)."""
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from simulator.api import SECOND, ApiError, Change, Manifest, Micros, WatchEvent
+from simulator.apiserver.admission import admit, new_cluster, resource_of
+from simulator.apiserver.deletion import admit_delete, deletion_changes
+from simulator.apiserver.overlay import ObjectList
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.status import AlreadyExists, NotFound
+from simulator.apiserver.update import admit_update
+from simulator.decision import Decision
+from simulator.memory import MemoryApi
+from simulator.objects.metadata import key_of
+from simulator.queueing.versions import TODAY, QueueVersion
+from simulator.scheduler.stepping import Stride, Unit, Until
+from simulator.simulation import Options, Simulation
+from simulator.trace import Event, LaneEntry, SchedulerConfigured
+
+START: Final[Micros] = 1_735_689_600 * SECOND
+"""2025-01-01T00:00:00Z, at which simulated time begins where nothing else is asked for."""
+
+
+class NotReached(Exception):
+    """A run ended before its condition held. The message is one line."""
+
+
+class SandboxOptions(msgspec.Struct, frozen=True):
+    name: str
+    """UIDs and generated names are computed from it."""
+    manifests: Sequence[Manifest] = ()
+    """The objects that exist at the start."""
+    seed: int = 0
+    pace: Micros = 0
+    config: Manifest | None = None
+    """A KubeSchedulerConfiguration; None = the default one."""
+    queue: QueueVersion = TODAY
+    start: Micros = START
+
+
+class MemorySandbox:
+    """It reads as a :class:`schedviz.store.Sandbox` does. The same calls give the same trace."""
+
+    steps_at_most: int | None = None
+    """Of the Simulation in one run; None = no bound."""
+    stops_at: int | None = None
+    """The number of the trace event after which time does not go on; None = none."""
+
+    def __init__(self, options: SandboxOptions) -> None:
+        """Raises StatusError for a manifest that admission refuses, ConfigError for a configuration with
+        which the scheduler would not start."""
+        self.options = options
+        self.name = options.name
+        self._config = options.config
+        self._api = MemoryApi()
+        self._api.commit(new_cluster(options.manifests, options.start))
+        self._now: Micros = options.start
+        self._edits = 0
+        self._lanes: dict[str, LaneEntry] = {}
+        self._trace: list[tuple[int, Event]] = []
+        self._decisions: dict[int, Decision] = {}
+        self._simulation = self._elect()
+
+    # Reading
+
+    def now(self) -> Micros:
+        return self._now
+
+    def version(self) -> int:
+        return self._api.version
+
+    def edits(self) -> int:
+        """The number of objects that were written from outside."""
+        return self._edits
+
+    def config(self) -> Manifest | None:
+        return self._config
+
+    def get(self, resource: str, key: str) -> Manifest | None:
+        return self._api.get(resource, key)
+
+    def list(self, resource: str) -> ObjectList:
+        found = self._api.objects.get(resource, {})
+        return ObjectList([found[key] for key in sorted(found)], self._api.version)
+
+    def list_all(self) -> dict[str, dict[str, Manifest]]:
+        """Every object as resource -> key -> manifest."""
+        return self._api.objects
+
+    def resources(self) -> builtins.list[str]:
+        return sorted(self._api.objects)
+
+    def queue(self) -> tuple[Mapping[str, LaneEntry], int]:
+        return self._lanes, 0
+
+    def lane(self, pod: str) -> LaneEntry | None:
+        return self._lanes.get(pod)
+
+    def trace_tail(self, count: int) -> Sequence[tuple[int, Event]]:
+        return self._trace[-count:] if count else []
+
+    def trace(self, after: int = 0) -> Sequence[tuple[int, Event]]:
+        """The trace events after a number, which are numbered from 1."""
+        return self._trace[after:]
+
+    def decision(self, cycle: int) -> Decision | None:
+        return self._decisions.get(cycle)
+
+    def last_cycle(self) -> int:
+        return max(self._decisions, default=0)
+
+    def is_bound(self, pod: str) -> bool:
+        return self._simulation.is_bound(pod)
+
+    # Writing, as :mod:`schedviz.api.write` does. All raise StatusError.
+
+    def create(self, documents: Sequence[Manifest]) -> Sequence[Manifest]:
+        """Create the objects of these manifests, all or none, and return them as they were stored."""
+        source = f"{self.name}/{self._api.version}"
+        changes = admit(documents, self, self._now, source=source).changes
+        self._write(changes)
+        found = [self.get(change.resource, change.key) for change in changes]
+        return [manifest for manifest in found if manifest is not None]
+
+    def delete(self, resource: Resource, key: str, *, grace_seconds: int | None = None) -> None:
+        old = self._existing(resource.id, key)
+        deletion = admit_delete(resource, old, self._now, grace_seconds=grace_seconds)
+        self._write(deletion_changes(resource, old, deletion, self._now) if deletion else [])
+
+    def patch(self, resource: Resource, key: str, changes: Manifest) -> Manifest:
+        """Apply a JSON merge patch (RFC 7386) to an object."""
+        old = self._existing(resource.id, key)
+        self._write(admit_update(resource, old, apply_merge_patch(old, changes), self).changes)
+        return self.get(resource.id, key) or old
+
+    def patch_named(self, changes: Manifest) -> Manifest:
+        """:meth:`patch` of the object that the changes name by their apiVersion, kind and metadata."""
+        resource = resource_of(changes, self)
+        metadata = changes["metadata"]
+        key = resource.key(metadata.get("namespace", "default"), metadata["name"])
+        return self.patch(resource, key, changes)
+
+    def configure(self, configuration: Manifest) -> None:
+        """Restart the scheduler with another KubeSchedulerConfiguration. Raises ConfigError."""
+        self._config = configuration
+        self._note([SchedulerConfigured(t=self._now, fields=[])])
+        self._lanes = {}
+        self._simulation = self._elect()
+
+    # Time
+
+    def run(self, condition: str, after_step: Callable[[], object] = lambda: None) -> None:
+        """Let simulated time run until a condition holds (:class:`simulator.scheduler.stepping.Until`), or
+        nothing is due any more. ``after_step`` is called after each step of the Simulation. Raises NotReached
+        after ``steps_at_most`` steps."""
+        until, steps = Until(condition), 0
+        while not until.holds(self._simulation):
+            if self._is_stopped():
+                return
+            due = self._simulation.next_due()
+            if due is None:
+                break
+            if self.steps_at_most is not None and steps >= self.steps_at_most:
+                raise NotReached(f"more than {self.steps_at_most:,} steps in one run")
+            steps += 1
+            self._now = max(self._now, due)
+            self._simulation.step(self._now)
+            until.saw(self._observe())
+            after_step()
+        self.move_to(until.stop_time or self._now)
+
+    def step(self, unit: Unit, count: int = 1) -> None:
+        """Take steps, as a user of the page does (:class:`simulator.scheduler.stepping.Stride`)."""
+        for _ in range(count):
+            stride = Stride(self._simulation, unit, self._now)
+            while not self._is_stopped() and (at := stride.next()) is not None:
+                self._now = max(self._now, at)
+                self._simulation.step(self._now, by_point=stride.by_point)
+                self._observe()
+
+    def move_to(self, time: Micros) -> None:
+        """Move time forward to where nothing is due before."""
+        self._now = max(self._now, time)
+
+    def _is_stopped(self) -> bool:
+        return self.stops_at is not None and len(self._trace) >= self.stops_at
+
+    def _existing(self, resource: str, key: str) -> Manifest:
+        found = self.get(resource, key)
+        if found is None:
+            raise NotFound(resource, key.rpartition("/")[2])
+        return found
+
+    def _write(self, changes: builtins.list[Change]) -> None:
+        try:
+            self._api.commit(changes)
+        except ApiError as error:  # the other reasons are found before
+            raise AlreadyExists(error.resource, error.key.rpartition("/")[2]) from None
+        self._edits += len({(change.resource, change.key) for change in changes})
+        self._simulation.observe(self._api.take_events())
+        # A paused leader takes in what was written, too.
+        while self._simulation.take_in(self._now):
+            pass
+        self._take_outputs()
+
+    def _elect(self) -> Simulation:
+        """A new Simulation with all objects."""
+        options = Options(
+            seed=self.options.seed,
+            pace=self.options.pace,
+            config=self._config,
+            first_cycle=self.last_cycle() + 1,
+            queue=self.options.queue,
+        )
+        simulation = Simulation(self._api, options)
+        self._api.take_events()
+        simulation.relist([*self._listed()], self._api.version)
+        return simulation
+
+    def _listed(self) -> Iterator[WatchEvent]:
+        found = [
+            (int(manifest["metadata"]["resourceVersion"]), resource, manifest)
+            for resource, objects in self._api.objects.items()
+            for manifest in objects.values()
+        ]
+        for version, resource, manifest in sorted(found, key=lambda each: each[0]):
+            yield WatchEvent("ADDED", resource, key_of(manifest), manifest, version)
+
+    def _observe(self) -> builtins.list[Decision]:
+        """Let the Simulation observe its own writes, and take its outputs; the new decisions."""
+        self._simulation.observe(self._api.take_events())
+        return self._take_outputs()
+
+    def _take_outputs(self) -> builtins.list[Decision]:
+        self._note(self._simulation.take_trace())
+        decisions = self._simulation.take_decisions()
+        self._decisions |= {decision.cycle: decision for decision in decisions}
+        for pod, entry in self._simulation.take_lanes().items():
+            if entry is None:
+                self._lanes.pop(pod, None)
+            else:
+                self._lanes[pod] = entry
+        return decisions
+
+    def _note(self, events: Sequence[Event]) -> None:
+        first = len(self._trace) + 1
+        self._trace += enumerate(events, first)

@@ -1,0 +1,220 @@
+"""Sandboxes in this process."""
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import schedviz
+from schedviz.bundled_scenarios import scenarios
+from schedviz.client import NotReached, Sandbox, StatusError
+from simulator.config import ConfigError
+from simulator.trace import Bound, Nominated, VictimDeleted
+
+NODES = """
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {disk: ssd}}
+status: {allocatable: {cpu: "4", pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+status: {allocatable: {cpu: "2", pods: "110"}}
+"""
+
+
+def pod(name: str, cpu: str = "1", **spec: Any) -> dict[str, Any]:
+    container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+    found = {"containers": [container], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": found}
+
+
+def encoded(sandbox: Sandbox) -> bytes:
+    return msgspec.json.encode(sandbox.trace())
+
+
+@pytest.mark.parametrize("name", ["online-vs-offline", "gang", "taints-and-affinity"])
+def test_the_same_calls_give_the_same_trace(name: str) -> None:
+    traces = []
+    for _ in range(2):
+        with schedviz.sandbox(scenario=name) as sandbox:
+            sandbox.run_until("20s")
+            sandbox.create(pod("more"))
+            sandbox.run_for("5s")
+            assert sandbox.elapsed == timedelta(seconds=25)
+            traces.append(encoded(sandbox))
+    assert traces[0] == traces[1]
+    assert len(json.loads(traces[0])) > 10
+
+
+def test_a_pod_is_explained_where_it_went_and_why() -> None:
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        web = sandbox.create(pod("web", "3"))
+        before = sandbox.explain(web)
+        assert (before.state, before.lane, before.cycle, before.nodes) == ("pending", "activeQ", 0, [])
+        sandbox.run_until("bound", pod=web)
+        found = sandbox.explain("web")
+        assert (found.state, found.node, found.outcome) == ("bound", "n1", "scheduled")
+        assert found.of_node("n2").plugin == "NodeResourcesFit"
+        assert found.of_node("n2").reasons == ["Insufficient cpu"]
+        assert found.of_node("n1").verdict == "chosen"
+        big = sandbox.create(pod("big", "8"))
+        sandbox.run_until("idle", within="10s")
+        found = sandbox.explain(big)
+        assert (found.state, found.lane) == ("pending", "unschedulable")
+        assert found.message.startswith("0/2 nodes are available: 2 Insufficient cpu.")
+        assert "big is pending in unschedulable" in str(found)
+        assert [each.kind for each in sandbox.what_if(big).suggestions] == ["request"]
+        with pytest.raises(StatusError) as refused:
+            sandbox.explain("nobody")
+        assert (refused.value.code, refused.value.reason) == (404, "NotFound")
+        with pytest.raises(LookupError):
+            found.of_node("n3")
+
+
+def test_scores_are_those_of_the_cycle() -> None:
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        sandbox.create(pod("web"))
+        sandbox.run_until("nothing-pending")
+        found = sandbox.explain("web")
+        for each in found.nodes:
+            assert each.score == sum(each.scores.values())
+        assert found.of_node(found.node).score == max(each.score or 0 for each in found.nodes)
+
+
+def test_a_preempted_pod_says_who_preempted_it() -> None:
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        sandbox.create(pod("low", "4"))
+        sandbox.run_until("bound", pod="low")
+        sandbox.create(pod("high", "4", priorityClassName="system-cluster-critical"))
+        sandbox.run_until("preemption")
+        high = sandbox.explain("high")
+        assert (high.outcome, high.victims, high.nominated_node) == ("preempting", ["default/low"], "n1")
+        assert "Preempted for it: default/low" in str(high)
+        sandbox.run_until("bound", pod="high")
+        low = sandbox.explain("low")
+        assert (low.state, low.preemptor, low.evicted_in) == ("deleted", "default/high", high.cycle)
+        [evicted] = sandbox.trace(VictimDeleted)
+        assert (evicted.pod, evicted.node) == ("default/low", "n1")
+        assert "default/high preempted it on n1" in str(low)
+        # Another pod of the same name has not been preempted.
+        sandbox.create(pod("low", "8"))
+        again = sandbox.explain("low")
+        assert (again.state, again.preemptor, again.cycle) == ("pending", "", 0)
+
+
+def test_a_run_ends_when_its_condition_holds_or_says_that_it_does_not() -> None:
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        sandbox.run_until("10s")
+        assert sandbox.elapsed == timedelta(seconds=10)
+        sandbox.create(pod("big", "8"))
+        for condition, named in (("bound", "big"), ("nothing-pending", ""), ("preemption", "")):
+            with pytest.raises(NotReached, match="not within 20s"):
+                sandbox.run_until(condition, pod=named, within="20s")
+        with pytest.raises(ValueError, match="is over"):
+            sandbox.run_until("1s")
+        with pytest.raises(ValueError, match="needs a pod"):
+            sandbox.run_until("bound")
+        with pytest.raises(ValueError, match="is not a duration"):
+            sandbox.run_until("forever")
+
+
+def test_steps_are_those_of_the_page() -> None:
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        for number in range(3):
+            sandbox.create(pod(f"p{number}"))
+        sandbox.step()
+        assert len(sandbox.trace(Bound)) == 1
+        sandbox.step("cycle", 2)
+        assert [event.pod for event in sandbox.trace(Bound)] == ["default/p0", "default/p1", "default/p2"]
+        assert len(sandbox.trace(Bound, pod="p1")) == 1
+
+
+def test_objects_are_changed_as_by_the_api() -> None:
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        assert sandbox.patch("no", "n1", {"spec": {"unschedulable": True}})["spec"]["unschedulable"] is True
+        sandbox.create(pod("web"))
+        sandbox.run_until("nothing-pending")
+        assert sandbox.get("Pod", "web")["spec"]["nodeName"] == "n2"
+        sandbox.delete("pods", "web", grace_seconds=0)
+        assert sandbox.list("po", "default") == []
+        with pytest.raises(StatusError, match='pods "web" not found'):
+            sandbox.get("pod", "web")
+        with pytest.raises(StatusError, match=r"spec\.containers"):
+            sandbox.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {}})
+        with pytest.raises(ValueError, match="there is no kind"):
+            sandbox.list("gadgets")
+
+
+def test_a_branch_goes_on_by_itself() -> None:
+    with schedviz.sandbox(scenario="online-vs-offline") as sandbox:
+        sandbox.run_until("30s")
+        sandbox.create(pod("web"))
+        sandbox.run_for("3s")
+        branch = sandbox.branch()
+        assert encoded(branch) == encoded(sandbox)
+        branch.run_for("10s")
+        sandbox.run_for("10s")
+        assert encoded(branch) == encoded(sandbox)
+        branch.delete("node", "node-1")
+        branch.run_for("10s")
+        assert sandbox.get("node", "node-1")
+        first = next(n for n, event in enumerate(sandbox.trace(), 1) if isinstance(event, Nominated))
+        past = sandbox.branch(at=first)
+        assert past.now == sandbox.trace()[first - 1].t
+        assert sandbox.trace()[: past.trace_head()] == past.trace()
+        past.run_until("43s")
+        assert past.now == sandbox.now
+        with pytest.raises(ValueError, match="no trace event"):
+            sandbox.branch(at=10_000)
+
+
+def test_what_a_sandbox_is_made_of(tmp_path: Path) -> None:
+    (tmp_path / "nodes.yaml").write_text(NODES)
+    most = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": {
+            "type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}}}]}],
+    }  # fmt: skip
+    chosen = []
+    for config in (None, most):
+        with schedviz.sandbox(manifests=tmp_path / "nodes.yaml", config=config, seed=7, pace="1s") as sandbox:
+            sandbox.create(pod("web"))
+            sandbox.run_until("nothing-pending")
+            assert sandbox.elapsed == timedelta(seconds=1)
+            chosen.append(sandbox.explain("web").node)
+    assert chosen == ["n1", "n2"]
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        f"apiVersion: schedviz/v1\nkind: Scenario\nmetadata: {{name: own}}\nspec: {{pace: 200ms}}\n---{NODES}"
+    )
+    assert len(schedviz.sandbox(scenario=file, manifests=[pod("web")]).list("pods")) == 1
+    with pytest.raises(KeyError):
+        schedviz.sandbox(scenario="nowhere")
+    with pytest.raises(ConfigError):
+        schedviz.sandbox(config={**most, "profiles": [{"schedulerName": ""}, {"schedulerName": ""}]})
+    with pytest.raises(StatusError):
+        schedviz.sandbox(manifests=[pod("web"), pod("web")])
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_every_bundled_scenario_runs(name: str) -> None:
+    with schedviz.sandbox(scenario=name) as sandbox:
+        sandbox.run_until("20s")
+        for each in sandbox.list("pods"):
+            assert sandbox.explain(each).state in ("bound", "pending")
+
+
+def test_it_needs_no_django() -> None:
+    program = (
+        "import sys, schedviz; schedviz.sandbox(); print('django' in sys.modules, 'redis' in sys.modules)"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "False False\n"
