@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from simulator.apiserver import names
 from simulator.apiserver.status import Cause, invalid, not_supported
+from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
 from simulator.objects.node_conditions import FAILED_SINCE
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
 
@@ -45,6 +46,10 @@ def validate_annotations(given: dict[str, str], path: str) -> Iterator[Cause]:
     fail_at = given.get(FAIL_AT, "")
     if fail_at and fail_at not in FAULT_POINTS:
         yield not_supported(f"{path}[{FAIL_AT}]", fail_at, FAULT_POINTS)
+    try:
+        parse_devices(given.get(DEVICES, ""))
+    except DeviceNotationError as error:
+        yield invalid(f"{path}[{DEVICES}]", given[DEVICES], str(error))
     since = given.get(FAILED_SINCE)
     if since is not None and not is_timestamp(since):
         yield invalid(f"{path}[{FAILED_SINCE}]", since, NO_TIMESTAMP)

@@ -1,16 +1,19 @@
 """Validation of the kinds of resource.k8s.io, beyond their schemas
-(pkg/apis/resource/validation/validation.go, v1.34). Selectors in CEL are checked when they are used."""
+(pkg/apis/resource/validation/validation.go, v1.34). The cost of a selector in CEL is not estimated."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required
+from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required, too_long
+from simulator.cel.device_selector import compile_selector
 
 MODES: Final = ("All", "ExactCount")
 NODE_SELECTIONS: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 ATTRIBUTE_TYPES: Final = ("int", "bool", "string", "version")
+MAX_EXPRESSION: Final = 10 * 1024
+"""Bytes of a selector (CELSelectorExpressionMaxLength)."""
 
 
 def _claim(manifest: Manifest) -> Iterator[Cause]:
@@ -69,6 +72,7 @@ def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
         yield required(f"{path}.deviceClassName")
     elif problem := names.dns_subdomain(device_class):
         yield invalid(f"{path}.deviceClassName", device_class, problem)
+    yield from _selectors(request, path)
     mode, count = request.get("allocationMode", "ExactCount"), request.get("count")
     if mode not in MODES:
         yield not_supported(f"{path}.allocationMode", mode, MODES)
@@ -77,6 +81,25 @@ def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
         yield invalid(f"{path}.count", count, detail)
     elif mode == "ExactCount" and count is not None and count <= 0:
         yield invalid(f"{path}.count", count, "must be greater than zero")
+
+
+def _selectors(holder: Manifest, path: str) -> Iterator[Cause]:
+    """validateSelectorSlice."""
+    for index, selector in enumerate(holder.get("selectors") or ()):
+        at = f"{path}.selectors[{index}].cel"
+        if selector.get("cel") is None:
+            yield required(at)
+            continue
+        expression = selector["cel"].get("expression") or ""
+        if len(expression.encode()) > MAX_EXPRESSION:
+            yield too_long(f"{at}.expression", MAX_EXPRESSION)
+        elif error := compile_selector(expression).error:
+            yield invalid(f"{at}.expression", expression, error)
+
+
+def _device_class(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateDeviceClass."""
+    yield from _selectors(manifest.get("spec") or {}, "spec")
 
 
 def _slice(manifest: Manifest) -> Iterator[Cause]:
@@ -120,6 +143,7 @@ def _device(device: Manifest, path: str, seen: set[str]) -> Iterator[Cause]:
 
 
 DEVICE_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
+    "deviceclasses.resource.k8s.io": _device_class,
     "resourceclaims.resource.k8s.io": _claim,
     "resourceclaimtemplates.resource.k8s.io": _claim_template,
     "resourceslices.resource.k8s.io": _slice,

@@ -9,6 +9,7 @@ from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.cron_job import CronJobController
 from simulator.controllers.daemon_set import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
+from simulator.controllers.device_driver import DeviceDriver
 from simulator.controllers.disruption import DisruptionController
 from simulator.controllers.garbage_collector import GarbageCollector
 from simulator.controllers.job import JobController
@@ -50,6 +51,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     CronJobController,
     EphemeralVolumeController,
     ResourceClaimController,
+    DeviceDriver,
     PersistentVolumeClaimController,
     PersistentVolumeController,
     PersistentVolumeClaimProtectionController,

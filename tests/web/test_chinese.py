@@ -32,7 +32,9 @@ NAMES: Final = frozenset(
     NodeResourcesFit RequestedToCapacityRatio default scheduler
     train render web shop workers scratch checkout my cluster
     Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
-    ResourceClaim ResourceSlice DeviceClass PostFilter
+    ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess
+    matchAttribute distinctAttribute device driver attributes capacity claim template for where
+    gpu gpus numa all
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )

@@ -4,17 +4,22 @@ manifests."""
 from typing import Final
 
 from schedviz.web.forms.base import ManifestForm
+from schedviz.web.forms.device_class import DeviceClassForm
 from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
 from schedviz.web.forms.node import NodeForm
 from schedviz.web.forms.plain import PlainForm
 from schedviz.web.forms.pod import PodForm
 from schedviz.web.forms.priority_class import PriorityClassForm
+from schedviz.web.forms.resource_claim import ResourceClaimForm, ResourceClaimTemplateForm
 
 FORMS: Final[dict[str, type[ManifestForm]]] = {
     "pod": PodForm,
     "priorityclass": PriorityClassForm,
     "poddisruptionbudget": DisruptionBudgetForm,
     "node": NodeForm,
+    "deviceclass": DeviceClassForm,
+    "resourceclaim": ResourceClaimForm,
+    "resourceclaimtemplate": ResourceClaimTemplateForm,
 }
 """The forms by their names in URLs."""
 

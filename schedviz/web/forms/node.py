@@ -13,6 +13,7 @@ from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, te
 from schedviz.web.manifests.paths import get, mapping
 from schedviz.web.presenters.picture import NODES
 from simulator.api import Manifest
+from simulator.objects.device_notation import DEVICES
 
 ZONE: Final = "topology.kubernetes.io/zone"
 ALLOCATABLE, CAPACITY = ("status", "allocatable"), ("status", "capacity")
@@ -56,9 +57,18 @@ class NodeForm(ManifestForm):
     labels = text_field(_("Labels"), placeholder="disk=ssd, gpu=true")
     pods = text_field(_("Maximum number of pods"), length=40)
     extended = text_field(_("Extended resources"), placeholder="nvidia.com/gpu=4")
+    devices = text_field(
+        _("Devices"),
+        rows=2,
+        placeholder="gpu.example.com: 4 x a100 memory=40Gi",
+        help_text=_(
+            "A driver per line, then its devices: NUMBER x MODEL KEY=VALUE, separated by commas. The node "
+            "publishes them in a ResourceSlice."
+        ),
+    )
 
     of_copies = ("copies", "zones")
-    groups = ((_("More"), ("taints", "labels", "pods", "extended", "unschedulable")),)
+    groups = ((_("More"), ("taints", "labels", "pods", "extended", "devices", "unschedulable")),)
     own = (*ManifestForm.own, ("metadata", "name"))
 
     def set_up(self, manifest: Manifest) -> None:
@@ -69,6 +79,7 @@ class NodeForm(ManifestForm):
             "unschedulable": Place("spec", "unschedulable", notation=notation.FLAG),
             "taints": Place("spec", "taints", notation=notation.TAINTS),
             **{name: amounts(name) for name in FIRST},
+            "devices": Place("metadata", "annotations", DEVICES),
             "extended": Pairs(
                 *ALLOCATABLE, notation=notation.PAIRS, belongs=lambda key: key not in FIRST, also=(CAPACITY,)
             ),

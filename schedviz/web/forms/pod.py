@@ -10,6 +10,8 @@ from schedviz.store.past import Readable
 from schedviz.web.forms import notation
 from schedviz.web.forms import workload as workloads
 from schedviz.web.forms.base import ManifestForm, Pairs, Place, copies_field, text_field
+from schedviz.web.forms.pod_claims import ClaimsPlace, container_names, existing_sources
+from schedviz.web.forms.resource_claim import with_names
 from schedviz.web.manifests.paths import Path, get
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.picture import PRIORITY_CLASSES
@@ -92,6 +94,14 @@ class PodForm(ManifestForm):
         placeholder="nvidia.com/gpu=1",
         help_text=_("Sets the request and the limit: they must be equal."),
     )
+    claims = text_field(
+        _("Resource claims"),
+        rows=2,
+        placeholder="gpus=template/two-gpus",
+        help_text=_(
+            "claim/NAME or template/NAME, one per line; “for” names the containers, if not all use it."
+        ),
+    )
     gates = text_field(_("Scheduling gates"), placeholder="example.com/quota")
     grace = forms.IntegerField(
         label=_("Grace period, seconds"), required=False, min_value=0, max_value=86_400
@@ -118,6 +128,7 @@ class PodForm(ManifestForm):
                 "cpu_limit",
                 "memory_limit",
                 "extended",
+                "claims",
                 "gates",
                 "grace",
                 "scheduler_name",
@@ -153,10 +164,15 @@ class PodForm(ManifestForm):
             "pod_affinity": Place(*affinity, "podAffinity", notation=notation.POD_AFFINITY),
             "pod_anti_affinity": Place(*affinity, "podAntiAffinity", notation=notation.POD_AFFINITY),
             "topology_spread": Place("spec", "topologySpreadConstraints", notation=notation.TOPOLOGY_SPREAD),
+            "claims": ClaimsPlace(container_names(get(manifest, self.root(manifest)) or {})),
             "gates": Place("spec", "schedulingGates", notation=notation.GATES),
             "grace": Place("spec", "terminationGracePeriodSeconds", notation=notation.NUMBER),
             "scheduler_name": Place("spec", "schedulerName"),
         }
+        claims = self.fields["claims"]
+        claims.help_text = with_names(
+            claims.help_text, _("There are: {names}."), existing_sources(self.sandbox)
+        )
         self._offer_classes(str(get(manifest, (*self.root(manifest), "spec", "priorityClassName")) or ""))
         if self.exists:
             self.fields["name"].help_text = ""
