@@ -1,9 +1,18 @@
 """Django's ASGI handler with a synchronous chain of middleware."""
 
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
+from django.http.response import HttpResponseBase
+
+Message = Mapping[str, Any]
+Header = tuple[bytes, bytes]
+
+WARNING = re.compile(rb'299 - "(?:[^"\\]|\\.)*"')
+"""One value of a Warning header (schedviz/api/body.py with_warnings)."""
 
 
 class RequestHandler(ASGIHandler):
@@ -19,3 +28,24 @@ class RequestHandler(ASGIHandler):
         """Build the synchronous chain, whatever ``is_async`` is."""
         super().load_middleware(is_async=False)
         self._middleware_chain = sync_to_async(self._middleware_chain, thread_sensitive=True)
+
+    async def send_response(
+        self, response: HttpResponseBase, send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        """Send each warning in a header of its own, as the API server does. A response of Django has one
+        value of each header."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and response.has_header("Warning"):
+                message = {**message, "headers": [*_with_single_warnings(message["headers"])]}
+            await send(message)
+
+        await super().send_response(response, sent)
+
+
+def _with_single_warnings(headers: list[Header]) -> Iterator[Header]:
+    for name, value in headers:
+        if name.lower() == b"warning":
+            yield from ((name, warning) for warning in WARNING.findall(value))
+        else:
+            yield name, value

@@ -9,6 +9,9 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 64
 """Maximum nesting of a document. The deepest field of a Pod is at level 12; the schema in a
 CustomResourceDefinition needs about 40 levels."""
+MAX_TEXT_DEPTH = 250
+"""Maximum nesting of a JSON body, in which fields that its type does not have may be deeper than MAX_DEPTH:
+they are dropped. The functions that decode it need three calls a level, of the 1,000 that Python allows."""
 MAX_NODES = 100_000
 """Maximum number of scalars, lists and mappings in one request, with aliases expanded: a bound against alias
 bombs. 512 KiB of usual manifests hold about 30,000."""
@@ -37,14 +40,14 @@ class TooLong(ManifestError):
         super().__init__(f"larger than {MAX_BYTES // 1024} KiB; split it into several requests")
 
 
-def count_values(value: Any) -> int:
-    """Count the scalars, lists and mappings in a value. Raises :class:`ManifestError` beyond MAX_DEPTH or
-    MAX_NODES."""
+def count_values(value: Any, max_depth: int = MAX_DEPTH) -> int:
+    """Count the scalars, lists and mappings in a value. Raises :class:`ManifestError` beyond ``max_depth``
+    levels or MAX_NODES."""
     level, depth, nodes = [value], 0, 0
     while level:
         nodes += len(level)
-        if depth > MAX_DEPTH:
-            raise ManifestError(f"nested deeper than {MAX_DEPTH} levels")
+        if depth > max_depth:
+            raise ManifestError(f"nested deeper than {max_depth} levels")
         if nodes > MAX_NODES:
             raise ManifestError(f"more than {MAX_NODES} values in one request")
         inside = (

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.apiserver.bounds import ManifestError
 from simulator.apiserver.request_decoding.decode_request import decode_request
 from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
-from simulator.apiserver.resources import find_by_kind
+from simulator.apiserver.resources import BUILT_IN, find_by_kind
 from simulator.apiserver.status import BadRequest
 
 CONFIG_MAPS = find_by_kind("v1", "ConfigMap")
@@ -108,3 +109,29 @@ def test_yaml_is_that_of_version_1_1() -> None:
     decoded = decode_request(CONFIG_MAPS, b'data: {a: "on", b: x, b: z}\n---\nkind: Pod', is_yaml=True)
     assert decoded.manifest["data"] == {"a": "on", "b": "z"}
     assert decoded.strict_errors == ['duplicate field "data.b"']
+
+
+def nested(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+def test_a_field_that_is_dropped_may_be_deep() -> None:
+    text = '{"metadata": {"name": "a"}, "unknown": ' + nested(200) + "}"
+    assert "unknown" not in decode_request(CONFIG_MAPS, text.encode(), is_yaml=False).manifest
+
+
+@pytest.mark.parametrize("levels", [70, 240, 260, 5_000])
+def test_what_is_kept_and_deep_is_refused(levels: int) -> None:
+    schema = '{"properties": {"a": ' * (levels // 2) + "{}" + "}}" * (levels // 2)
+    version = '{"name": "v1", "schema": {"openAPIV3Schema": ' + schema + "}}"
+    bodies = {
+        "ControllerRevision": '{"data": ' + nested(levels) + "}",
+        "CustomResourceDefinition": '{"spec": {"versions": [' + version + "]}}",
+        "ConfigMap": '{"unknown": ' + nested(levels) + "}",
+    }
+    if levels < 250:
+        del bodies["ConfigMap"]  # what is dropped may be so deep
+    for kind, text in bodies.items():
+        (resource,) = (each for each in BUILT_IN if each.kind == kind)
+        with pytest.raises(ManifestError, match="nested deeper than"):
+            decode_request(resource, text.encode(), is_yaml=False)

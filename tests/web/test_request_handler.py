@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
@@ -11,6 +12,7 @@ from django.test import override_settings
 from django.urls import path
 from django.utils.deprecation import MiddlewareMixin
 
+from schedviz.api.body import with_warnings
 from schedviz.request_handler import RequestHandler
 
 SEEN: list[tuple[str, int]] = []
@@ -33,7 +35,13 @@ def view(request: HttpRequest) -> HttpResponse:
     return HttpResponse("seen")
 
 
-urlpatterns = [path("", view)]
+def warn(request: HttpRequest) -> HttpResponse:
+    return with_warnings(HttpResponse(), WARNINGS)
+
+
+WARNINGS = ['unknown field "a", 299 - "b"', "c:\\", "plain"]
+
+urlpatterns = [path("", view), path("warn", warn)]
 
 
 @pytest.fixture
@@ -43,13 +51,26 @@ def handler() -> Iterator[RequestHandler]:
         yield RequestHandler()
 
 
-async def test_middleware_and_view_run_in_one_call_to_a_thread(handler: RequestHandler) -> None:
-    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
+async def fetch(handler: RequestHandler, at: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The start and the body of a response."""
+    scope = {"type": "http", "method": "GET", "path": at, "query_string": b"", "headers": []}
     browser = ApplicationCommunicator(handler, scope)
     await browser.send_input({"type": "http.request", "body": b""})
     start = await browser.receive_output()
     body = await browser.receive_output()
     await browser.wait()
+    return start, body
+
+
+async def test_each_warning_has_a_header_of_its_own(handler: RequestHandler) -> None:
+    start, _ = await fetch(handler, "/warn")
+    sent = [value for name, value in start["headers"] if name == b"Warning"]
+    expected = ['299 - "unknown field \\"a\\", 299 - \\"b\\""', '299 - "c:\\\\"', '299 - "plain"']
+    assert sent == [text.encode() for text in expected]
+
+
+async def test_middleware_and_view_run_in_one_call_to_a_thread(handler: RequestHandler) -> None:
+    start, body = await fetch(handler, "/")
     assert (start["status"], body["body"]) == (200, b"seen")
     assert [step for step, _ in SEEN] == ["called", "called", "view", "returned", "returned"]
     (thread,) = {thread for _, thread in SEEN}

@@ -4,7 +4,7 @@ apiserver/pkg/endpoints/handlers/rest.go, v1.34)."""
 from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
-from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.bounds import MAX_TEXT_DEPTH, ManifestError, count_values
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.object_type import with_type
 from simulator.apiserver.request_decoding.read_object import (
@@ -39,7 +39,7 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     except UnicodeDecodeError:
         raise ManifestError("not UTF-8") from None
     try:
-        value = read_yaml_body(text) if is_yaml else read_json_body(text)
+        value = read_yaml_body(text) if is_yaml else read_json_body(text, MAX_TEXT_DEPTH)
         value = {} if value is None else value
         check_type_fields(value)
     except UnreadableBody as error:
@@ -51,6 +51,7 @@ def decode_request(resource: Resource, data: bytes, *, is_yaml: bool, also: str 
     typed = decode_object(resource, _with_repeated(manifest, value))
     if typed.error:
         raise BadRequest(cannot_be_handled(resource, typed.error))
+    count_values(typed.manifest)
     return DecodedRequest(typed.manifest, typed.strict_errors)
 
 

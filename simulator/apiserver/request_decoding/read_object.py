@@ -29,15 +29,15 @@ class RecordedObject(dict[str, Any]):
     repeated: tuple[str, ...] = ()
 
 
-def read_json_body(text: str) -> Any:
+def read_json_body(text: str, max_depth: int = MAX_DEPTH) -> Any:
     """Parse the JSON text of an object, as :func:`read_json_value`."""
     try:
-        return read_json_value(text)
+        return read_json_value(text, max_depth)
     except UnreadableBody as error:
         raise UnreadableBody(f"couldn't get version/kind; json parse error: {error}") from None
 
 
-def read_json_value(text: str) -> Any:
+def read_json_value(text: str, max_depth: int = MAX_DEPTH) -> Any:
     """Parse a JSON text. Raises UnreadableBody, and ManifestError beyond the bounds of a request."""
     fault = find_syntax_fault(text.encode(errors="replace"))
     if fault:
@@ -47,8 +47,8 @@ def read_json_value(text: str) -> Any:
             text, object_pairs_hook=_recorded, parse_int=parse_integer, parse_float=parse_finite_float
         )
     except RecursionError:
-        raise ManifestError(f"nested deeper than {MAX_DEPTH} levels") from None
-    count_values(value)
+        raise ManifestError(f"nested deeper than {max_depth} levels") from None
+    count_values(value, max_depth)
     return value
 
 
