@@ -6,9 +6,10 @@ column in the order of ``feasible``. :mod:`simulator.decision_columns` has the c
 encoded and decoded. At 5,000 nodes a stored Decision has some 20 to 40 kB.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
+import numpy as np
 
 from simulator.decision_columns import (
     UNSTORED,
@@ -159,6 +160,19 @@ class TwoPasses(msgspec.Struct, frozen=True):
     without_them: bool
 
 
+class NodeSample(NamedTuple):
+    """The nodes that were looked at in a cycle that stopped before it had looked at all
+    (percentageOfNodesToScore)."""
+
+    first: str
+    """The node at which the search began (nextStartNodeIndex)."""
+    looked_at: int
+    """How many nodes the Filter plugins were run on."""
+    nodes: int
+    """How many nodes the cluster has."""
+    feasible: int
+
+
 class Decision(msgspec.Struct, frozen=True):
     cycle: int
     t: int
@@ -204,6 +218,27 @@ class Decision(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, "totals", totals)
         if self.tied is UNSTORED_NAMES:
             msgspec.structs.force_setattr(self, "tied", TiedNames(self.nodes, self.feasible, self.totals))
+
+    @property
+    def sample(self) -> NodeSample | None:
+        """Which nodes were looked at, where the search stopped when enough nodes were feasible; None where no
+        node was left out for that reason.
+
+        The nodes that were looked at follow each other, without those that PreFilter excludes."""
+        if self.nominated_shortcut or not len(self.feasible):
+            return None
+        codes = self.verdicts.array()
+        excluded = [place for place, failure in enumerate(self.failures, start=1) if failure.by_pre_filter]
+        considered = np.flatnonzero(~np.isin(codes, excluded))
+        left_out = codes[considered] < 0
+        if not left_out.any():
+            return None
+        # Back from a feasible node to the first one: a nominated node may have been looked at before.
+        place = int(np.searchsorted(considered, self.feasible[0]))
+        back = np.roll(left_out, -place)[::-1]
+        first = considered[(place - int(np.argmax(back))) % len(considered)]
+        looked_at = len(considered) - int(np.count_nonzero(left_out))
+        return NodeSample(self.nodes[int(first)], looked_at, len(self.nodes), len(self.feasible))
 
     @property
     def chosen_node(self) -> str:

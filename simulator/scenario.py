@@ -1,20 +1,24 @@
 """Scenarios: files of manifests, each of which may have a time at which the object is created.
 
 The first document describes the scenario (``apiVersion: schedviz/v1``, ``kind: Scenario``). The others are
-manifests. One with ``at``, and optionally ``every`` and ``until``, becomes an entry of the scenario's
-Timetable, which is added as one more manifest."""
+manifests. One with ``copies`` stands for so many objects with consecutive numbers. One with ``at``, and
+optionally ``every`` and ``until``, becomes an entry of the scenario's Timetable, which is added as one more
+manifest."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 import msgspec
 
 from simulator.api import Manifest, Micros
+from simulator.apiserver.admission import MAX_COPIES
 from simulator.apiserver.manifest import parse_documents
 from simulator.objects import durations
 from simulator.queueing.versions import QUEUES, TODAY, QueueVersion
 
 API_VERSION = "schedviz/v1"
 TIME_FIELDS = ("at", "every", "until")
+_NUMBERED: Final = re.compile(r"(.*?)(\d{1,9})")
 DEFAULT_PACE: Micros = 400_000
 """The default duration of a scheduling cycle, slow enough to watch each pod."""
 
@@ -51,7 +55,12 @@ def load_scenario(text: str) -> Scenario:
     if queue not in QUEUES:
         raise ScenarioError(f"spec.queue: must be one of {', '.join(QUEUES)}")
     manifests, entries = [], []
-    for number, document in enumerate(found[1:], start=2):
+    documents = [
+        (number, copy)
+        for number, document in enumerate(found[1:], start=2)
+        for copy in _copies(number, document)
+    ]
+    for number, document in documents:
         times = {field: document[field] for field in TIME_FIELDS if field in document}
         manifest = {field: value for field, value in document.items() if field not in TIME_FIELDS}
         _check_times(number, times)
@@ -71,6 +80,22 @@ def load_scenario(text: str) -> Scenario:
         queue=queue,
         manifests=manifests,
     )
+
+
+def _copies(number: int, document: Manifest) -> list[Manifest]:
+    """The document, as often as ``copies`` says: ``node-5`` with two copies is ``node-5`` and ``node-6``."""
+    if "copies" not in document:
+        return [document]
+    copies = document["copies"]
+    if not isinstance(copies, int) or not 1 <= copies <= MAX_COPIES:
+        raise ScenarioError(f"document {number}, copies: must be a number from 1 to {MAX_COPIES}")
+    rest = {field: value for field, value in document.items() if field != "copies"}
+    metadata = rest.get("metadata") or {}
+    named = _NUMBERED.fullmatch(str(metadata.get("name", "")))
+    if named is None:
+        raise ScenarioError(f"document {number}, metadata.name: the name of copies must end with a number")
+    first = int(named[2])
+    return [rest | {"metadata": metadata | {"name": f"{named[1]}{first + i}"}} for i in range(copies)]
 
 
 def _check_times(number: int, times: dict[str, Any]) -> None:

@@ -86,6 +86,15 @@ PRESETS: Final = (
         _("no preemption"),
         _configuration({"plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}]}}}),
     ),
+    Preset(
+        "sampling",
+        _("looks at a part of the nodes, as kube-scheduler"),
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "percentageOfNodesToScore": 0,
+        },
+    ),
     Preset("v1.10", _("default, with the queue of 1.10"), queue="v1.10"),
     Preset("fifo", _("default, with the FIFO queue (before 1.9)"), queue="fifo"),
     Preset(YAML, _("the YAML below")),

@@ -62,6 +62,8 @@ class Attempt:
         self.feasible: Rows = np.empty(0, dtype=np.intp)
         """Rows of the feasible nodes, in any order."""
         self.nominated_shortcut = False
+        self._failed_nominated = -1
+        """The row of a nominated node that the Filter plugins rejected."""
         self.pre_score_skipped: list[str] = []
         self.scores: list[ScoreColumns] = []
         self.totals: Ints = np.empty(0, dtype=np.int64)
@@ -175,6 +177,7 @@ class Attempt:
                     self.feasible, self.nominated_shortcut = row, True
             elif status.rejected:
                 self.diagnosis.blame(status)
+                self._failed_nominated = nominated
             else:  # evaluateNominatedNode only logs a fault; all nodes are evaluated then
                 self.diagnosis.codes[nominated] = NOT_EVALUATED
         names = self.pre_filter.node_names
@@ -224,7 +227,8 @@ class Attempt:
             if len(passed) > enough:
                 # Upstream stops when it finds one more than enough, and does not count that one.
                 others = candidates[passed[enough] :]
-                diagnosis.codes[others] = NOT_EVALUATED
+                # The status of a nominated node that failed before stays, and counts as processed.
+                diagnosis.codes[others[others != self._failed_nominated]] = NOT_EVALUATED
                 candidates = candidates[: passed[enough]]
         codes = diagnosis.codes[candidates]
         self.feasible = candidates[codes == 0]

@@ -241,7 +241,7 @@ function faults(context, cell, { x, y, width, height }, colours) {
   }
 }
 
-// Filtered out: a cross on a faded cell. Feasible: a frame, and on its left a bar as high as the score. Candidate: a dashed
+// Not looked at: a short line on a faded cell. Filtered out: a cross on a faded cell. Feasible: a frame, and on its left a bar as high as the score. Candidate: a dashed
 // frame. Chosen: a thick frame.
 function verdict(context, { x, y, width, height }, colours, code) {
   const score = SHADES.indexOf(code);
@@ -253,14 +253,16 @@ function verdict(context, { x, y, width, height }, colours, code) {
     const bars = (height * (score + 1)) / SHADES.length;
     context.fillStyle = colours.good;
     context.fillRect(x, y + height - bars, Math.max(2, Math.min(4, width * 0.2)), bars);
-  } else if (code >= "A" && code <= "Z") {
-    const alpha = context.globalAlpha;
-    context.globalAlpha = alpha * 0.55;
-    context.fillStyle = colours.panel;
-    context.fillRect(x, y, width, height);
-    context.globalAlpha = alpha;
+  } else if (code === "-") {
+    fade(context, { x, y, width, height }, colours);
     const arm = Math.max(1.5, Math.min(5, width * 0.22));
-    const middle = width >= BLOCKS ? { x: x + width - 8, y: y + 8 } : { x: x + width / 2, y: y + height / 2 };
+    const middle = middleOfSign({ x, y, width, height });
+    context.fillStyle = colours.quiet;
+    context.fillRect(middle.x - arm, middle.y - 0.75, 2 * arm, 1.5);
+  } else if (code >= "A" && code <= "Z") {
+    fade(context, { x, y, width, height }, colours);
+    const arm = Math.max(1.5, Math.min(5, width * 0.22));
+    const middle = middleOfSign({ x, y, width, height });
     context.strokeStyle = colours.bad;
     context.lineWidth = width < 12 ? 1 : 1.6;
     context.beginPath();
@@ -271,6 +273,17 @@ function verdict(context, { x, y, width, height }, colours, code) {
     context.stroke();
   }
 }
+
+function fade(context, { x, y, width, height }, colours) {
+  const alpha = context.globalAlpha;
+  context.globalAlpha = alpha * 0.55;
+  context.fillStyle = colours.panel;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = alpha;
+}
+
+const middleOfSign = ({ x, y, width, height }) =>
+  width >= BLOCKS ? { x: x + width - 8, y: y + 8 } : { x: x + width / 2, y: y + height / 2 };
 
 function frame(context, x, y, width, height, line, colour) {
   // Four fills: without a GPU a stroke takes several times as long.

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from simulator.cluster.cluster import Cluster
+from simulator.decision import NodeSample
 from simulator.framework.interface import MAX_NODE_SCORE
 from simulator.objects.pod import Pod
 from simulator.scheduler.attempt import Attempt
@@ -72,7 +73,35 @@ def test_a_search_that_stops_early_goes_on_from_there_next_time() -> None:
     assert {cluster.node(row).name for row in again.feasible.tolist()} == {
         f"n{i}" for i in range(200, 400, 2)
     }
-    assert record(again).verdicts.count(-1) == 200
+    decision = record(again)
+    assert decision.verdicts.count(-1) == 200
+    assert decision.sample == NodeSample("n200", looked_at=200, nodes=400, feasible=100)
+    assert record(attempt(cluster, a_pod("p", "2"))).sample is None, "all nodes were looked at"
+
+
+def test_a_nominated_node_that_fails_counts_as_processed_wherever_it_is() -> None:
+    """findNodesThatFitPod adds up the statuses, and has that of the nominated node already."""
+    cluster = a_cluster(a_node(f"n{i}", "1" if i == 300 else "4") for i in range(400))
+    framework = a_framework(percentageOfNodesToScore=25)
+    pod = a_pod("p", "2", status={"nominatedNodeName": "n300"})
+    decision = record(attempt(cluster, pod, framework))
+    assert cluster.next_start_node_index == 101
+    assert decision.sample == NodeSample("n0", looked_at=101, nodes=400, feasible=100)
+    again = record(attempt(cluster, pod, framework)).sample
+    assert again
+    assert again.first == "n101"
+
+
+def test_of_the_nodes_that_pre_filter_allows_a_part_is_looked_at() -> None:
+    cluster = a_cluster(a_node(f"n{i}") for i in range(400))
+    framework = a_framework(percentageOfNodesToScore=25)
+    names = [f"n{i}" for i in range(0, 400, 2)]
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [n]}]} for n in names]
+    node_affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    pod = a_pod("p", affinity={"nodeAffinity": node_affinity})
+    attempt(cluster, pod, framework)
+    decision = record(attempt(cluster, pod, framework))
+    assert decision.sample == NodeSample("n200", looked_at=100, nodes=400, feasible=100)
 
 
 def test_without_a_score_plugin_the_first_node_that_fits_is_taken_and_no_other_looked_at() -> None:

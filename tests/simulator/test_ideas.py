@@ -7,7 +7,16 @@ import pytest
 from simulator.api import SECOND
 from simulator.commands.run import run_scenario
 from simulator.scenario import load_scenario
-from simulator.trace import Bound, CycleStarted, Event, Nominated, PodRemoved, QueueMoved, Unschedulable
+from simulator.trace import (
+    Bound,
+    CycleStarted,
+    Event,
+    Filtered,
+    Nominated,
+    PodRemoved,
+    QueueMoved,
+    Unschedulable,
+)
 
 from .test_scenarios import SCENARIOS, of, seconds
 
@@ -115,6 +124,14 @@ def test_priority_is_tried_first_and_need_not_run_first() -> None:
     ]
     assert list(bound(trace)) == ["middle", "low", "high"]
     assert not of(Nominated, trace)
+
+
+def test_sampling_misses_the_best_node_and_finds_it_in_the_next_cycle() -> None:
+    first, second = of(Filtered, (trace := play("sampling")))
+    assert (first.nodes, first.feasible, second.feasible) == (120, 100, 100)
+    homes = {name: event.node for name, event in bound(trace).items()}
+    assert homes["second"] == "node-115"
+    assert int(homes["first"].removeprefix("node-")) <= 100
 
 
 @pytest.mark.parametrize("path", sorted(IDEAS.glob("*.yaml")), ids=lambda path: path.stem)

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from simulator.api import Manifest
 from simulator.decision import Candidate, Decision, Failure, PluginScores, Preemption, PreFilter, Victim
+from simulator.decision_columns import IntColumn
 from simulator.trace import Lane, LaneEntry
 
 START = 1_800_000_000_000_000
@@ -77,7 +78,7 @@ NOTHING_FITS = Decision(
     nodes=["n1", "n2", "n3"],
     pre_filter=PreFilter("Success", "", [], None, ["NodePorts"]),
     filter_plugins=FILTERS,
-    verdicts=[1, 2, -1],
+    verdicts=IntColumn([1, 2, -1]),
     failures=[
         Failure("NodeResourcesFit", "Unschedulable", ["Insufficient cpu"]),
         Failure("TaintToleration", "UnschedulableAndUnresolvable", ["node(s) had untolerated taint {a: b}"]),
@@ -97,7 +98,7 @@ NOTHING_FITS = Decision(
 
 SCHEDULED = replace(
     NOTHING_FITS,
-    verdicts=[0, 2, 0],
+    verdicts=IntColumn([0, 2, 0]),
     feasible=[0, 2],
     scores=[
         PluginScores("NodeResourcesFit", 1, [40, 61], [40, 61], [40, 61]),

@@ -139,7 +139,7 @@ def test_filters_stop_at_the_first_that_says_no() -> None:
     assert [(row.node, row.marks, row.reason) for row in view.matrix.rows] == [
         ("n1", ["pass", "pass", "fail"], "Insufficient cpu"),
         ("n2", ["pass", "fail", "unseen"], "node(s) had untolerated taint {a: b}"),
-        ("n3", ["unseen", "unseen", "unseen"], "not evaluated"),
+        ("n3", ["unseen", "unseen", "unseen"], "not looked at"),
     ]
     assert {step.name: step.state for step in view.steps}["Filter"] == "failed"
     assert view.scores is None

@@ -15,11 +15,19 @@ from schedviz.web.forms.base import ManifestForm, Place, text_field, verbatim
 from schedviz.web.forms.plugins import DEFAULTS, Argument, Switch, Weight
 from schedviz.web.manifests.paths import Path, get, mapping
 from simulator.api import Manifest
-from simulator.config.configuration import API_VERSION, DEFAULT_SCHEDULER_NAME, MAX_PROFILES
+from simulator.config.configuration import (
+    ADAPTIVE_PERCENT,
+    ALL_NODES_PERCENT,
+    API_VERSION,
+    DEFAULT_SCHEDULER_NAME,
+    MAX_PROFILES,
+)
 from simulator.framework.interface import EXTENSION_POINTS
 from simulator.plugins.registry import registered
 
 KIND: Final = "KubeSchedulerConfiguration"
+PERCENTAGES: Final = (ADAPTIVE_PERCENT, 5, 10, 20, 30, 50, 70)
+"""The offered values of percentageOfNodesToScore."""
 STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 Fold = tuple[Any, tuple[str, ...]]
 
@@ -71,8 +79,15 @@ class SchedulerForm(ManifestForm):
             for number, profile in enumerate(profiles)
             for fold in self.profile(manifest, number, mapping(profile), alone=len(profiles) == 1)
         ]
+        # Here the default is another one than that of kube-scheduler.
+        self.percentage(
+            manifest,
+            "percentage",
+            _("Nodes to look at (percentageOfNodesToScore)"),
+            ("percentageOfNodesToScore",),
+            (gettext("all nodes (default here)"), PERCENTAGES),
+        )
         common = (
-            self.number("percentage", "percentageOfNodesToScore", ("percentageOfNodesToScore",)),
             self.number("initial-backoff", "podInitialBackoffSeconds", ("podInitialBackoffSeconds",)),
             self.number("max-backoff", "podMaxBackoffSeconds", ("podMaxBackoffSeconds",)),
         )
@@ -117,7 +132,13 @@ class SchedulerForm(ManifestForm):
         )
         switches = tuple(self.box(name(f"on-{each}"), verbatim(each), Switch(path, each)) for each in order)
         arguments = (
-            self.number(name("percentage"), "percentageOfNodesToScore", (*path, "percentageOfNodesToScore")),
+            self.percentage(
+                manifest,
+                name("percentage"),
+                verbatim("percentageOfNodesToScore"),
+                (*path, "percentageOfNodesToScore"),
+                (gettext("as for all profiles"), (ALL_NODES_PERCENT, *PERCENTAGES)),
+            ),
             self.integer(
                 name("hard"),
                 verbatim("InterPodAffinity: hardPodAffinityWeight"),
@@ -168,9 +189,30 @@ class SchedulerForm(ManifestForm):
         options = [("", default), *((each, each) for each in choices)]
         return self.put(name, place, forms.ChoiceField(label=label, required=False, choices=options))
 
+    def percentage(
+        self, manifest: Manifest, name: str, label: Any, path: Path, choices: tuple[str, Sequence[int]]
+    ) -> str:
+        """A choice of percentageOfNodesToScore. ``choices``: what no value means, and the offered values. The
+        value of the manifest is always offered."""
+        default, offered = choices
+        there = get(manifest, path)
+        if isinstance(there, int) and there not in offered:
+            offered = (*offered, there)
+        options = [("", default), *((str(each), percentage_choice(each)) for each in offered)]
+        field = forms.ChoiceField(label=label, required=False, choices=options)
+        return self.put(name, Place(*path, notation=notation.NUMBER), field)
+
     def put(self, name: str, place: Place, field: forms.Field) -> str:
         self.places[name], self.fields[name] = place, field
         return name
+
+
+def percentage_choice(percentage: int) -> str:
+    if percentage == ADAPTIVE_PERCENT:
+        return gettext("as kube-scheduler: a part of the nodes")
+    if percentage == ALL_NODES_PERCENT:
+        return gettext("all nodes")
+    return gettext("until %(percent)s%% of the nodes are feasible") % {"percent": percentage}
 
 
 def named(place: Place, profile: int) -> Iterable[Path]:

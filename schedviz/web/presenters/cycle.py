@@ -156,7 +156,8 @@ def headline(decision: Decision, point: str = "") -> str:
 
 def steps(decision: Decision) -> list[CycleStep]:
     """The extension points of the scheduling cycle and of the binding cycle, with their results."""
-    total, feasible = len(decision.nodes), len(decision.feasible)
+    sample = decision.sample
+    total, feasible = sample.looked_at if sample else len(decision.nodes), len(decision.feasible)
     stopped = decision.pre_filter is not None and decision.pre_filter.code not in ("Success", "Skip")
     fits = decision.outcome == "scheduled"
     scored = bool(decision.totals)

@@ -54,6 +54,7 @@ class Headline(msgspec.Struct, frozen=True):
 class Fit(msgspec.Struct, frozen=True):
     feasible: int
     total: int
+    looked_at: int
 
 
 class ScorePiece(msgspec.Struct, frozen=True):
@@ -140,9 +141,12 @@ class CyclePanel:
                 self._piece(f"scores/{place}-{number}", "parts/score.html", ScorePiece(place, cell))
 
     def _matrix(self, matrix: Matrix) -> None:
-        table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[])
+        table = replace(
+            matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[], looked_at=0, sample=""
+        )
         self._piece("matrix", "parts/matrix.html", table)
-        self._piece("matrix/fit", "parts/fit.html", Fit(matrix.feasible, matrix.total))
+        self._piece("matrix/fit", "parts/fit.html", Fit(matrix.feasible, matrix.total, matrix.looked_at))
+        self._optional("matrix/sample", "panels/sampled.html", matrix.sample or None)
         if matrix.total:
             self._optional("matrix/meanings", "panels/meanings.html", matrix.meanings or None)
         rows = {nodes.block_id("row", row.node): row for row in matrix.rows}

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from simulator.decision import Decision, Failure, TwoPasses
 
 from . import meanings
+from .sampling import sample_sentence
 
 ROWS_AT_MOST: Final = 40
 """Rows of the filter matrix. For more nodes there is a row for each verdict, with the number of nodes."""
@@ -45,10 +46,15 @@ class Matrix(msgspec.Struct, frozen=True):
     two_passes: list[TwoPasses]
     meanings: list[tuple[str, str]]
     """Reasons and their explanations."""
+    looked_at: int = 0
+    """How many of the nodes were looked at, if enough others were found; 0 = all."""
+    sample: str = ""
+    """Which nodes were looked at, in a sentence; "" = all."""
 
 
 def matrix(decision: Decision) -> Matrix:
     plugins = decision.filter_plugins
+    sample = decision.sample
     rows = grouped(decision) if len(decision.nodes) > ROWS_AT_MOST else one_by_one(decision)
     return Matrix(
         plugins=plugins,
@@ -58,6 +64,8 @@ def matrix(decision: Decision) -> Matrix:
         total=len(decision.nodes),
         two_passes=decision.two_passes,
         meanings=explained([failure.reasons for failure in decision.failures]),
+        looked_at=sample.looked_at if sample else 0,
+        sample=sample_sentence(sample) if sample else "",
     )
 
 
@@ -89,7 +97,7 @@ def filter_row(decision: Decision, node: str, nodes: int, code: int) -> FilterRo
     plugins = decision.filter_plugins
     if code < 0:
         return FilterRow(
-            node, nodes, ["unseen"] * len(plugins), gettext("not evaluated"), passed=False, looked=False
+            node, nodes, ["unseen"] * len(plugins), gettext("not looked at"), passed=False, looked=False
         )
     if code == 0:
         return FilterRow(node, nodes, ["pass"] * len(plugins), "", passed=True)

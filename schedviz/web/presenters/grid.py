@@ -37,7 +37,8 @@ SHADES: Final = "abcdefghi"
 """Codes of feasible nodes, from the lowest score to the highest: people distinguish nine shades."""
 FAILURES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Codes of rejected nodes: a letter for each distinct reason; the last letter for all further reasons."""
-UNSEEN, CANDIDATE, CHOSEN = ".", "?", "!"
+UNSEEN, LEFT_OUT, CANDIDATE, CHOSEN = ".", "-", "?", "!"
+"""LEFT_OUT: the scheduler did not look at the node, as it had found enough others."""
 
 UNSAFE: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 """The special characters of HTML, escaped as JSON allows."""
@@ -141,8 +142,13 @@ def filtered(decision: Decision) -> tuple[dict[str, str], dict[str, str]]:
         short = verdicts.short_reason(failure.reasons[0]) if failure.reasons else failure.plugin
         reason = verdicts.translated_reason(short)
         words[code] = gettext("other reasons") if code in words else reason
+    left_out = decision.sample is not None
+    if left_out:
+        words[LEFT_OUT] = gettext("not looked at")
     for name, verdict in zip(decision.nodes, decision.verdicts, strict=True):
-        if verdict > 0:
+        if verdict < 0 and left_out:
+            codes[name] = LEFT_OUT
+        elif verdict > 0:
             codes[name] = FAILURES[min(verdict, len(FAILURES)) - 1]
     totals = decision.totals or [0] * len(decision.feasible)
     least, most = min(totals, default=0), max(totals, default=0)

@@ -39,6 +39,8 @@ class Scores(msgspec.Struct, frozen=True):
     more: int
     skipped: list[str]
     sentence: str
+    left_out: int = 0
+    """Nodes that were not looked at, because enough others were feasible."""
 
 
 def scores(decision: Decision) -> Scores | None:
@@ -46,6 +48,7 @@ def scores(decision: Decision) -> Scores | None:
         return None
     shown = best_first(decision)
     best = [max((row.weighted[at] for at in shown), default=0) for row in decision.scores]
+    sample = decision.sample
     return Scores(
         plugins=[(row.plugin, row.weight) for row in decision.scores],
         rows=[
@@ -62,6 +65,7 @@ def scores(decision: Decision) -> Scores | None:
         more=len(decision.totals) - len(shown),
         skipped=decision.pre_score_skipped,
         sentence=score_sentence(decision, shown),
+        left_out=decision.verdicts.count(-1) if sample else 0,
     )
 
 

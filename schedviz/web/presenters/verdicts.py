@@ -15,7 +15,7 @@ from . import meanings
 class Verdict(msgspec.Struct, frozen=True):
     """The verdict of a cycle on a node."""
 
-    kind: Literal["", "fail", "candidate", "feasible", "chosen"]
+    kind: Literal["", "fail", "candidate", "feasible", "chosen", "unseen"]
     text: str = ""
     meaning: str = ""
     """The explanation of ``text`` if that is the reason of a plugin."""
@@ -27,7 +27,7 @@ NO_VERDICT: Final = Verdict("")
 
 
 def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str, Verdict]:
-    """The verdicts by node, without nodes that were not examined.
+    """The verdicts by node, without nodes that PreFilter or a nomination left out.
 
     outcome_only: only the candidates and the chosen node. With thousands of nodes nearly all verdicts would
     change with each cycle; the filter matrix has their numbers.
@@ -49,7 +49,10 @@ def verdicts(decision: Decision | None, outcome_only: bool = False) -> dict[str,
 def looked_at(decision: Decision) -> dict[str, Verdict]:
     """The verdicts of the Filter plugins, and the scores."""
     found: dict[str, Verdict] = {}
+    left_out = Verdict("unseen", gettext("not looked at")) if decision.sample else None
     for name, code in zip(decision.nodes, decision.verdicts, strict=True):
+        if code < 0 and left_out:
+            found[name] = left_out
         if code > 0:
             failure = decision.failures[code - 1]
             reason = failure.reasons[0] if failure.reasons else ""

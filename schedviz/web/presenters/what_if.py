@@ -98,10 +98,14 @@ class WhatIfView(msgspec.Struct, frozen=True):
     owner: str
     """Kind and name of the pod's controller."""
     trouble: str
+    sampling: str = ""
+    """Which nodes the attempts looked at; "" where the cluster is too small for a difference."""
 
 
-def present_what_if(question: Question, base: str, lanes: Mapping[str, LaneEntry]) -> WhatIfView:
-    """lanes: the scheduling queue."""
+def present_what_if(
+    question: Question, base: str, lanes: Mapping[str, LaneEntry], sampling: str = ""
+) -> WhatIfView:
+    """lanes: the scheduling queue. sampling: which nodes the attempts looked at."""
     answer = question.answer
     return WhatIfView(
         id=question.id,
@@ -124,6 +128,7 @@ def present_what_if(question: Question, base: str, lanes: Mapping[str, LaneEntry
         lacks=missing_resources(answer.lacks) if answer and not answer.suggestions else [],
         owner=answer.owner if answer else "",
         trouble=question.trouble,
+        sampling=sampling,
     )
 
 

@@ -9,15 +9,17 @@ from django.utils.translation import gettext, gettext_noop
 
 from schedviz.jobs.job import State
 from schedviz.jobs.question import Question
-from simulator.decision import Decision
+from simulator.decision import Decision, NodeSample
 from simulator.what_if.comparison import NodeComparison, ScoreDifference, compare_nodes, rank_nodes
 from simulator.what_if.eviction import Eviction, Prevention, explain_eviction
 
 from . import format as fmt
 from . import meanings, preemption
 from .node_names import node_name
+from .sampling import sample_sentence
 from .what_if import outcome_sentence, pod_links
 
+LEFT_OUT: Final = gettext_noop("A node that was not looked at can have had a higher score.")
 OTHERS_AT_MOST: Final = 500
 """Nodes in each list of nodes to compare with."""
 
@@ -42,6 +44,8 @@ class WhyView(msgspec.Struct, frozen=True):
     detail: str
     sides: list[ScoreRowView]
     totals: tuple[int, int] | None
+    sample: str = ""
+    """That other nodes were not looked at, in a sentence; "" = all were."""
 
 
 class EvictionView(msgspec.Struct, frozen=True):
@@ -70,14 +74,16 @@ def present_why(decision: Decision, other: str) -> WhyView:
     if other not in decision.nodes or other == decision.selected:
         other = next(iter([*passed, *refused]), "")
     found = compare_nodes(decision, other) if other else None
+    sample = decision.sample
     return WhyView(
         cycle=decision.cycle,
         node=decision.selected,
         other=other,
         passed=passed[:OTHERS_AT_MOST],
         refused=refused[:OTHERS_AT_MOST],
-        sentence=comparison_sentence(found) if found else gettext("There is no other node."),
+        sentence=comparison_sentence(found, sample) if found else gettext("There is no other node."),
         detail=filter_reasons(found) if found else "",
+        sample=f"{sample_sentence(sample)} {gettext(LEFT_OUT)}" if sample else "",
         sides=[side(each) for each in found.differences if any(each.raw) or each.difference] if found else [],
         totals=found.totals if found else None,
     )
@@ -94,13 +100,17 @@ def side(found: ScoreDifference) -> ScoreRowView:
     )
 
 
-def comparison_sentence(found: NodeComparison) -> str:
+def comparison_sentence(found: NodeComparison, sample: NodeSample | None = None) -> str:
+    """``sample``: the nodes that were looked at, if these are not all."""
     values = {"node": node_name(found.node), "other": node_name(found.other)}
     if found.how == "refused" and found.failure:
         return gettext("%(other)s was filtered out by %(plugin)s.") % {
             **values,
             "plugin": found.failure.plugin,
         }
+    if found.how == "unseen" and sample:
+        text = gettext("%(other)s was not looked at. It can have had a higher score than %(node)s.")
+        return text % values
     if found.how == "unseen" or found.totals is None:
         return (
             gettext("There are no scores to compare: %(other)s was not scored together with %(node)s.")

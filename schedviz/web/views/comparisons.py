@@ -24,6 +24,7 @@ from schedviz.web import scenarios
 from schedviz.web.cards import visible_names
 from schedviz.web.presenters import comparison_result as view
 from schedviz.web.presenters import node_names
+from schedviz.web.presenters.sampling import configuration_words
 from schedviz.web.views.page import is_htmx
 
 
@@ -101,8 +102,8 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
         "title": title,
         "percent": int(job.done * 100),
         "sides": [
-            ("A", form.preset_label(compared.a), compared.a),
-            ("B", form.preset_label(compared.b), compared.b),
+            (side, form.preset_label(half), half, configuration_words(half.config))
+            for side, half in (("A", compared.a), ("B", compared.b))
         ],
         "again": urlencode(
             {"workload": f"{compared.source}:{compared.name}", "a": compared.a.preset, "b": compared.b.preset}

@@ -26,10 +26,12 @@ from schedviz.store.default import default_store
 from schedviz.web.presenters import details, permalinks, what_if
 from schedviz.web.presenters import why as why_view
 from schedviz.web.presenters.follow_up import FollowUp, present_follow_up
-from schedviz.web.presenters.picture import PODS
+from schedviz.web.presenters.picture import NODES, PODS
+from schedviz.web.presenters.sampling import what_if_words
 from schedviz.web.views.page import Source, find_present, is_htmx, panel
 from simulator import trace
 from simulator.apiserver.status import StatusError
+from simulator.config.configuration import DEFAULT_SCHEDULER_NAME
 from simulator.what_if.answer import Suggestion
 
 
@@ -78,7 +80,12 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
         case _:
             return HttpResponseBadRequest("do must be ask, stop, apply or branch", content_type="text/plain")
     lanes = source.queue()[0] if question and question.answer else {}
-    context["view"] = what_if.present_what_if(question, base, lanes) if question else None
+    if question:
+        profile = manifest["spec"].get("schedulerName") or DEFAULT_SCHEDULER_NAME
+        sampling = what_if_words(source.meta().config, profile, source.count(NODES))
+        context["view"] = what_if.present_what_if(question, base, lanes, sampling)
+    else:
+        context["view"] = None
     if "part" not in request.GET:
         if not is_htmx(request):
             context["follow_up"] = follow_up_of(find_present(name), key)

@@ -118,6 +118,15 @@ def test_a_scenario_is_what_there_is_and_a_timetable() -> None:
     assert (entry["at"], entry["every"], entry["object"]) == ("1m30s", "10s", first)
 
 
+def test_copies_have_consecutive_numbers() -> None:
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: n-9}"
+    scenario = load_scenario(f"{HEAD}---\ncopies: 3\n{node}\n---\ncopies: 2\nat: 5s\n{node}\n")
+    *nodes, timetable = scenario.manifests
+    assert [each["metadata"]["name"] for each in nodes] == ["n-9", "n-10", "n-11"]
+    entries = timetable["spec"]["entries"]
+    assert [each["object"]["metadata"]["name"] for each in entries] == ["n-9", "n-10"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -125,6 +134,8 @@ def test_a_scenario_is_what_there_is_and_a_timetable() -> None:
         (HEAD.replace("{name: lesson}", "{}"), "metadata.name"),
         (f"{HEAD}---\nat: soon\n{POD.strip()}\n", "document 2, at: 'soon' is not a duration"),
         (f"{HEAD}---\nat: 5\n{POD.strip()}\n", "document 2, at"),
+        (f"{HEAD}---\ncopies: 1001\n{POD.strip()}\n", "document 2, copies: must be a number from 1 to 1000"),
+        (f"{HEAD}---\ncopies: 2\n{POD.strip()}\n", "document 2, metadata.name"),
     ],
 )
 def test_what_is_no_scenario_is_refused_with_the_place(text: str, problem: str) -> None:
