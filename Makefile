@@ -12,6 +12,7 @@ up: .venv/runtime
 install: .venv/runtime
 
 install-dev: .venv/dev
+	@$(BIN)/python -m tests.tools
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -42,11 +43,13 @@ types: .venv/dev
 
 test: lint types
 	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.tools
 	$(BIN)/pytest -m "not alone" $(PROCESSES)
 	$(BIN)/pytest -m alone $(PROCESSES)
 
 # Where there can be no Chromium.
 test-without-browser: lint types
+	@$(BIN)/python -m tests.tools
 	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
 	$(BIN)/pytest -m alone $(PROCESSES)
 
@@ -87,9 +90,9 @@ messages: .venv/dev
 
 # Needs uv; writes the lock files anew.
 lock:
-	for set in runtime tracing accounts dev; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
+	for set in runtime tracing accounts dev tools; do uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		requirements/$$set.in -o requirements/$$set.txt; done
+		requirements/$$set.in -o requirements/$$set.txt $$([ $$set = tools ] && echo --no-deps); done
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
