@@ -14,6 +14,7 @@ import yaml
 from schedviz.api.health import CHECKS
 from simulator.plugins.registry import IN_TREE, OWN
 from simulator.trace import AnyEvent
+from tests.kubectl.transcript import read_sections
 from tests.pictures.shots import SHOTS
 from tests.pictures.variants import VARIANTS
 
@@ -56,6 +57,11 @@ def test_every_scenario_is_documented_and_named_as_its_file() -> None:
 
 def test_every_plugin_is_documented() -> None:
     assert {*IN_TREE, *OWN} <= set(rows("FIDELITY.md"))
+
+
+def test_every_command_of_kubectl_that_is_tested_is_documented_and_no_other() -> None:
+    tested = {section.name for section in read_sections()}
+    assert set(rows("KUBECTL.md")) == tested | {"proxy"}
 
 
 def test_every_check_of_readyz_is_documented() -> None:

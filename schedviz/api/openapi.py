@@ -7,10 +7,12 @@ kubectl validates manifests itself, unless the document of their group says that
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
 from schedviz.api.discovery import VERSION, sandbox_resources
+from schedviz.api.openapi_protobuf import encode_swagger
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.openapi_components import components_of
@@ -42,11 +44,30 @@ def document(sandbox: Readable, root: str) -> bytes:
     return _document(root, found)
 
 
-def swagger(sandbox: Readable) -> Manifest:
+def swagger(sandbox: Readable, *, protobuf: bool) -> bytes:
     """``/openapi/v2``: the types only, without paths. Clients of this form look up types."""
-    resources = [resource for found in _by_root(sandbox).values() for resource in found]
-    text = msgspec.json.encode(components_of(resources)).replace(b"#/components/schemas/", b"#/definitions/")
-    return {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": msgspec.json.decode(text)}
+    return _swagger(tuple(resource for found in _by_root(sandbox).values() for resource in found), protobuf)
+
+
+@lru_cache(16)
+def _swagger(resources: tuple[Resource, ...], protobuf: bool) -> bytes:
+    definitions = {name: _in_version_2(schema) for name, schema in components_of([*resources]).items()}
+    document = {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": definitions}
+    return encode_swagger(document) if protobuf else msgspec.json.encode(document)
+
+
+def _in_version_2(schema: Any) -> Any:
+    """Return a schema as OpenAPI v2 has it: a reference is not in ``allOf``, and has no default beside it."""
+    match schema:
+        case {"allOf": [{"$ref": str(reference)}]}:
+            name = reference.rpartition("/")[2]
+            kept = {key: value for key, value in schema.items() if key not in ("allOf", "default")}
+            return {**kept, "$ref": f"#/definitions/{name}"}
+        case dict():
+            return {key: _in_version_2(value) for key, value in schema.items()}
+        case list():
+            return [_in_version_2(value) for value in schema]
+    return schema
 
 
 def _by_root(sandbox: Readable) -> dict[str, tuple[Resource, ...]]:

@@ -26,16 +26,28 @@ def get_log(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     container = _container(pod, request.GET.get("container", ""))
     text = ""
     if pod["spec"].get("nodeName"):
-        _check_started(pod, container)
+        state = _state_of_started(pod, container)
+        if _is_set(request, "previous"):
+            where = f'container "{container}" in pod "{target.name}"'
+            raise BadRequest(f"previous terminated {where} not found")
         text = LOG
+        if _is_set(request, "timestamps"):
+            started = next((each["startedAt"] for each in state.values() if each.get("startedAt")), "")
+            text = f"{started} {LOG}"
     return HttpResponse(text, content_type="text/plain")
+
+
+def _is_set(request: HttpRequest, parameter: str) -> bool:
+    return request.GET.get(parameter, "") in ("true", "1")
 
 
 def refuse_process(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
 ) -> HttpResponse:
     """Raises BadRequest."""
-    _pod(sandbox, resource, target)
+    pod = _pod(sandbox, resource, target)
+    if not pod["spec"].get("nodeName"):
+        raise BadRequest(f"pod {target.name} does not have a host assigned")
     raise BadRequest(f"pod {target.name} is simulated: its containers run no process to reach")
 
 
@@ -70,13 +82,18 @@ def _listed(names: list[str]) -> str:
     return f"[{' '.join(names)}]"
 
 
-def _check_started(pod: Manifest, container: str) -> None:
-    """Raise BadRequest for a container that waits, as the kubelet does."""
+def _state_of_started(pod: Manifest, container: str) -> Manifest:
+    """Return the state of a container: ``running`` or ``terminated``; empty if its status is not known.
+    Raises BadRequest for a container that waits, as the kubelet does."""
     status = pod.get("status", {})
     for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        for state in status.get(kind) or ():
-            waiting = (state.get("state") or {}).get("waiting")
-            if state.get("name") == container and waiting is not None:
-                reason = waiting.get("reason", "ContainerCreating")
+        for container_status in status.get(kind) or ():
+            if container_status.get("name") != container:
+                continue
+            state: Manifest = container_status.get("state") or {}
+            if state.get("waiting") is not None:
+                reason = state["waiting"].get("reason", "ContainerCreating")
                 where = f'container "{container}" in pod "{pod["metadata"]["name"]}"'
                 raise BadRequest(f"{where} is waiting to start: {reason}")
+            return state
+    return {}

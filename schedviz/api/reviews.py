@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from schedviz.access.policy import Asker
 from schedviz.access.rights import Right
+from schedviz.access.visitor import ANYBODY
 from schedviz.api import body
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
@@ -58,7 +59,8 @@ def rules(spec: Manifest, asker: Asker) -> Manifest:
 
 
 def subject(spec: Manifest, asker: Asker) -> Manifest:
-    return {"userInfo": {"username": asker.user}}
+    group = "system:unauthenticated" if asker.user == ANYBODY else "system:authenticated"
+    return {"userInfo": {"username": asker.user, "groups": [group]}}
 
 
 KINDS: Final[dict[str, tuple[str, str, Answer]]] = {

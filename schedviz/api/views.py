@@ -21,6 +21,7 @@ from schedviz.access.policy import asker_of
 from schedviz.api import body, discovery, openapi, rest, reviews, scheduler_settings
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
 from schedviz.api.media_types import as_accepted
+from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from schedviz.api.refused import REVIEWS
 from schedviz.api.representation import clauses_of
 from schedviz.api.target import parse
@@ -146,7 +147,10 @@ def openapi_of(request: HttpRequest, name: str, form: str, path: str) -> HttpRes
     source = read_current(default_store().sandbox(name))
     root = path.strip("/")
     if form == "v2" and not root:
-        return body.answer(openapi.swagger(source))
+        asked = [clause.media_type for clause in clauses_of(request.headers.get("Accept", ""))]
+        protobuf = any(each in ACCEPTED for each in asked)
+        content_type = MEDIA_TYPE if protobuf else body.JSON
+        return HttpResponse(openapi.swagger(source, protobuf=protobuf), content_type=content_type)
     try:
         if form == "v3" and root:
             return HttpResponse(openapi.document(source, root), content_type=body.JSON)

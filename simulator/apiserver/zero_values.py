@@ -22,7 +22,7 @@ chapAuthDiscovery chapAuthSession globalDefault hostIPC hostNetwork hostPID paus
 readOnly sslEnabled stdin stdinOnce tty unschedulable
 """
 _INTEGER_VALUES = """
-active availableReplicas currentReplicas failed fullyLabeledReplicas healthCheckNodePort hostPort
+active availableReplicas currentReplicas failed fullyLabeledReplicas generation healthCheckNodePort hostPort
 initialDelaySeconds minReadySeconds nodePort numberAvailable numberUnavailable observedGeneration
 readyReplicas succeeded unavailableReplicas updatedNumberScheduled updatedReplicas
 """

@@ -84,10 +84,25 @@ def test_one_of_several_containers_must_be_named(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("subresource", ["exec", "attach", "portforward", "proxy"])
 def test_no_process_can_be_reached(sandbox: Sandbox, subresource: str) -> None:
-    add_pod(sandbox, "main")
+    add_pod(sandbox, "main", phase="Running", containerStatuses=[RUNNING])
     answer = send(sandbox, "POST", f"{PODS}/web/{subresource}")
     assert answer.status_code == 400
     assert "its containers run no process" in message(answer)
+
+
+def test_a_pod_without_a_node_cannot_be_reached(sandbox: Sandbox) -> None:
+    add_pod(sandbox, "main")
+    answer = send(sandbox, "POST", f"{PODS}/web/exec")
+    assert (answer.status_code, message(answer)) == (400, "pod web does not have a host assigned")
+
+
+def test_a_log_has_the_time_of_the_start_and_there_is_no_earlier_container(sandbox: Sandbox) -> None:
+    started = {**STATUS, "state": {"running": {"startedAt": "2024-01-01T00:00:00Z"}}}
+    add_pod(sandbox, "main", phase="Running", containerStatuses=[started])
+    answer = send(sandbox, "GET", f"{PODS}/web/log?timestamps=true")
+    assert answer.content.decode() == f"2024-01-01T00:00:00Z {LOG}"
+    answer = send(sandbox, "GET", f"{PODS}/web/log?previous=true")
+    assert message(answer) == 'previous terminated container "main" in pod "web" not found'
 
 
 def test_preconditions_may_be_null(sandbox: Sandbox) -> None:

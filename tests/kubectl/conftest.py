@@ -1,0 +1,63 @@
+"""A sandbox for kubectl. It is used with the kubeconfig that its page offers."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from django.test import Client
+
+from schedviz.api.write import create_sandbox
+from schedviz.store import Clock, Meta, Sandbox, Store
+from simulator.api import SECOND
+from tests.kubectl.transcript import FOLDER, Shell
+from tests.waiting import eventually
+
+SPEED = 50.0
+"""A pod that is deleted has 30 seconds of grace, an Event is kept for an hour."""
+NODES = [("node-1", "a"), ("node-2", "b"), ("node-3", "a")]
+
+
+def node(name: str, zone: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"zone": zone}},
+        "status": {"capacity": {"cpu": "4", "memory": "8Gi"}},
+    }
+
+
+@pytest.fixture(scope="module")
+def cluster(store: Store, stack: str) -> Iterator[Sandbox]:
+    """Three nodes, and at least one object of each common kind."""
+    manifests = [*yaml.safe_load_all((FOLDER / "manifests" / "cluster.yaml").read_text())]
+    now = store.wall()
+    clock = Clock(sim=int(now) * SECOND, wall=now, speed=SPEED)
+    nodes = [node(name, zone) for name, zone in NODES]
+    sandbox = create_sandbox(
+        store, Meta(name="", created=now), [*nodes, *manifests], clock, names=["kubectl"]
+    )
+    eventually(lambda: _is_available(sandbox), "the Deployment is available")
+    yield sandbox
+    store.delete(sandbox.name)
+
+
+def _is_available(sandbox: Sandbox) -> bool:
+    deployment = sandbox.get("deployments.apps", "default/web")
+    return deployment is not None and deployment.get("status", {}).get("availableReplicas") == 2
+
+
+@pytest.fixture(scope="module")
+def shell(cluster: Sandbox, stack: str, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    shell = Shell(tmp_path_factory.mktemp("home"), kubeconfig_of(cluster, stack))
+    assert shell.run("kubectl create -f widgets.yaml && kubectl create -f small.yaml").endswith(
+        "small created"
+    )
+    return shell
+
+
+def kubeconfig_of(sandbox: Sandbox, server: str) -> str:
+    """What a person downloads from the page."""
+    browser = Client(headers={"Host": urlsplit(server).netloc})
+    return browser.post(f"/s/{sandbox.name}/share/kubeconfig/").content.decode()

@@ -1,0 +1,71 @@
+"""The real kubectl against a sandbox: the sections of the transcripts, and the commands that do not end."""
+
+import re
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.kubectl.transcript import Section, Shell, Step, difference, read_sections
+
+SECTIONS = read_sections()
+IDS = [section.name.replace(" ", "-") for section in SECTIONS]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=IDS)
+def test_kubectl_prints_what_the_transcript_says(shell: Shell, section: Section) -> None:
+    wrong = [difference(step, shell.run(step.command)) for step in section.steps]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=IDS)
+def test_a_section_is_about_the_command_that_it_names(section: Section) -> None:
+    command = re.compile(rf"\bkubectl (-\S+ \S+ )*{section.name}\b")
+    assert any(command.search(step.command) for step in section.steps)
+
+
+@contextmanager
+def running(shell: Shell, *arguments: str) -> Iterator[Iterator[str]]:
+    """kubectl, and the lines that it prints."""
+    process = shell.start(*arguments)
+    assert process.stdout is not None
+    try:
+        yield (line.rstrip("\n") for line in process.stdout)
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+def test_a_watch_prints_each_change(shell: Shell) -> None:
+    with running(shell, "get", "pod", "-l", "run=watched", "-w", "--output-watch-events") as lines:
+        shell.run("kubectl run watched --image=web:1")
+        assert next(lines).split() == ["EVENT", "NAME", "READY", "STATUS", "RESTARTS", "AGE"]
+        assert next(lines).split()[:4] == ["ADDED", "watched", "0/1", "Pending"]
+        assert any(line.split()[:4] == ["MODIFIED", "watched", "1/1", "Running"] for line in lines)
+        shell.run("kubectl delete pod watched --wait=false")
+        assert any(line.split()[:4] == ["MODIFIED", "watched", "1/1", "Terminating"] for line in lines)
+        assert any(line.split()[:2] == ["DELETED", "watched"] for line in lines)
+
+
+def test_a_proxy_hands_on_requests(shell: Shell) -> None:
+    with running(shell, "proxy", "--port=0", "--append-server-path") as lines:
+        address = next(lines).rpartition(" ")[2]
+        with urllib.request.urlopen(f"http://{address}/api/v1/nodes/node-1") as answer:
+            assert b'"name":"node-1"' in answer.read()
+
+
+@pytest.mark.parametrize(
+    ("printed", "fits"),
+    [
+        ("NAME   AGE\nweb    5s", True),
+        ("NAME  AGE\nweb   10m", True),
+        ("NAME   AGE\nother  5s", False),
+        ("NAME   AGE\nweb    5s\n[1]", False),
+        ("", False),
+    ],
+)
+def test_an_output_is_compared_up_to_white_space_and_dots(printed: str, fits: bool) -> None:
+    step = Step("kubectl get pods", "NAME   AGE\nweb    ...\n")
+    assert (difference(step, printed) == "") == fits
