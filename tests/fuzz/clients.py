@@ -1,13 +1,17 @@
 """Sends requests, and says what came of them."""
 
 import http.client
+import json
 import time
 from contextlib import suppress
 
 import msgspec
+import yaml
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.sync.client import connect
 
+from schedviz.api.representation import PROTOBUF, YAML
+from simulator.apiserver.protobuf import decode_protobuf
 from tests.fuzz.request import Request
 
 PATIENCE = 60.0
@@ -34,6 +38,15 @@ class Outcome(msgspec.Struct, frozen=True):
     text: str = ""
     trouble: str = ""
     seconds: float = 0.0
+
+
+def text_of(body: bytes, content_type: str) -> str:
+    """The beginning of a body as text; a Status in YAML or Protocol Buffers as JSON."""
+    if content_type == YAML and b"kind: Status" in body:
+        return json.dumps(yaml.safe_load(body))
+    if content_type == PROTOBUF and b"Status" in body[:20]:
+        return json.dumps(decode_protobuf(body))
+    return body.decode(errors="replace")
 
 
 class Client:
@@ -84,7 +97,7 @@ class Client:
         connection.endheaders(request.body)
         response = connection.getresponse()
         if request.answer == "whole":
-            text = response.read(SHOWN).decode(errors="replace")
+            text = text_of(response.read(SHOWN), response.headers["Content-Type"] or "")
             while response.read(READ_AT_ONCE):
                 pass
             self._used = time.monotonic()

@@ -1,20 +1,24 @@
 """The fuzz itself: what it sends, that it can be repeated, and its short form."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from schedviz.api.representation import PROTOBUF, YAML
 from schedviz.store import Store
 from simulator.apiserver import resources
+from simulator.apiserver.protobuf_encoding import encode_protobuf
 from tests.apiserver.cluster import Cluster
 from tests.fuzz import ROUND, objects
-from tests.fuzz.clients import Outcome
+from tests.fuzz.clients import Outcome, text_of
 from tests.fuzz.findings import Findings, cause_of
 from tests.fuzz.generate import request
 from tests.fuzz.request import Request
-from tests.fuzz.rounds import Rounds, rounds
+from tests.fuzz.rounds import Rounds, is_plain_error, rounds
 from tests.processes import ROOT, Process
 from tests.stack import FAULT, RECORD, Log, Stack
 from tests.waiting import eventually
@@ -89,6 +93,18 @@ def test_an_answer_is_a_finding_with_its_error_in_the_log(
     rounds.judge(Request(7, "POST", "/s/fuzz-0/api/v1/pods?dryRun=All"), outcome)
     process.kill()
     assert [*findings.found] == ([cause] if cause else [])
+
+
+@pytest.mark.parametrize("reason", ["", "InternalError"])
+def test_a_status_is_read_in_each_form(reason: str) -> None:
+    status = {"kind": "Status", "apiVersion": "v1", "code": 500} | ({"reason": reason} if reason else {})
+    bodies = {
+        "application/json": json.dumps(status).encode(),
+        YAML: yaml.safe_dump(status).encode(),
+        PROTOBUF: encode_protobuf(status),
+    }
+    for content_type, body in bodies.items():
+        assert is_plain_error(Outcome(500, text_of(body, content_type))) == (not reason), content_type
 
 
 def test_a_round_of_it_finds_nothing() -> None:
