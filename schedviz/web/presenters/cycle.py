@@ -11,6 +11,7 @@ from simulator.trace import LaneEntry
 
 from . import format as fmt
 from . import preemption, reasons
+from .device_reasons import rejected_nodes
 from .filter_matrix import Matrix, matrix
 from .node_names import node_name
 from .picture import Picture
@@ -56,6 +57,8 @@ class CycleView(msgspec.Struct, frozen=True):
     preemption: preemption.PreemptionView | None
     ended: bool
     """A cycle can be pinned when it has ended."""
+    device_reasons: bool = False
+    """Whether it has nodes whose devices could not serve the claims (:mod:`device_reasons`)."""
     earlier: EarlierPreemption | None = None
 
 
@@ -105,6 +108,7 @@ def present_cycle(
 def view_of_decision(decision: Decision, ranks: Ranks, point: str) -> CycleView:
     return CycleView(
         cycle=decision.cycle,
+        device_reasons=bool(decision.outcome) and any(rejected_nodes(decision)),
         time=fmt.clock(decision.t),
         pod=decision.pod,
         label=fmt.pod_name(decision.pod),

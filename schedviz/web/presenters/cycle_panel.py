@@ -18,7 +18,7 @@ from .priority import Ranks
 from .score_table import ScoreCell, ScoreRow, Scores
 
 PANEL: Final = "cycle"
-PIECES: Final = ("title", "earlier", "steps", "subject", "preemption", "play", "scores", "matrix")
+PIECES: Final = ("title", "earlier", "steps", "subject", "preemption", "play", "devices", "scores", "matrix")
 BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
 
 
@@ -95,6 +95,7 @@ class CyclePanel:
         self._optional("preemption", "parts/preemption.html", view.preemption)
         played = view.preemption is not None and bool(view.preemption.chosen)
         self._optional("play", "panels/to_play.html", view.cycle if played else None)
+        self._optional("devices", "panels/to_devices.html", view.cycle if view.device_reasons else None)
         if view.scores:
             self._scores(view.scores)
         else:

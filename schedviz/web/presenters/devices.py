@@ -63,11 +63,17 @@ class ClaimView(msgspec.Struct, frozen=True):
 
 def pools_of_node(sandbox: Readable, node: Manifest) -> list[PoolView]:
     """The pools of devices of a node, as the allocator sees them."""
-    slices = [each for each in _slices(sandbox) if counts_for(each, name_of(node), labels_of(node))]
-    if not slices:
+    pools = pools_seen_by(sandbox, node)
+    if not pools:
         return []
     users = _users(sandbox)
-    return [_pool_view(pool, users) for pool in gather_pools(slices)]
+    return [_pool_view(pool, users) for pool in pools]
+
+
+def pools_seen_by(sandbox: Readable, node: Manifest) -> tuple[Pool, ...]:
+    """The pools of devices of a node, with the contents of the devices."""
+    slices = [each for each in _slices(sandbox) if counts_for(each, name_of(node), labels_of(node))]
+    return gather_pools(slices)
 
 
 def _slices(sandbox: Readable) -> Iterator[ResourceSlice]:

@@ -13,6 +13,7 @@ from schedviz.web.explain import arithmetic
 from schedviz.web.presenters import cycle as cycle_view
 from schedviz.web.presenters import play, score_table
 from schedviz.web.presenters.details import events_of_pod
+from schedviz.web.presenters.device_reasons import device_reasons
 from schedviz.web.presenters.later import later_turn
 from schedviz.web.presenters.load import ranks
 from schedviz.web.presenters.parts import swap, trusted
@@ -112,6 +113,7 @@ def cycle_panel(
         "scenes": with_tiles(play.play_steps(decision), source),
         "later": later_turn(decision, events_of_pod(present, decision.pod), present.decision),
         "open": "play" in request.GET,
+        "device_reasons": device_reasons(moment, decision) if moment else [],
         "why": present_why(decision, request.GET.get("other", "")) if asks_why else None,
     }
     response = panel(request, source, "panels/cycle_page.html", context)
