@@ -31,7 +31,7 @@ def test_nodes_that_were_not_looked_at_are_marked_and_counted() -> None:
     )
     view = cycle.present_cycle(sampled, Ranks([1000]))
     assert view.matrix
-    assert view.matrix.sample == (
+    assert view.sample == (
         "The scheduler looked at 110 of 200 nodes, from n150 on: 105 feasible nodes were enough."
     )
     assert [(row.node, row.nodes, row.reason) for row in view.matrix.rows] == [

@@ -83,10 +83,11 @@ class SchedulerForm(ManifestForm):
         self.percentage(
             manifest,
             "percentage",
-            _("Nodes to look at (percentageOfNodesToScore)"),
+            _("Nodes to look at"),
             ("percentageOfNodesToScore",),
-            (gettext("all nodes (default here)"), PERCENTAGES),
+            (gettext("all nodes (default)"), PERCENTAGES),
         )
+        self.fields["percentage"].help_text = verbatim("percentageOfNodesToScore")
         common = (
             self.number("initial-backoff", "podInitialBackoffSeconds", ("podInitialBackoffSeconds",)),
             self.number("max-backoff", "podMaxBackoffSeconds", ("podMaxBackoffSeconds",)),
@@ -209,10 +210,10 @@ class SchedulerForm(ManifestForm):
 
 def percentage_choice(percentage: int) -> str:
     if percentage == ADAPTIVE_PERCENT:
-        return gettext("as kube-scheduler: a part of the nodes")
+        return gettext("as kube-scheduler (0)")
     if percentage == ALL_NODES_PERCENT:
         return gettext("all nodes")
-    return gettext("until %(percent)s%% of the nodes are feasible") % {"percent": percentage}
+    return gettext("%(percent)s%% of the nodes") % {"percent": percentage}
 
 
 def named(place: Place, profile: int) -> Iterable[Path]:

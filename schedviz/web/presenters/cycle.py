@@ -16,6 +16,7 @@ from .filter_matrix import Matrix, matrix
 from .node_names import node_name
 from .picture import Picture
 from .priority import Ranks
+from .sampling import sample_sentence
 from .score_table import Scores, scores
 
 StepState = Literal["done", "failed", "skipped", "current", "todo"]
@@ -59,6 +60,8 @@ class CycleView(msgspec.Struct, frozen=True):
     """A cycle can be pinned when it has ended."""
     device_reasons: bool = False
     """Whether it has nodes whose devices could not serve the claims (:mod:`device_reasons`)."""
+    sample: str = ""
+    """Which nodes were looked at, in a sentence; "" = all."""
     earlier: EarlierPreemption | None = None
 
 
@@ -125,6 +128,7 @@ def view_of_decision(decision: Decision, ranks: Ranks, point: str) -> CycleView:
         scores=scores(decision),
         preemption=preemption.present_preemption(decision),
         ended=not point,
+        sample=sample_sentence(decision.sample) if decision.sample else "",
     )
 
 

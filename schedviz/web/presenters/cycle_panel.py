@@ -18,7 +18,18 @@ from .priority import Ranks
 from .score_table import ScoreCell, ScoreRow, Scores
 
 PANEL: Final = "cycle"
-PIECES: Final = ("title", "earlier", "steps", "subject", "preemption", "play", "devices", "scores", "matrix")
+PIECES: Final = (
+    "title",
+    "earlier",
+    "steps",
+    "subject",
+    "sample",
+    "preemption",
+    "play",
+    "devices",
+    "scores",
+    "matrix",
+)
 BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
 
 
@@ -92,6 +103,7 @@ class CyclePanel:
         steps = {f"step-{step.name}": step for step in view.steps}
         self._drawing.draw_list(f"{PANEL}/steps", "cycle-steps", "panels/step.html", steps)
         self._subject(view)
+        self._optional("sample", "panels/sampled.html", view.sample or None)
         self._optional("preemption", "parts/preemption.html", view.preemption)
         played = view.preemption is not None and bool(view.preemption.chosen)
         self._optional("play", "panels/to_play.html", view.cycle if played else None)
@@ -142,12 +154,9 @@ class CyclePanel:
                 self._piece(f"scores/{place}-{number}", "parts/score.html", ScorePiece(place, cell))
 
     def _matrix(self, matrix: Matrix) -> None:
-        table = replace(
-            matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[], looked_at=0, sample=""
-        )
+        table = replace(matrix, rows=[], feasible=0, total=min(matrix.total, 1), meanings=[], looked_at=0)
         self._piece("matrix", "parts/matrix.html", table)
         self._piece("matrix/fit", "parts/fit.html", Fit(matrix.feasible, matrix.total, matrix.looked_at))
-        self._optional("matrix/sample", "panels/sampled.html", matrix.sample or None)
         if matrix.total:
             self._optional("matrix/meanings", "panels/meanings.html", matrix.meanings or None)
         rows = {nodes.block_id("row", row.node): row for row in matrix.rows}

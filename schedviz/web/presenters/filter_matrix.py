@@ -10,7 +10,6 @@ from django.utils.translation import gettext
 from simulator.decision import Decision, Failure, TwoPasses
 
 from . import meanings
-from .sampling import sample_sentence
 
 ROWS_AT_MOST: Final = 40
 """Rows of the filter matrix. For more nodes there is a row for each verdict, with the number of nodes."""
@@ -48,8 +47,6 @@ class Matrix(msgspec.Struct, frozen=True):
     """Reasons and their explanations."""
     looked_at: int = 0
     """How many of the nodes were looked at, if enough others were found; 0 = all."""
-    sample: str = ""
-    """Which nodes were looked at, in a sentence; "" = all."""
 
 
 def matrix(decision: Decision) -> Matrix:
@@ -65,7 +62,6 @@ def matrix(decision: Decision) -> Matrix:
         two_passes=decision.two_passes,
         meanings=explained([failure.reasons for failure in decision.failures]),
         looked_at=sample.looked_at if sample else 0,
-        sample=sample_sentence(sample) if sample else "",
     )
 
 

@@ -105,6 +105,14 @@ class EventSentences:
             case trace.CycleCutOff():
                 text = gettext("Cycle {} of {} was interrupted before {}; the pod is tried again.")
                 return "warn", format_html(text, event.cycle, self.pod(event.pod), event.point)
+            case trace.Filtered() if event.feasible + sum(event.reasons.values()) < event.nodes:
+                # Each node that was rejected has a reason at least, so some were not looked at.
+                text = ngettext(
+                    "Filter: {} feasible node is enough; not all {} were looked at.",
+                    "Filter: {} feasible nodes are enough; not all {} were looked at.",
+                    event.feasible,
+                )
+                return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))
             case trace.Filtered():
                 text = ngettext("Filter: {} of {} node fits.", "Filter: {} of {} nodes fit.", event.nodes)
                 return "", format_html(text, fmt.number(event.feasible), fmt.number(event.nodes))
