@@ -1,12 +1,12 @@
 """The media types of responses: JSON, YAML and Protocol Buffers, as the Accept header asks for them."""
 
+import msgspec
 import yaml
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from schedviz.api.body import ObjectResponse, refusal
 from schedviz.api.representation import JSON, PROTOBUF, YAML, Representation, check_protobuf
-from simulator.api import Manifest
 from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
 from simulator.apiserver.status import NotAcceptable, StatusError
@@ -28,21 +28,23 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
             check_protobuf(response.value)
         except NotAcceptable as refused:
             return as_accepted(request, refusal(refused))
-    encoded = _encode(media_type, response.value)
+    encoded = _encode(media_type, response)
     if encoded is not None:
         response.content = encoded
         response["Content-Type"] = media_type
     return response
 
 
-def _encode(media_type: str, value: Manifest) -> bytes | None:
+def _encode(media_type: str, response: ObjectResponse) -> bytes | None:
     """None: as the response is."""
     if media_type == YAML:
+        # PyYAML writes the types of Python that JSON is decoded to, and no subclasses of them.
+        value = msgspec.json.decode(response.content)
         text = yaml.dump(value, Dumper=yaml.CSafeDumper, default_flow_style=False, allow_unicode=True)
         return text.encode()
     if media_type == PROTOBUF:
         try:
-            return encode_protobuf(value)
+            return encode_protobuf(response.value)
         except NoDescription:
             return None
     assert media_type == JSON

@@ -1,5 +1,6 @@
 """Responses in JSON, YAML and Protocol Buffers, as the Accept header asks for them."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError
@@ -50,6 +51,18 @@ def test_an_object_a_list_and_an_error_come_as_the_request_asks(url: str, pod: d
     status, media_type, body = fetch(f"{url}{PODS}/none", KUBE_SCHEDULER)
     assert (status, media_type) == (404, PROTOBUF)
     assert decode_protobuf(body)["message"] == 'pods "none" not found'
+
+
+def test_what_a_request_made_is_answered_in_yaml(url: str) -> None:
+    headers = {"Accept": YAML, "Content-Type": JSON}
+    sent = Request(url + PODS, pod_json(nodeName="n").encode(), headers, method="POST")
+    with urlopen(sent, timeout=PATIENCE) as response:
+        assert yaml.safe_load(response.read())["spec"]["nodeName"] == "n"
+    revision = {"metadata": {"name": "r"}, "data": {"a": {}}, "revision": 1}
+    path = f"{url}/apis/apps/v1/namespaces/default/controllerrevisions"
+    sent = Request(path, json.dumps(revision).encode(), headers, method="POST")
+    with urlopen(sent, timeout=PATIENCE) as response:
+        assert yaml.safe_load(response.read())["data"] == {"a": {}}
 
 
 def test_a_client_may_prefer_json(url: str, pod: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The ASGI handler: how a request goes through middleware and view."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -51,9 +51,11 @@ def handler() -> Iterator[RequestHandler]:
         yield RequestHandler()
 
 
-async def fetch(handler: RequestHandler, at: str) -> tuple[dict[str, Any], dict[str, Any]]:
+async def fetch(
+    handler: RequestHandler, at: str, query: bytes = b"", headers: Sequence[tuple[bytes, bytes]] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The start and the body of a response."""
-    scope = {"type": "http", "method": "GET", "path": at, "query_string": b"", "headers": []}
+    scope = {"type": "http", "method": "GET", "path": at, "query_string": query, "headers": headers}
     browser = ApplicationCommunicator(handler, scope)
     await browser.send_input({"type": "http.request", "body": b""})
     start = await browser.receive_output()
@@ -67,6 +69,12 @@ async def test_each_warning_has_a_header_of_its_own(handler: RequestHandler) -> 
     sent = [value for name, value in start["headers"] if name == b"Warning"]
     expected = ['299 - "unknown field \\"a\\", 299 - \\"b\\""', '299 - "c:\\\\"', '299 - "plain"']
     assert sent == [text.encode() for text in expected]
+
+
+async def test_more_query_parameters_than_django_reads_are_a_bad_request(handler: RequestHandler) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    start, _ = await fetch(handler, "/", b"a=b&" * 1_200, headers)
+    assert (start["status"], SEEN) == (400, [])
 
 
 async def test_middleware_and_view_run_in_one_call_to_a_thread(handler: RequestHandler) -> None:
