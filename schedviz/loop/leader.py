@@ -20,6 +20,7 @@ from simulator.scheduler.stepping import Seen
 from simulator.simulation import Options
 from simulator.trace import AnyEvent, CycleCutOff, LeaderElected
 
+LEASES = "leases.coordination.k8s.io"
 EVENTS_AT_ONCE = 1000
 """Watch events that one command reads."""
 
@@ -232,6 +233,9 @@ class Leader:
 
     def _observe(self, events: Sequence[WatchEvent]) -> None:
         self._seen = events[-1].version
+        self._archive_writer.count_renewals(
+            sum(event.resource == LEASES and event.type == "MODIFIED" for event in events)
+        )
         wall = round(self._wall.now() * MICROSECONDS)
         self._term.observe(events, self._player.now, wall)
 

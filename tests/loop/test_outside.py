@@ -8,14 +8,16 @@ import pytest
 
 from schedviz.api import write
 from schedviz.api.admitted_write import write_admitted
+from schedviz.loop import archive_writer
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.store.recording import recording_lines
-from simulator.api import SECOND
+from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.binding import admit_binding
+from simulator.objects.timestamps import timestamp
 from simulator.recording import record_decoder
 from simulator.replay import Replay
 from simulator.simulation import Simulation
@@ -23,6 +25,9 @@ from simulator.trace import Bound, OutsideBound, PodStarted, SchedulerConfigured
 from tests.loop.conftest import node, pod
 
 START = 1_735_689_600 * SECOND
+LEASE_RENEWALS = 350
+LEASE_BYTES = 60
+"""Of the archive for one, with its part of the journal: 14 in chapters of 1,000 writes."""
 STILL = 1e-9
 """A speed at which time runs and does not come anywhere: the test moves it on by itself."""
 
@@ -32,6 +37,21 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
     meta = Meta(sandbox_name, seed=1, stands_down=True)
     yield write.create_sandbox(store, meta, [node("n0"), pod("p0")], Clock(START, time.time(), STILL))
     store.delete(sandbox_name)
+
+
+def a_lease(renewals: int) -> Manifest:
+    now = START + renewals * 2_000_137
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
+        "spec": {"holderIdentity": "h", "leaseDurationSeconds": 15, "renewTime": micro_time(now)},
+    }
+
+
+def micro_time(now: Micros) -> str:
+    """metav1.MicroTime."""
+    return f"{timestamp(now)[:-1]}.{now % SECOND:06d}Z"
 
 
 def bind(sandbox: Sandbox, name: str) -> None:
@@ -87,3 +107,35 @@ def test_the_sandbox_goes_on_beside_an_outside_scheduler_and_takes_over(
         for each in stored.trace
     ]
     assert msgspec.json.encode(told) == msgspec.json.encode(sandbox.trace_tail(1000))
+
+
+def test_the_leases_of_an_outside_scheduler_leave_the_history_its_room(
+    store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_writer, "CHAPTER_WRITES", 100)
+    presence = Presence(store, sandbox.name)
+    presence.beat()
+    driver = Driver(store, Wakes(store), presence, Simulation)
+
+    def slice_at(seconds: float) -> None:
+        sandbox.set_clock(Clock(START + round(seconds * SECOND), time.time(), STILL))
+        driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
+
+    slice_at(1)
+    slice_at(10)
+    key = "kube-system/kube-scheduler"
+    write.create(sandbox, [a_lease(0)])
+    slice_at(11)
+    before = sandbox.trace_head()
+    for number in range(LEASE_RENEWALS):
+        renewed = a_lease(number + 1)
+        sandbox.commit(Commit([Change("leases.coordination.k8s.io", key, renewed)]))
+        if number % 50 == 49:
+            slice_at(11 + number * 2)
+    assert sandbox.trace_head() == before, "they are in no log"
+    chapters = sandbox.archive.chapters()
+    assert [chapter.snapshot for chapter in chapters][:2] == [True, False]
+    assert sum(chapter.snapshot for chapter in chapters) == 1
+    assert sum(chapter.bytes for chapter in chapters) / LEASE_RENEWALS < LEASE_BYTES
+    told = [*Replay(record_decoder.decode(line) for line in recording_lines(sandbox)).run()]
+    assert told[-1].entry.version == sandbox.version()

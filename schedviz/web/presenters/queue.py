@@ -146,17 +146,13 @@ def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
 
 def with_outside(lane: LaneView, picture: Picture) -> LaneView:
     """The lane of outside schedulers with their latency, and whether this sandbox's scheduler stands down."""
-    if picture.stands_down:
-        note = gettext("This sandbox's scheduler stands down: only outside schedulers bind pods.")
-    elif lane.count or picture.outside:
-        note = gettext("No profile of this sandbox is for these pods.")
-    else:
+    if not (picture.stands_down or lane.count or picture.outside):
         return lane
-    clock = gettext("Pause and Step do not hold outside schedulers: they act in real time.")
-    if picture.past:
-        return replace(lane, latencies=latencies(picture.outside))
+    note = "" if picture.past else gettext("It acts in real time: Pause and Step do not hold it.")
+    if picture.stands_down:
+        note = gettext("This sandbox's scheduler stands down. Pause and Step do not hold an outside one.")
     always = picture.stands_down or bool(picture.outside)
-    return replace(lane, always=always, note=f"{note} {clock}", latencies=latencies(picture.outside))
+    return replace(lane, always=always, note=note, latencies=latencies(picture.outside))
 
 
 def hints() -> dict[LaneName, str]:
@@ -180,7 +176,7 @@ def title(name: LaneName | Literal[""]) -> str:
         "waiting": gettext("waiting"),
         "unschedulable": gettext("unschedulable"),
         "gated": gettext("gated"),
-        "outside": gettext("waiting for an outside scheduler"),
+        "outside": gettext("outside scheduler"),
         "arriving": gettext("created"),
     }.get(name, name)
 

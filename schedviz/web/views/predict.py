@@ -234,6 +234,11 @@ def idle(state: PredictState) -> str:
     waiting = {entry.lane for entry in state.picture.lanes.values()}
     if waiting & {"activeQ", "backoffQ"}:
         return gettext("There is only one possible answer.")
+    if "outside" in waiting or state.picture.stands_down:
+        return gettext(
+            "Predict asks about the decisions of this sandbox's scheduler. It has no pod: those that wait "
+            "are for an outside scheduler."
+        )
     return gettext("No pod waits in activeQ. Create one, or resume time.")
 
 

@@ -45,7 +45,8 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
     if manifest is None:
         return redirect("pod", name, namespace, pod) if not is_htmx(request) else HttpResponse(status=204)
     uid = manifest["metadata"]["uid"]
-    context: dict[str, Any] = {"key": key}
+    entry = source.lane(key)
+    context: dict[str, Any] = {"key": key, "outside": (entry.scheduler or "") if entry else ""}
     applied = False
     questions, base = JobStore(default_store(), QUESTIONS), reverse("sandbox", args=[name])
     question = questions.read(question_key("what-if", name, key, uid=uid))

@@ -1,0 +1,51 @@
+"""A scheduler that stands down for an outside one, seen on the live page: the example of docs/GUEST.md binds
+the pods, and the sandbox's own scheduler takes over those that are left."""
+
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from schedviz.api import write
+from tests.api.test_guest import EXAMPLE
+
+from .conftest import Open, node, pod
+
+pytestmark = pytest.mark.browser
+
+
+def switch(page: Page) -> None:
+    page.locator("#t-more > summary").click()
+    page.get_by_role("link", name="Scheduler configuration").click()
+    page.locator("#switch-do").click()
+    expect(page.locator("#dialog")).to_be_hidden()
+
+
+def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: Open, stack: str) -> None:
+    sandbox = live(node("node-1", "4"))
+    lane, log = screen.locator("#lane-outside"), screen.locator("#log")
+    expect(lane).to_be_hidden()
+    switch(screen)
+    expect(lane).to_contain_text("stands down")
+    expect(lane).to_contain_text("Pause and Step do not hold an outside one")
+    write.create(sandbox, [pod("first"), pod("second"), pod("large", "8")])
+    expect(lane.locator(".chip")).to_have_count(3)
+    expect(lane.locator(".chip").first).to_contain_text("default-scheduler")
+    expect(screen.locator("#lane-activeQ .chip")).to_have_count(0)
+
+    url = f"{stack}/s/{sandbox.name}"
+    with subprocess.Popen(
+        [sys.executable, EXAMPLE, url, "default-scheduler"], stdout=subprocess.DEVNULL
+    ) as guest:
+        expect(log).to_contain_text("Outside scheduler default-scheduler bound first to node-1.")
+        expect(lane.locator(".chip")).to_have_count(1)
+        expect(lane.locator(".latency")).to_contain_text("bound 2 pods")
+        guest.terminate()
+    screen.locator("#log a", has_text="second").first.click()
+    expect(screen.locator("#outside")).to_contain_text("bound to node-1 after")
+    expect(screen.locator("#pod-panel")).to_contain_text("Running")
+
+    switch(screen)
+    expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("large")
+    expect(lane.locator(".chip")).to_have_count(0)
