@@ -236,6 +236,23 @@ def asker_by(sandbox: str, visitor: Visitor, record: AccessRecord) -> Asker:
     return Asker(right if record.owner else max(right, Right.VIEW), user, visitor)
 
 
+def find_named_right(store: Store, sandbox: str, user: str) -> Right:
+    """The right of a user by name, as the API names those of the access record. Nobody else has a right that
+    could be told by the name: a member of a room, an administrator."""
+    if not sandboxes_have_owners():
+        return Right.OWN
+    return read_record(store.handle(sandbox).access() or "").rights_by_user().get(user, Right.NONE)
+
+
+def find_token_user(store: Store, sandbox: str, token: str) -> str:
+    """The name of the user who has this token of the sandbox; "" = it is no token of it."""
+    access = store.handle(sandbox).access()
+    if not access:
+        return ""
+    right, user = Visitor(bearer=token).right_on(sandbox, read_record(access))
+    return user if right > Right.NONE else ""
+
+
 def note_asker(request: HttpRequest, asker: Asker) -> None:
     setattr(request, ATTRIBUTE, asker)
 

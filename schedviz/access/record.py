@@ -33,6 +33,11 @@ class Link(msgspec.Struct, frozen=True):
     digest: str
     """Of the token."""
 
+    @property
+    def user(self) -> str:
+        """The user that whoever has the token is for the API."""
+        return f"schedviz:{self.right}:{self.id}"
+
 
 class AccessRecord(msgspec.Struct, frozen=True):
     owner: str = ""
@@ -43,6 +48,16 @@ class AccessRecord(msgspec.Struct, frozen=True):
         """The link with this token; None = there is none, or it was withdrawn."""
         digest = digest_of(token)
         return next((each for each in self.links if hmac.compare_digest(each.digest, digest)), None)
+
+    def rights_by_user(self) -> dict[str, Right]:
+        """The users of the record by name, each with the right."""
+        found = {link.user: RIGHTS[link.right] for link in self.links}
+        return found | ({owner_name(self.owner): Right.OWN} if self.owner else {})
+
+
+def owner_name(owner: str) -> str:
+    """The user that an owner is for the API."""
+    return f"schedviz:owner:{owner[:8]}"
 
 
 def read_record(access: str) -> AccessRecord:

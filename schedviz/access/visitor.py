@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from schedviz.access.account import Account
 from schedviz.access.identity import read_identity
-from schedviz.access.record import RIGHTS, AccessRecord
+from schedviz.access.record import RIGHTS, AccessRecord, owner_name
 from schedviz.access.rights import Right
 
 SHARED_COOKIE: Final = "shared"
@@ -43,10 +43,10 @@ class Visitor(NamedTuple):
             return Right.OWN, f"schedviz:administrator:{self.owner[:8]}"
         link = record.link_of(self.bearer or self.tokens.get(sandbox, ""))
         if self.owner and self.owner == record.owner:
-            return Right.OWN, _owner_name(self.owner)
+            return Right.OWN, owner_name(self.owner)
         if link:
-            return RIGHTS[link.right], f"schedviz:{link.right}:{link.id}"
-        return Right.NONE, _owner_name(self.owner) if self.owner else ""
+            return RIGHTS[link.right], link.user
+        return Right.NONE, owner_name(self.owner) if self.owner else ""
 
 
 def find_visitor(cookies: Mapping[str, str], authorization: str, account: Account | None = None) -> Visitor:
@@ -88,7 +88,3 @@ def with_shared(cookies: Mapping[str, str], sandbox: str, token: str) -> str:
     tokens.pop(sandbox, None)
     pairs = [*tokens.items(), (sandbox, token)][-SHARED_AT_MOST:]
     return ".".join(f"{name}:{each}" for name, each in pairs)
-
-
-def _owner_name(owner: str) -> str:
-    return f"schedviz:owner:{owner[:8]}"

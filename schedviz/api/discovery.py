@@ -15,6 +15,10 @@ from simulator.apiserver.status import NoSuchGroup, NoSuchPath
 VERSION: Manifest = {
     "major": "1",
     "minor": "34",
+    "emulationMajor": "1",
+    "emulationMinor": "34",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "33",
     "gitVersion": "v1.34.0+schedviz",
     "gitCommit": "",
     "gitTreeState": "",
@@ -68,8 +72,8 @@ SUBRESOURCES = {
     "services": {"proxy": ("ServiceProxyOptions", _PROXY)},
     "serviceaccounts": {"token": ("authentication.k8s.io/v1/TokenRequest", "create")},
 }
-"""Resource -> subresource -> its kind ("" = that of the resource) and its verbs. Those of nodes, Services and
-service accounts are listed, as by an API server, and answered with 404."""
+"""Resource -> subresource -> its kind ("" = that of the resource) and its verbs. Those of nodes and
+Services are listed, as by an API server, and answered with 404."""
 _OTHERS: list[Manifest] = [
     {
         "name": "bindings",

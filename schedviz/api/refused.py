@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from django.http import HttpRequest
 
-from schedviz.api.reviews import AUTHENTICATION, AUTHORIZATION
+from schedviz.api.review_kinds import AUTHENTICATION, AUTHORIZATION
 from schedviz.api.target import Target, parse
 from simulator.apiserver.status import NoSuchPath, StatusError
 

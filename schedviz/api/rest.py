@@ -16,6 +16,7 @@ from schedviz.api.pod_processes import PROCESS_SUBRESOURCES, get_log, refuse_pro
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
+from schedviz.api.service_account_token import refuse_token
 from schedviz.api.target import Target, resource_at
 from schedviz.api.watch import watch
 from schedviz.cache import read_current
@@ -252,6 +253,8 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
         return dict.fromkeys(("GET", "POST"), refuse_process)
     if resource == PODS and subresource == "eviction":
         return {"POST": create_eviction}
+    if resource.id == "serviceaccounts" and subresource == "token":
+        return {"POST": refuse_token}
     raise NoSuchPath()
 
 

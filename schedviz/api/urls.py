@@ -7,7 +7,11 @@ from schedviz.api import health, views
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    re_path(r"^s/(?P<name>[^/]+)/(?:healthz|livez|readyz)$", views.alive, name="api-health"),
+    re_path(
+        r"^s/(?P<name>[^/]+)/(?P<endpoint>healthz|livez|readyz)(?:/(?P<check>[^/]+))?$",
+        views.alive,
+        name="api-health",
+    ),
     re_path(r"^s/(?P<name>[^/]+)/(?P<path>apis?(?:/.*)?)$", views.api, name="api"),
     # The Python client requests it with a slash at the end, kubectl without.
     re_path(r"^s/(?P<name>[^/]+)/version/?$", views.version, name="api-version"),

@@ -18,7 +18,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from schedviz.access.policy import asker_of
-from schedviz.api import body, discovery, openapi, rest, reviews, scheduler_settings
+from schedviz.api import body, discovery, openapi, rest, reviews, sandbox_health, scheduler_settings
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
 from schedviz.api.media_types import as_accepted
 from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
@@ -116,8 +116,8 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
     if "" in segments:
         raise NoSuchPath()
     match segments:
-        case ["apis", group, reviews.VERSION, plural] if group in REVIEWS:
-            return reviews.respond(request, group, plural, asker_of(request))
+        case ["apis", group, reviews.VERSION, *rest_of_path] if group in REVIEWS and rest_of_path:
+            return reviews.respond(request, name, group, rest_of_path, asker_of(request))
     if request.method not in SAFE_METHODS:
         refuse_while_held(sandbox)
     match segments:
@@ -129,10 +129,10 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
 
 
 @statuses
-def alive(request: HttpRequest, name: str) -> HttpResponse:
+def alive(request: HttpRequest, name: str, endpoint: str, check: str = "") -> HttpResponse:
     """``/healthz``, ``/livez`` and ``/readyz`` of a sandbox, as of an API server."""
     default_store().sandbox(name)
-    return HttpResponse("ok", content_type="text/plain; charset=utf-8")
+    return sandbox_health.respond(request, endpoint, check)
 
 
 @statuses

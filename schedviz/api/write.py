@@ -31,6 +31,7 @@ from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldW
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.preconditions import check_preconditions
 from simulator.apiserver.resources import CRDS, NAMESPACES, PODS, Resource
+from simulator.apiserver.server_objects import with_server_objects
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
@@ -66,7 +67,7 @@ def create_sandbox(
     commit. Its name is the first free one of ``names``, or that of ``meta``. ``clock``,
     ``access``: see :meth:`Store.create`."""
     now = int(meta.created or store.wall()) * SECOND
-    changes = admission.new_cluster(documents, now)
+    changes = admission.new_cluster(with_server_objects(documents), now)
     sandbox = create_named(store, names or [meta.name], meta, changes, clock, access=access)
     notify(sandbox)
     return sandbox

@@ -14,7 +14,8 @@ REVIEWS = "apis/authorization.k8s.io/v1"
 
 
 def ask(client: Client, sandbox: str, plural: str, spec: dict[str, Any]) -> dict[str, Any]:
-    group = "authentication.k8s.io" if plural == "selfsubjectreviews" else "authorization.k8s.io"
+    authenticates = plural in ("selfsubjectreviews", "tokenreviews")
+    group = "authentication.k8s.io" if authenticates else "authorization.k8s.io"
     body = {"spec": spec} if spec else {}
     answer = client.post(f"/s/{sandbox}/apis/{group}/v1/{plural}", body, "application/json")
     assert answer.status_code == 201, answer.content
@@ -82,7 +83,10 @@ def test_a_wrong_review_is_refused(scene: Scene) -> None:
     assert code("authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": 1}) == 400
     assert code("authorization.k8s.io/v1/selfsubjectaccessreviews", b"k8s", PROTOBUF) == 400
     assert code("authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {}}) == 422
-    assert code("authorization.k8s.io/v1/subjectaccessreviews", {}) == 404
+    assert code("authorization.k8s.io/v1/subjectaccessreviews", {}) == 422
+    assert code("authorization.k8s.io/v1/namespaces/default/subjectaccessreviews", {}) == 404
+    assert code("authorization.k8s.io/v1/localsubjectaccessreviews", {}) == 405
+    assert code("authentication.k8s.io/v1/tokenreviews", {"spec": {}}) == 400
     assert code("authorization.k8s.io/v1/selfsubjectreviews", {}) == 404
     assert client.get(f"{base}/authorization.k8s.io/v1/selfsubjectrulesreviews").status_code == 405
 
@@ -114,13 +118,60 @@ def test_clients_discover_the_reviews(scene: Scene) -> None:
     client, base = scene.clients["viewer"], f"/s/{scene.own}/apis"
     groups = json.loads(client.get(base).content)["groups"]
     for group, kinds in (
-        ("authorization.k8s.io", {"SelfSubjectAccessReview", "SelfSubjectRulesReview"}),
-        ("authentication.k8s.io", {"SelfSubjectReview"}),
+        (
+            "authorization.k8s.io",
+            {
+                "LocalSubjectAccessReview",
+                "SelfSubjectAccessReview",
+                "SelfSubjectRulesReview",
+                "SubjectAccessReview",
+            },
+        ),
+        ("authentication.k8s.io", {"SelfSubjectReview", "TokenReview"}),
     ):
         assert group in [each["name"] for each in groups]
         listed = json.loads(client.get(f"{base}/{group}/v1").content)
         assert {each["kind"] for each in listed["resources"]} == kinds
         assert json.loads(client.get(f"{base}/{group}").content)["versions"][0]["version"] == "v1"
+
+
+def test_what_other_users_may_do(scene: Scene) -> None:
+    client = scene.clients["viewer"]
+    users = {
+        who: ask(scene.clients[who], scene.own, "selfsubjectreviews", {})["status"]["userInfo"]["username"]
+        for who in ("owner", "editor", "viewer")
+    }
+    for user, allowed in (
+        (users["owner"], True),
+        (users["editor"], True),
+        (users["viewer"], False),
+        ("schedviz:edit:none", False),
+        ("system:serviceaccount:default:default", False),
+    ):
+        attributes = {"verb": "create", "resource": "pods", "namespace": "default"}
+        spec = {"user": user, "resourceAttributes": attributes}
+        review = ask(client, scene.own, "subjectaccessreviews", spec)
+        assert (review["spec"], review["status"]) == (spec, {"allowed": allowed})
+        local = ask(client, scene.own, "namespaces/default/localsubjectaccessreviews", spec)
+        assert local["metadata"] == {"namespace": "default"}
+        assert local["status"] == {"allowed": allowed}
+    path = f"/s/{scene.own}/{REVIEWS}/namespaces/other/localsubjectaccessreviews"
+    refused = client.post(path, {"spec": spec}, "application/json")
+    assert json.loads(refused.content)["message"] == (
+        'LocalSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: '
+        'Invalid value: "default": must match metadata.namespace'
+    )
+
+
+def test_whose_a_token_is(scene: Scene) -> None:
+    client = scene.clients["viewer"]
+    for right in ("edit", "view"):
+        status = ask(client, scene.own, "tokenreviews", {"token": scene.tokens[right]})["status"]
+        assert status["authenticated"] is True
+        assert status["user"]["username"].startswith(f"schedviz:{right}:")
+    for token in ("x", "x" * 4000):
+        status = ask(client, scene.own, "tokenreviews", {"token": token})["status"]
+        assert status == {"user": {}, "error": "invalid bearer token"}
 
 
 def field(number: int, value: bytes) -> bytes:

@@ -1,0 +1,27 @@
+"""Objects that kube-apiserver stores for other servers, which read them when they start."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from simulator.api import Manifest
+
+AUTHENTICATION: Final[Manifest] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "extension-apiserver-authentication", "namespace": "kube-system"},
+}
+"""By which certificates kube-scheduler and aggregated API servers authenticate their clients. It is empty: an
+API server without --client-ca-file writes it so (pkg/controlplane/controller/clusterauthenticationtrust,
+v1.34)."""
+
+
+def with_server_objects(documents: Sequence[Manifest]) -> list[Manifest]:
+    """Return the manifests of a new cluster with those objects that they do not have."""
+    named = [document for document in documents if _place(document) == _place(AUTHENTICATION)]
+    return [*documents, *([] if named else [AUTHENTICATION])]
+
+
+def _place(document: Manifest) -> tuple[object, ...]:
+    metadata = document.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    return document.get("kind"), named.get("namespace"), named.get("name")
