@@ -32,9 +32,9 @@ NAMES: Final = frozenset(
     NodeResourcesFit RequestedToCapacityRatio default scheduler
     train render web shop workers scratch checkout my cluster
     Secret get create drain until preemption pod kind node ctrl scheduling k8s io Namespace
-    ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter ConfigMap CEL firstAvailable adminAccess
+    ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass PostFilter CEL firstAvailable adminAccess
     matchAttribute distinctAttribute device driver attributes capacity claim template for where
-    gpu gpus numa all
+    gpu gpus numa all ConfigMap
     Filter Score NormalizeScore NodeAffinity Reserve Bind BestEffort QoS nodeSelector IgnoredDuringExecution
     """,
     )
