@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 
 from simulator.apiserver import names
-from simulator.apiserver.status import Cause, invalid, not_supported
+from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.status import Cause, invalid, not_supported, too_long
 from simulator.objects.device_notation import DEVICES, DeviceNotationError, parse_devices
 from simulator.objects.node_conditions import FAILED_SINCE
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
@@ -35,11 +36,9 @@ FAULT_POINTS = (
 
 def validate_annotations(given: dict[str, str], path: str) -> Iterator[Cause]:
     for key in given:
-        if problem := names.qualified_name(key.lower()):
-            yield invalid(path, key, problem)
+        yield from check_name(names.annotation_key, key, path)
     if sum(len(key.encode()) + len(text.encode()) for key, text in given.items()) > MAX_ANNOTATIONS_BYTES:
-        detail = f"Too long: may not be more than {MAX_ANNOTATIONS_BYTES} bytes"
-        yield Cause(path, detail, "FieldValueTooLong")
+        yield too_long(path, MAX_ANNOTATIONS_BYTES)
     for key in SECONDS_ANNOTATIONS:
         if key in given and not re.fullmatch("[0-9]{1,9}", given[key], re.ASCII):
             yield invalid(f"{path}[{key}]", given[key], "must be a whole number of seconds")

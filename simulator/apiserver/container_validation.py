@@ -4,30 +4,30 @@ Upstream: validateContainers, validateInitContainers, validateEphemeralContainer
 in pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names, resource_validation
+from simulator.apiserver import names
 from simulator.apiserver.env_validation import validate_env
 from simulator.apiserver.ephemeral_validation import validate_ephemeral_container
-from simulator.apiserver.probe_validation import GRACE, forbid_probes, validate_probes
-from simulator.apiserver.security_context_validation import validate_container_security
-from simulator.apiserver.status import (
-    Cause,
-    duplicate,
-    forbidden,
-    invalid,
-    not_found,
-    not_supported,
-    required,
+from simulator.apiserver.field_checks import (
+    PROTOCOLS,
+    check_choice,
+    check_name,
+    check_port_number,
+    check_present,
+    check_required_name,
 )
-from simulator.apiserver.volume_source_validation import validate_mounts
+from simulator.apiserver.mount_validation import Volumes, validate_mounts
+from simulator.apiserver.probe_validation import GRACE, forbid_probes, validate_probes
+from simulator.apiserver.resource_validation import validate_container_resources
+from simulator.apiserver.security_context_validation import validate_container_security
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
-PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-MESSAGE_POLICIES: Final = ("FallbackToLogsOnError", "File")
+MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
 _RESIZABLE: Final = ("cpu", "memory")
 _RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 _DEFAULT_GRACE: Final = 30
@@ -37,112 +37,141 @@ _DEFAULT_GRACE: Final = 30
 class _PodParts:
     """What containers refer to in the spec of their pod."""
 
-    volumes: Collection[str]
+    volumes: Volumes
     claims: tuple[str, ...]
     restart_policy: str
     grace_seconds: int
+    host_users: bool
 
 
-def validate_containers(spec: Manifest, volumes: Collection[str], path: str) -> Iterator[Cause]:
-    """Validate all containers of a pod. ``volumes``: the names of its valid volumes."""
-    claims = tuple(sorted(claim["name"] for claim in spec.get("resourceClaims") or ()))
-    parts = _PodParts(volumes, claims, spec.get("restartPolicy", "Always"), spec.get(GRACE, _DEFAULT_GRACE))
-    if not spec.get("containers"):
-        yield required(f"{path}.containers")
+def validate_containers(spec: Manifest, volumes: Volumes, path: str) -> Iterator[Cause]:
+    """Validate all containers of a pod. ``volumes``: its valid volumes by name."""
+    claims = tuple(sorted({claim["name"] for claim in spec.get("resourceClaims") or ()} - {""}))
+    restart, grace = spec.get("restartPolicy", "Always"), spec.get(GRACE, _DEFAULT_GRACE)
+    parts = _PodParts(volumes, claims, restart, grace, spec.get("hostUsers") is not False)
+    yield from _main_containers(spec, parts, f"{path}.containers")
+    yield from _init_containers(spec, parts, f"{path}.initContainers")
+    if "ephemeralContainers" in spec:
+        yield from _ephemeral_containers(spec, parts, f"{path}.ephemeralContainers")
+
+
+def _main_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
+    containers = spec.get("containers")
+    if not containers:
+        yield required(path)
+        return
     seen: set[str] = set()
+    for index, container in enumerate(containers):
+        at = f"{path}[{index}]"
+        yield from _container(container, parts, at)
+        if container["name"] in seen:
+            yield duplicate(f"{at}.name", container["name"])
+        seen.add(container["name"])
+        yield from validate_probes(container, at, parts.grace_seconds)
+        if "restartPolicy" in container:
+            yield forbidden(f"{at}.restartPolicy", "may not be set for non-init containers")
     ports: set[tuple[str, str, int]] = set()
-    for kind in ("containers", "initContainers", "ephemeralContainers"):
-        others = frozenset(seen)
-        for index, container in enumerate(spec.get(kind) or ()):
-            at = f"{path}.{kind}[{index}]"
-            yield from _container(container, parts, at)
-            if kind == "ephemeralContainers":
-                yield from validate_ephemeral_container(container, others, at)
-            else:
-                yield from _lifetime(container, parts, at, is_init=kind == "initContainers")
-            name = container["name"]
-            if name and name in seen:
-                yield duplicate(f"{at}.name", name)
+    for index, container in enumerate(containers):
+        yield from _host_ports(container, ports, f"{path}[{index}]")
+
+
+def _init_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
+    seen = {container["name"] for container in spec.get("containers") or ()}
+    for index, container in enumerate(spec.get("initContainers") or ()):
+        at, name, restart = f"{path}[{index}]", container["name"], container.get("restartPolicy")
+        yield from _container(container, parts, at)
+        if restart is not None and restart != "Always":
+            yield not_supported(f"{at}.restartPolicy", restart, ("Always",))
+        if name in seen:
+            yield duplicate(f"{at}.name", name)
+        elif name:
             seen.add(name)
-            if kind == "containers" or container.get("restartPolicy") == "Always":
-                yield from _host_ports(container, ports, at)
+        # Init containers run one after the other; upstream gives each the index of the first.
+        yield from _host_ports(container, set(), f"{path}[0]")
+        if restart == "Always":
+            yield from validate_probes(container, at, parts.grace_seconds)
+        else:
+            yield from forbid_probes(container, at)
+
+
+def _ephemeral_containers(spec: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
+    others = {container["name"] for container in spec.get("containers") or ()}
+    others |= {container["name"] for container in spec.get("initContainers") or ()}
+    seen = set(others)
+    for index, container in enumerate(spec["ephemeralContainers"]):
+        at, name = f"{path}[{index}]", container["name"]
+        yield from _container(container, parts, at)
+        yield from check_image_of_pod(container, at)
+        if name in seen:
+            yield duplicate(f"{at}.name", name)
+        seen.add(name)
+        yield from validate_ephemeral_container(container, others, at)
 
 
 def validate_host_network(spec: Manifest, path: str, *, is_pod: bool) -> Iterator[Cause]:
     """In the node's network, each port is the node's own. In a template, it may be left out
-    (validateHostNetwork)."""
+    (validatePodHostNetworkDeps)."""
     if not spec.get("hostNetwork"):
         return
-    for kind in ("containers", "initContainers"):
-        for index, container in enumerate(spec.get(kind) or ()):
-            for number, port in enumerate(container.get("ports", ())):
-                host = port.get("hostPort", 0)
-                if (is_pod or host) and host != port["containerPort"]:
-                    at = f"{path}.{kind}[{index}].ports[{number}].hostPort"
-                    yield invalid(at, host, "must match `containerPort` when `hostNetwork` is true")
+    for index, container in enumerate(spec.get("containers") or ()):
+        for number, port in enumerate(container.get("ports", ())):
+            host = port.get("hostPort", 0)
+            if (is_pod or host) and host != port["containerPort"]:
+                at = f"{path}.containers[{index}].ports[{number}].hostPort"
+                yield invalid(at, host, "must match `containerPort` when `hostNetwork` is true")
+
+
+def check_image_of_pod(container: Manifest, path: str) -> Iterator[Cause]:
+    """validateContainerOnlyForPod: a template may have such an image."""
+    image = container.get("image", "")
+    if image != image.strip():
+        yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
 def _container(container: Manifest, parts: _PodParts, path: str) -> Iterator[Cause]:
-    name, image = container["name"], container.get("image", "")
-    if not name:
-        yield required(f"{path}.name")
-    elif problem := names.dns_label(name):
-        yield invalid(f"{path}.name", name, problem)
-    if not image:
-        yield required(f"{path}.image")
-    elif image != image.strip():
-        yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
-    yield from _choice(container, "terminationMessagePolicy", MESSAGE_POLICIES, path)
-    yield from _ports(container, path)
+    """validateContainerCommon."""
+    yield from check_required_name(names.dns_label, container["name"], f"{path}.name")
+    yield from check_present(container, ("image",), path)
+    policy = container.get("terminationMessagePolicy", "File")
+    at = f"{path}.terminationMessagePolicy"
+    yield from check_choice(policy, MESSAGE_POLICIES, at, as_given=True)
+    if "ports" in container:
+        yield from _ports(container["ports"], f"{path}.ports")
     yield from validate_env(container, path)
     yield from validate_mounts(container, parts.volumes, path)
-    yield from _choice(container, "imagePullPolicy", PULL_POLICIES, path)
-    resources = container.get("resources") or {}
-    yield from resource_validation.validate_container_resources(resources, f"{path}.resources")
-    yield from _claims(resources, parts.claims, f"{path}.resources.claims")
-    yield from _resize_policy(container, parts.restart_policy, f"{path}.resizePolicy")
+    policy = container.get("imagePullPolicy", "Always")
+    yield from check_choice(policy, PULL_POLICIES, f"{path}.imagePullPolicy")
+    yield from validate_container_resources(container.get("resources"), f"{path}.resources", parts.claims)
+    if "resizePolicy" in container:
+        yield from _resize_policy(container["resizePolicy"], parts.restart_policy, f"{path}.resizePolicy")
     if container.get("securityContext"):
-        yield from validate_container_security(container["securityContext"], f"{path}.securityContext")
+        yield from validate_container_security(
+            container["securityContext"], f"{path}.securityContext", host_users=parts.host_users
+        )
 
 
-def _lifetime(container: Manifest, parts: _PodParts, path: str, *, is_init: bool) -> Iterator[Cause]:
-    restart = container.get("restartPolicy")
-    if not is_init or restart == "Always":
-        yield from validate_probes(container, path, parts.grace_seconds)
-    else:
-        yield from forbid_probes(container, path)
-    if restart and not is_init:
-        yield forbidden(f"{path}.restartPolicy", "may not be set for non-init containers")
-    elif restart and restart != "Always":
-        yield not_supported(f"{path}.restartPolicy", restart, ("Always",))
-
-
-def _choice(container: Manifest, field: str, choices: tuple[str, ...], path: str) -> Iterator[Cause]:
-    if field in container and container[field] not in choices:
-        yield not_supported(f"{path}.{field}", container[field], choices)
-
-
-def _ports(container: Manifest, path: str) -> Iterator[Cause]:
+def _ports(ports: list[Manifest], path: str) -> Iterator[Cause]:
+    """validateContainerPorts."""
     seen: set[str] = set()
-    for index, port in enumerate(container.get("ports", ())):
-        at, name = f"{path}.ports[{index}]", port.get("name", "")
-        problems = names.port_name_problems(name) if name else []
-        for problem in problems:
-            yield invalid(f"{at}.name", name, problem)
-        if name and not problems and name in seen:
+    for index, port in enumerate(ports):
+        at, name = f"{path}[{index}]", port.get("name", "")
+        if name and (problems := [*check_name(names.port_name, name, f"{at}.name")]):
+            yield from problems
+        elif name and name in seen:
             yield duplicate(f"{at}.name", name)
-        seen.add(name)
-        for field in ("containerPort", "hostPort"):
-            number = port.get(field)
-            if number is not None and not (
-                1 <= number <= names.MAX_PORT or (field == "hostPort" and number == 0)
-            ):
-                yield invalid(f"{at}.{field}", number, names.PORT_RANGE)
-        if port.get("protocol", "TCP") not in PROTOCOLS:
-            yield not_supported(f"{at}.protocol", port["protocol"], PROTOCOLS)
+        elif name:
+            seen.add(name)
+        if not port["containerPort"]:
+            yield required(f"{at}.containerPort")
+        else:
+            yield from check_port_number(port["containerPort"], f"{at}.containerPort")
+        if port.get("hostPort"):
+            yield from check_port_number(port["hostPort"], f"{at}.hostPort")
+        yield from check_choice(port.get("protocol", "TCP"), PROTOCOLS, f"{at}.protocol")
 
 
 def _host_ports(container: Manifest, seen: set[tuple[str, str, int]], path: str) -> Iterator[Cause]:
+    """AccumulateUniqueHostPorts."""
     for index, port in enumerate(container.get("ports", ())):
         if port.get("hostPort"):
             identity = (port.get("protocol", "TCP"), port.get("hostIP", ""), port["hostPort"])
@@ -151,34 +180,14 @@ def _host_ports(container: Manifest, seen: set[tuple[str, str, int]], path: str)
             seen.add(identity)
 
 
-def _claims(resources: Manifest, known: tuple[str, ...], path: str) -> Iterator[Cause]:
-    """validateResourceClaimNames."""
-    seen: set[tuple[str, str]] = set()
-    for index, claim in enumerate(resources.get("claims") or ()):
-        name, at = claim["name"], f"{path}[{index}]"
-        if not name:
-            yield required(at)
-            continue
-        identity = (name, claim.get("request", ""))
-        if identity in seen:
-            yield duplicate(at, "/".join(filter(None, identity)))
-        seen.add(identity)
-        if name not in known:
-            named = f": {', '.join(known)}" if known else " which is empty"
-            yield not_found(at, name, f"must be one of the names in pod.spec.resourceClaims{named}")
-
-
-def _resize_policy(container: Manifest, restart_policy: str, path: str) -> Iterator[Cause]:
+def _resize_policy(policies: list[Manifest], restart_policy: str, path: str) -> Iterator[Cause]:
     seen: set[str] = set()
-    for index, policy in enumerate(container.get("resizePolicy", ())):
+    for index, policy in enumerate(policies):
         name, restart = policy["resourceName"], policy["restartPolicy"]
         if name in seen:
             yield duplicate(f"{path}[{index}]", name)
         seen.add(name)
-        for value, choices in ((name, _RESIZABLE), (restart, _RESIZE_POLICIES)):
-            if not value:
-                yield required(path)
-            elif value not in choices:
-                yield not_supported(path, value, choices)
+        yield from check_choice(name, _RESIZABLE, path)
+        yield from check_choice(restart, _RESIZE_POLICIES, path)
         if restart_policy == "Never" and restart != "NotRequired":
             yield invalid(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'")

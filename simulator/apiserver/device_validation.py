@@ -6,6 +6,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required, too_long
 from simulator.cel.device_selector import compile_selector
 
@@ -51,8 +52,7 @@ def _claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
 def _request(request: Manifest, path: str) -> Iterator[Cause]:
     """validateDeviceRequest."""
     name = request.get("name", "")
-    if problem := names.dns_label(name):
-        yield invalid(f"{path}.name", name, problem)
+    yield from check_name(names.dns_label, name, f"{path}.name")
     exactly, alternatives = request.get("exactly"), request.get("firstAvailable")
     if (exactly is None) == (not alternatives):
         detail = "exactly one of `exactly` or `firstAvailable` is required"
@@ -61,8 +61,7 @@ def _request(request: Manifest, path: str) -> Iterator[Cause]:
         yield from _device_request(exactly, f"{path}.exactly")
     for index, each in enumerate(alternatives or ()):
         at = f"{path}.firstAvailable[{index}]"
-        if problem := names.dns_label(each.get("name", "")):
-            yield invalid(f"{at}.name", each.get("name", ""), problem)
+        yield from check_name(names.dns_label, each.get("name", ""), f"{at}.name")
         yield from _device_request(each, at)
 
 
@@ -70,8 +69,8 @@ def _device_request(request: Manifest, path: str) -> Iterator[Cause]:
     device_class = request.get("deviceClassName") or ""
     if not device_class:
         yield required(f"{path}.deviceClassName")
-    elif problem := names.dns_subdomain(device_class):
-        yield invalid(f"{path}.deviceClassName", device_class, problem)
+    else:
+        yield from check_name(names.dns_subdomain, device_class, f"{path}.deviceClassName")
     yield from _selectors(request, path)
     mode, count = request.get("allocationMode", "ExactCount"), request.get("count")
     if mode not in MODES:
@@ -105,8 +104,7 @@ def _device_class(manifest: Manifest) -> Iterator[Cause]:
 def _slice(manifest: Manifest) -> Iterator[Cause]:
     """ValidateResourceSlice."""
     spec = manifest["spec"]
-    if problem := names.dns_subdomain(spec.get("driver", "")):
-        yield invalid("spec.driver", spec.get("driver", ""), problem)
+    yield from check_name(names.dns_subdomain, spec.get("driver", ""), "spec.driver")
     pool = spec.get("pool") or {}
     if not pool.get("name"):
         yield required("spec.pool.name")
@@ -128,8 +126,7 @@ def _slice(manifest: Manifest) -> Iterator[Cause]:
 
 def _device(device: Manifest, path: str, seen: set[str]) -> Iterator[Cause]:
     name = device.get("name", "")
-    if problem := names.dns_label(name):
-        yield invalid(f"{path}.name", name, problem)
+    yield from check_name(names.dns_label, name, f"{path}.name")
     if name in seen:
         yield duplicate(f"{path}.name", name)
     seen.add(name)

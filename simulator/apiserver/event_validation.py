@@ -8,6 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.status import Cause, invalid, required
 
 _OTHER_NAMESPACE: Final = "does not match event.namespace"
@@ -34,7 +35,7 @@ def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
     field = "reportingComponent" if given_version == "v1" else "reportingController"
     if not controller:
         yield required(field)
-    yield from (invalid(field, controller, problem) for problem in names.qualified_name_problems(controller))
+    yield from check_name(names.qualified_name, controller, field)
     for name in ("reportingInstance", "action", "reason"):
         text = event.get(name, "")
         if not text:

@@ -42,6 +42,11 @@ def core_struct(kind: str, value: Manifest) -> Any:
     return _struct({"$ref": f"{_CORE}{kind}"}, value)
 
 
+def api_struct(type_name: str, value: Any) -> Any:
+    """Return a value of another group's type, such as ``batch.v1.SuccessPolicy``, as the internal struct."""
+    return _struct({"$ref": f"io.k8s.api.{type_name}"}, value)
+
+
 def pod_template_struct(template: Manifest) -> Any:
     """Return a pod template as the internal struct, whose metadata keeps the names of its fields."""
     metadata = {
@@ -76,7 +81,7 @@ def _struct(schema: Schema, value: Any) -> Any:
 
 
 def _fields(name: str, properties: dict[str, Schema], value: Manifest) -> Any:
-    short = name.removeprefix(_CORE)
+    short = name.rpartition(".")[2]
     value = _with_security_context(value) if short == "PodSpec" else value
     if short == "PodSecurityContext":
         properties = properties | definitions()[f"{_CORE}PodSpec"]["properties"]

@@ -1,163 +1,205 @@
 """Validation of Jobs and CronJobs, beyond their schemas.
 
-Upstream: pkg/apis/batch/validation/validation.go, v1.34."""
+Upstream: pkg/apis/batch/validation/validation.go, v1.34. The policies of a Job are in
+:mod:`simulator.apiserver.job_policy_validation`."""
 
 import re
 import zoneinfo
 from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names, selector_validation
-from simulator.apiserver.status import (
-    Cause,
-    invalid,
-    invalid_without_value,
-    not_supported,
-    required,
-    too_long,
-)
-from simulator.apiserver.template_validation import validate_counts, validate_template
-from simulator.apiserver.workload_defaults import JOB_LABELS, MANUAL_SELECTOR
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import check_choice, check_domain_prefixed, check_not_negative
+from simulator.apiserver.job_policy_validation import validate_failure_policy, validate_success_policy
+from simulator.apiserver.selector_validation import validate_label_selector
+from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.apiserver.template_validation import validate_template
+from simulator.apiserver.workload_defaults import JOB_LABELS, JOB_NAME_LABELS, MANUAL_SELECTOR
 from simulator.objects import cron
 from simulator.objects.labels import label_selector
 
-FAILURE_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
-MAX_MANAGED_BY = 63
+MAX_MANAGED_BY: Final = 63
 """Maximum length of managedBy in bytes."""
-MAX_CRON_JOB_NAME = 52
+MAX_CRON_JOB_NAME: Final = 52
 """Maximum length of a CronJob's name: the names of its Jobs have up to 11 characters more."""
-
-SUCCEEDED_INDEXES = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", re.ASCII)
-"""At most five digits, see MAX_INDEXES."""
-MAX_INDEXES = 100_000
+MAX_INDEXES: Final = 100_000
 """Maximum parallelism of an Indexed Job, as upstream (maxParallelismForIndexedJob). Here it is also the
 maximum of completions, because the result of each index is stored."""
+_COUNTS: Final = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_REPLACEMENTS: Final = ("Failed", "TerminatingOrFailed")
+_POLICIES: Final = ("OnFailure", "Never")
+_ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}")
 
 
 def _validate_job(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateJob: the selector is the generated one, unless manualSelector is set, and it matches the
-    template's labels."""
-    spec = manifest["spec"]
+    """ValidateJob."""
+    spec, name = manifest["spec"], manifest["metadata"].get("name", "")
+    if not spec.get(MANUAL_SELECTOR) and "selector" in spec:
+        yield from _generated_selector(manifest)
     yield from _validate_job_spec(spec, "spec")
-    selector = spec.get("selector", {})
-    own = {label: manifest["metadata"].get("uid", "") for label in JOB_LABELS}
-    given = selector.get("matchLabels", {})
-    generated = given and given.items() <= own.items() and not selector.get("matchExpressions")
-    if not spec.get(MANUAL_SELECTOR) and not generated:
-        yield invalid("spec.selector", selector, "`selector` not auto-generated")
-    yield from selector_validation.validate_label_selector(selector, "spec.selector")
-    labels = spec["template"]["metadata"].get("labels", {})
+    selector = spec.get("selector")
+    if selector is None:
+        yield required("spec.selector")
+    yield from validate_label_selector(selector, "spec.selector")
+    labels = spec["template"]["metadata"].get("labels")
     parsed = label_selector(selector)
-    if parsed is not None and not parsed.matches(labels):
+    if parsed is None or not parsed.matches(labels or {}):
         yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
-
-
-def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
-    yield from validate_counts(spec, path)
-    yield from validate_template(spec, path, ("OnFailure", "Never"))
-    # The Jobs of a CronJob get their defaults when they are created.
-    mode = spec.get("completionMode", "NonIndexed")
-    if mode not in ("NonIndexed", "Indexed"):
-        yield not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
-    elif mode == "Indexed" and "completions" not in spec:
-        yield required(f"{path}.completions", "when completion mode is Indexed")
-    elif mode == "Indexed":
-        for field in ("completions", "parallelism"):
-            if spec.get(field, 1) > MAX_INDEXES:
-                detail = f"must be less than or equal to {MAX_INDEXES} when completion mode is Indexed"
-                yield invalid(f"{path}.{field}", spec[field], detail)
-    if "backoffLimitPerIndex" in spec and mode != "Indexed":
-        limit = spec["backoffLimitPerIndex"]
-        yield invalid(f"{path}.backoffLimitPerIndex", limit, "requires indexed completion mode")
-    replacement = spec.get("podReplacementPolicy", "Failed")
-    if replacement not in ("Failed", "TerminatingOrFailed"):
-        choices = ("Failed", "TerminatingOrFailed")
-        yield not_supported(f"{path}.podReplacementPolicy", replacement, choices)
-    if spec.get("podFailurePolicy"):
-        policy = spec["template"]["spec"].get("restartPolicy")
-        if policy != "Never":
-            detail = 'only "Never" is supported when podFailurePolicy is specified'
-            yield invalid(f"{path}.template.spec.restartPolicy", policy, detail)
-        for index, rule in enumerate(spec["podFailurePolicy"].get("rules") or ()):
-            yield from _failure_rule(rule, f"{path}.podFailurePolicy.rules[{index}]")
-    if "managedBy" in spec:
-        yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
-    if spec.get("successPolicy"):
-        yield from _success_policy(spec, f"{path}.successPolicy")
-
-
-def _failure_rule(rule: Manifest, path: str) -> Iterator[Cause]:
-    codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
-    if rule["action"] not in FAILURE_ACTIONS:
-        yield not_supported(f"{path}.action", rule["action"], FAILURE_ACTIONS)
-    elif rule["action"] == "FailIndex":
-        # Upstream allows it with backoffLimitPerIndex, which is not simulated.
-        yield invalid(f"{path}.action", rule["action"], "requires the backoffLimitPerIndex to be set")
-    if codes and conditions:
-        yield invalid_without_value(path, "specifying both OnExitCodes and OnPodConditions is not supported")
-    elif not codes and not conditions:
-        yield invalid_without_value(path, "specifying one of OnExitCodes and OnPodConditions is required")
-    if codes and codes["operator"] not in ("In", "NotIn"):
-        yield not_supported(f"{path}.onExitCodes.operator", codes["operator"], ("In", "NotIn"))
-    if codes and not codes["values"]:
-        yield invalid(f"{path}.onExitCodes.values", codes["values"], "at least one value is required")
-
-
-def _managed_by(manager: str, path: str) -> Iterator[Cause]:
-    """IsDomainPrefixedPath."""
-    host, slash, rest = manager.partition("/")
-    if not manager:
-        yield required(path)
-    elif not slash or not host or not rest:
-        yield invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
-    elif problem := names.dns_subdomain(host):
-        yield invalid(path, host, problem)
-    if len(manager) > MAX_MANAGED_BY:
-        yield too_long(path, MAX_MANAGED_BY)
-
-
-def _success_policy(spec: Manifest, path: str) -> Iterator[Cause]:
-    policy = spec["successPolicy"]
-    if spec.get("completionMode") != "Indexed":
-        yield invalid(path, policy, "requires indexed completion mode")
-    if not policy.get("rules"):
-        yield required(
-            f"{path}.rules", "at least one rules must be specified when the successPolicy is specified"
-        )
-    for index, rule in enumerate(policy.get("rules") or ()):
-        if "succeededIndexes" in rule and not SUCCEEDED_INDEXES.fullmatch(rule["succeededIndexes"]):
+    completions = spec.get("completions", 0)
+    if spec.get("completionMode") == "Indexed" and completions > 0:
+        host = f"{name}-{completions - 1}"
+        if names.dns_label(host):
             yield invalid(
-                f"{path}.rules[{index}].succeededIndexes",
-                rule["succeededIndexes"],
-                "must be numbers and intervals of them, such as 0,2-4",
+                "metadata.name", name, f"will not able to create pod with invalid DNS label: {host}"
             )
 
 
+def _generated_selector(manifest: Manifest) -> Iterator[Cause]:
+    """validateGeneratedSelector: the selector and the labels of the template are the generated ones, unless
+    manualSelector is set."""
+    metadata, spec = manifest["metadata"], manifest["spec"]
+    labels = spec["template"]["metadata"].get("labels", {})
+    own: dict[str, Any] = {}
+    for uid, name in zip(JOB_LABELS, JOB_NAME_LABELS, strict=True):
+        own |= {uid: metadata.get("uid", ""), name: metadata.get("name", "")}
+    for label, value in own.items():
+        at, detail = f"spec.template.metadata.labels[{label}]", f"must be '{value}'"
+        if label not in labels:
+            yield required(at, detail)
+        elif labels[label] != value:
+            yield invalid(at, labels, detail)
+    parsed = label_selector(spec["selector"])
+    if parsed is not None and not parsed.matches(own):
+        yield invalid("spec.selector", spec["selector"], "`selector` not auto-generated")
+
+
+def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
+    """validateJobSpec."""
+    yield from check_not_negative(spec, _COUNTS, path)
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
+    if "managedBy" in spec:
+        yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
+    # The Jobs of a CronJob get their defaults when they are created.
+    mode = spec.get("completionMode", "NonIndexed")
+    if mode not in ("NonIndexed", "Indexed"):
+        yield not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"), as_given=True)
+    elif mode == "Indexed":
+        yield from _indexed(spec, path)
+    else:
+        for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if field in spec:
+                yield invalid(f"{path}.{field}", spec[field], "requires indexed completion mode")
+    if "podFailurePolicy" in spec:
+        yield from validate_failure_policy(spec, f"{path}.podFailurePolicy")
+    if "successPolicy" in spec:
+        yield from validate_success_policy(spec, f"{path}.successPolicy")
+    if "podReplacementPolicy" in spec:
+        choices = ("Failed",) if "podFailurePolicy" in spec else _REPLACEMENTS
+        if spec["podReplacementPolicy"] not in choices:
+            yield not_supported(f"{path}.podReplacementPolicy", spec["podReplacementPolicy"], choices)
+    yield from validate_template(spec["template"], f"{path}.template")
+    yield from _restart_policy(spec, f"{path}.template.spec.restartPolicy")
+
+
+def _restart_policy(spec: Manifest, path: str) -> Iterator[Cause]:
+    policy = spec["template"]["spec"].get("restartPolicy", "")
+    if policy in ("Always", ""):
+        # "Always" is the default, so the user probably has not set the policy.
+        yield required(path, 'valid values: "OnFailure", "Never"')
+    elif policy not in _POLICIES:
+        yield not_supported(path, policy, _POLICIES, as_given=True)
+    elif "podFailurePolicy" in spec and policy != "Never":
+        yield invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')
+
+
+def _indexed(spec: Manifest, path: str) -> Iterator[Cause]:
+    completions, failed = spec.get("completions"), spec.get("maxFailedIndexes", 0)
+    if completions is None:
+        yield required(f"{path}.completions", "when completion mode is Indexed")
+    for field in ("parallelism", "completions"):
+        if spec.get(field, 1) > MAX_INDEXES:
+            detail = f"must be less than or equal to {MAX_INDEXES} when completion mode is Indexed"
+            yield invalid(f"{path}.{field}", spec[field], detail)
+    if completions is not None and failed > completions:
+        yield invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
+    if failed > MAX_INDEXES:
+        yield invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {MAX_INDEXES}")
+
+
+def _managed_by(manager: str, path: str) -> Iterator[Cause]:
+    yield from check_domain_prefixed(manager, path)
+    if len(manager.encode()) > MAX_MANAGED_BY:
+        yield too_long(path, MAX_MANAGED_BY)
+
+
 def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateCronJobCreate."""
     spec = manifest["spec"]
+    yield from _schedule(spec.get("schedule", ""), "spec.schedule")
+    yield from check_not_negative(spec, ("startingDeadlineSeconds",), "spec")
+    if "timeZone" in spec:
+        yield from _time_zone(spec["timeZone"], "spec.timeZone")
+    choices = ("Allow", "Forbid", "Replace")
+    yield from check_choice(spec["concurrencyPolicy"], choices, "spec.concurrencyPolicy", as_given=True)
+    yield from _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
+    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    yield from check_not_negative(spec, limits, "spec")
     name = manifest["metadata"].get("name", "")
     if len(name) > MAX_CRON_JOB_NAME:
         yield invalid("metadata.name", name, f"must be no more than {MAX_CRON_JOB_NAME} characters")
-    yield from validate_counts(spec, "spec")
-    yield from _validate_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
-    if not spec.get("schedule"):
-        yield required("spec.schedule")
-    else:
-        try:
-            cron.parse_schedule(spec["schedule"])
-        except ValueError as error:
-            yield invalid("spec.schedule", spec["schedule"], str(error))
-    if spec["concurrencyPolicy"] not in ("Allow", "Forbid", "Replace"):
-        choices = ("Allow", "Forbid", "Replace")
-        yield not_supported("spec.concurrencyPolicy", spec["concurrencyPolicy"], choices)
-    zone = spec.get("timeZone", "UTC")
+
+
+def _schedule(schedule: str, path: str) -> Iterator[Cause]:
+    """validateScheduleFormat."""
+    if not schedule:
+        yield required(path)
+        return
+    try:
+        cron.parse_schedule(schedule)
+    except ValueError as error:
+        yield invalid(path, schedule, str(error))
+    if "TZ" in schedule:
+        yield invalid(path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
+
+
+def _time_zone(zone: str, path: str) -> Iterator[Cause]:
+    """validateTimeZone."""
+    if not zone:
+        yield invalid(path, zone, "timeZone must be nil or non-empty string")
+        return
+    if any(part in (".", "..") or not _ZONE_PART.fullmatch(part) for part in zone.split("/")):
+        yield invalid(path, zone, f"unknown time zone {zone}")
+        return
+    if zone.lower() == "local":
+        detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        yield invalid(path, zone, detail)
     try:
         zoneinfo.ZoneInfo(zone)
     except (ValueError, zoneinfo.ZoneInfoNotFoundError, OSError):
-        yield invalid("spec.timeZone", zone, "unknown time zone " + zone[:100])
+        if zone != "Local":
+            yield invalid(path, zone, f"unknown time zone {zone}")
 
 
-JOB_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
+def _job_template(spec: Manifest, path: str) -> Iterator[Cause]:
+    """ValidateJobTemplateSpec."""
+    yield from _validate_job_spec(spec, path)
+    if "selector" in spec:
+        yield invalid(f"{path}.selector", spec["selector"], "`selector` will be auto-generated")
+    if spec.get(MANUAL_SELECTOR):
+        yield not_supported(f"{path}.{MANUAL_SELECTOR}", True, ("nil", "false"), as_given=True)
+
+
+JOB_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     "jobs.batch": _validate_job,
     "cronjobs.batch": _validate_cron_job,
 }

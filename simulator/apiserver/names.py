@@ -1,4 +1,4 @@
-"""Syntax of names, label keys and label values. Each check returns a problem, or None if there is none.
+"""Syntax of names, label keys and label values. Each check returns the list of problems, as upstream.
 
 Upstream: apimachinery/pkg/util/validation/validation.go, v1.34.
 """
@@ -15,6 +15,13 @@ _LABEL_RE = re.compile(_LABEL)
 _SUBDOMAIN_RE = re.compile(_SUBDOMAIN)
 _QUALIFIED_RE = re.compile(_QUALIFIED)
 _SERVICE_RE = re.compile(_SERVICE)
+_UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORE_SUBDOMAIN = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
+_UNDERSCORE_SUBDOMAIN_RE = re.compile(_UNDERSCORE_SUBDOMAIN)
+_WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_WILDCARD_RE = re.compile(_WILDCARD)
+_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_HTTP_PATH_RE = re.compile(_HTTP_PATH)
 
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
@@ -24,6 +31,8 @@ PORT_RANGE = "must be between 1 and 65535, inclusive"
 
 def _rule(text: str, examples: Sequence[str], pattern: str) -> str:
     """Return the message of a rule (RegexError). Upstream writes two spaces between the examples, too."""
+    if not examples:
+        return f"{text} (regex used for validation is '{pattern}')"
     shown = ",  or ".join(f"'{example}'" for example in examples)
     return f"{text} (e.g. {shown}, regex used for validation is '{pattern}')"
 
@@ -46,6 +55,19 @@ _SERVICE_RULE = _rule(
     ("my-name", "abc-123"),
     _SERVICE,
 )
+_UNDERSCORE_SUBDOMAIN_RULE = _rule(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', "
+    + _ENDS,
+    ("example.com",),
+    _UNDERSCORE_SUBDOMAIN,
+)
+_WILDCARD_RULE = _rule(
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must "
+    "consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+    ("*.example.com",),
+    _WILDCARD,
+)
+HTTP_PATH_RULE = _rule("Invalid path", (), _HTTP_PATH)
 _QUALIFIED_RULE = _rule(f"must {_CHARACTERS}", ("MyName", "my.name", "123-abc"), _QUALIFIED)
 _EMPTY = "must be non-empty"
 _CONFIG_KEY_RE = re.compile("[-._a-zA-Z0-9]+")
@@ -62,58 +84,75 @@ _VALUE_RULE = _rule(
 )
 
 
-def dns_label(text: str) -> str | None:
-    problem = _check(text, LABEL_LENGTH, _LABEL_RE, _LABEL_RULE)
-    if problem == _LABEL_RULE and _SUBDOMAIN_RE.fullmatch(text):
-        return "must not contain dots"
-    return problem
+def dns_label(text: str) -> list[str]:
+    """IsDNS1123Label."""
+    problems = _check(text, LABEL_LENGTH, _LABEL_RE, _LABEL_RULE)
+    if problems and problems[-1] == _LABEL_RULE and _SUBDOMAIN_RE.fullmatch(text):
+        problems[-1] = "must not contain dots"
+    return problems
 
 
-def dns_subdomain(text: str) -> str | None:
+def dns_subdomain(text: str) -> list[str]:
+    """IsDNS1123Subdomain."""
     return _check(text, SUBDOMAIN_LENGTH, _SUBDOMAIN_RE, _SUBDOMAIN_RULE)
 
 
-def service_name(text: str) -> str | None:
+def dns_subdomain_with_underscore(text: str) -> list[str]:
+    """IsDNS1123SubdomainWithUnderscore."""
+    return _check(text, SUBDOMAIN_LENGTH, _UNDERSCORE_SUBDOMAIN_RE, _UNDERSCORE_SUBDOMAIN_RULE)
+
+
+def wildcard_subdomain(text: str) -> list[str]:
+    """IsWildcardDNS1123Subdomain."""
+    return _check(text, SUBDOMAIN_LENGTH, _WILDCARD_RE, _WILDCARD_RULE)
+
+
+def service_name(text: str) -> list[str]:
+    """IsDNS1035Label."""
     return _check(text, LABEL_LENGTH, _SERVICE_RE, _SERVICE_RULE)
 
 
-def path_segment(text: str) -> str | None:
+def path_segment(text: str) -> list[str]:
+    """IsValidPathSegmentName. The length is ours: keys in the store are bounded."""
     if text in (".", ".."):
-        return f"may not be '{text}'"
-    if len(text) > SUBDOMAIN_LENGTH:
-        return f"must be no more than {SUBDOMAIN_LENGTH} characters"
-    forbidden = next((character for character in "/%" if character in text), None)
-    return f"may not contain '{forbidden}'" if forbidden else None
+        return [f"may not be '{text}'"]
+    problems = [f"may not contain '{character}'" for character in "/%" if character in text]
+    return problems + ([_too_long(SUBDOMAIN_LENGTH)] if len(text) > SUBDOMAIN_LENGTH else [])
 
 
-def qualified_name(text: str) -> str | None:
-    """The first problem of :func:`qualified_name_problems`."""
-    return next(iter(qualified_name_problems(text)), None)
+def with_masked_dash(prefix: str) -> str:
+    """A generateName without the dash at its end, which a name may not have (maskTrailingDash)."""
+    return prefix[:-2] + "a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
-def qualified_name_problems(text: str) -> list[str]:
-    """Check the key of a label or annotation: ``name`` or ``prefix.example/name``."""
+def qualified_name(text: str) -> list[str]:
+    """Check the key of a label or annotation: ``name`` or ``prefix.example/name`` (IsQualifiedName)."""
     if text.count("/") > 1:
         suffix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return [f"a qualified name {_QUALIFIED_RULE} {suffix}"]
-    problems = []
     prefix, slash, name = text.rpartition("/")
-    if slash and (problem := dns_subdomain(prefix) if prefix else _EMPTY):
-        problems.append(f"prefix part {problem}")
+    problems = []
+    if slash:
+        problems += [f"prefix part {problem}" for problem in (dns_subdomain(prefix) if prefix else [_EMPTY])]
     if not name:
         problems.append(f"name part {_EMPTY}")
     elif len(name) > LABEL_LENGTH:
-        problems.append(f"name part must be no more than {LABEL_LENGTH} characters")
-    if not _QUALIFIED_RE.fullmatch(name[: LABEL_LENGTH + 1]):
+        problems.append(f"name part {_too_long(LABEL_LENGTH)}")
+    if not _QUALIFIED_RE.fullmatch(name):
         problems.append(f"name part {_QUALIFIED_RULE}")
     return problems
 
 
-def port_name_problems(text: str) -> list[str]:
+def annotation_key(text: str) -> list[str]:
+    """Check the key of an annotation, in which capital letters do not matter."""
+    return qualified_name(text.lower())
+
+
+def port_name(text: str) -> list[str]:
     """Check the name of a port (IsValidPortName)."""
     problems = []
     if len(text) > _PORT_NAME_LENGTH:
-        problems.append(f"must be no more than {_PORT_NAME_LENGTH} characters")
+        problems.append(_too_long(_PORT_NAME_LENGTH))
     if not re.fullmatch("[-a-z0-9]+", text):
         problems.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
     if not re.search("[a-z]", text):
@@ -125,23 +164,29 @@ def port_name_problems(text: str) -> list[str]:
     return problems
 
 
-def config_key(text: str) -> str | None:
+def config_key(text: str) -> list[str]:
     """Check the key of a ConfigMap or a Secret (IsConfigMapKey)."""
-    if len(text) > SUBDOMAIN_LENGTH:
-        return f"must be no more than {SUBDOMAIN_LENGTH} characters"
-    if not _CONFIG_KEY_RE.fullmatch(text):
-        return _CONFIG_KEY_RULE
+    problems = _check(text, SUBDOMAIN_LENGTH, _CONFIG_KEY_RE, _CONFIG_KEY_RULE)
     if text in (".", ".."):
-        return f"must not be '{text}'"
-    return "must not start with '..'" if text.startswith("..") else None
+        problems.append(f"must not be '{text}'")
+    elif text.startswith(".."):
+        problems.append("must not start with '..'")
+    return problems
 
 
-def label_value(text: str) -> str | None:
-    return _check(text, LABEL_LENGTH, _QUALIFIED_RE, _VALUE_RULE) if text else None
+def label_value(text: str) -> list[str]:
+    """IsValidLabelValue."""
+    return _check(text, LABEL_LENGTH, _QUALIFIED_RE, _VALUE_RULE) if text else []
 
 
-def _check(text: str, length: int, pattern: re.Pattern[str], problem: str) -> str | None:
-    # The length is checked first, because the patterns backtrack and the text may be very long.
-    if len(text) > length:
-        return f"must be no more than {length} characters"
-    return None if pattern.fullmatch(text) else problem
+def is_http_path(text: str) -> bool:
+    return _HTTP_PATH_RE.fullmatch(text) is not None
+
+
+def _check(text: str, length: int, pattern: re.Pattern[str], problem: str) -> list[str]:
+    problems = [_too_long(length)] if len(text) > length else []
+    return problems if pattern.fullmatch(text) else [*problems, problem]
+
+
+def _too_long(length: int) -> str:
+    return f"must be no more than {length} characters"

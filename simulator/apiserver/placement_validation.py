@@ -4,109 +4,119 @@ Upstream: validateAffinity and validateTopologySpreadConstraints in pkg/apis/cor
 v1.34.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names, selector_validation
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import NOT_POSITIVE, check_name
+from simulator.apiserver.selector_validation import (
+    validate_label_selector,
+    validate_node_selector,
+    validate_node_selector_term,
+)
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
 WHEN_UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
 NODE_POLICIES: Final = ("Honor", "Ignore")
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_MAX_WEIGHT: Final = 100
+_NO_SELECTOR: Final = "must not be specified when labelSelector is not set"
 
 
 def validate_affinity(affinity: Manifest, path: str) -> Iterator[Cause]:
-    node = affinity.get("nodeAffinity", {})
-    if node.get("requiredDuringSchedulingIgnoredDuringExecution"):
-        yield from selector_validation.validate_node_selector(
-            node["requiredDuringSchedulingIgnoredDuringExecution"],
-            f"{path}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-        )
-    for at, preferred in _preferred(node, f"{path}.nodeAffinity"):
-        yield from _weight(preferred, at)
-        yield from selector_validation.validate_node_selector_term(
-            preferred["preference"], f"{at}.preference"
-        )
+    node, at = affinity.get("nodeAffinity", {}), f"{path}.nodeAffinity"
+    if _REQUIRED in node:
+        yield from validate_node_selector(node[_REQUIRED], f"{at}.{_REQUIRED}")
+    for index, preferred in enumerate(node.get(_PREFERRED, ())):
+        term = f"{at}.{_PREFERRED}[{index}]"
+        yield from _weight(preferred, term)
+        # With one node alone, any value may do: upstream does not look at it.
+        yield from validate_node_selector_term(preferred["preference"], f"{term}.preference", any_value=True)
     for kind in ("podAffinity", "podAntiAffinity"):
-        terms = affinity.get(kind, {})
-        for index, term in enumerate(terms.get("requiredDuringSchedulingIgnoredDuringExecution", ())):
-            at = f"{path}.{kind}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
-            yield from _pod_affinity_term(term, at)
-        for at, preferred in _preferred(terms, f"{path}.{kind}"):
-            yield from _weight(preferred, at)
-            yield from _pod_affinity_term(preferred["podAffinityTerm"], f"{at}.podAffinityTerm")
-
-
-def _preferred(affinity: Manifest, path: str) -> Iterator[tuple[str, Manifest]]:
-    field = "preferredDuringSchedulingIgnoredDuringExecution"
-    for index, term in enumerate(affinity.get(field, ())):
-        yield f"{path}.{field}[{index}]", term
+        terms, at = affinity.get(kind, {}), f"{path}.{kind}"
+        for index, term in enumerate(terms.get(_REQUIRED, ())):
+            yield from _pod_affinity_term(term, f"{at}.{_REQUIRED}[{index}]")
+        for index, preferred in enumerate(terms.get(_PREFERRED, ())):
+            yield from _weight(preferred, f"{at}.{_PREFERRED}[{index}]")
+            place = f"{at}.{_PREFERRED}[{index}].podAffinityTerm"
+            yield from _pod_affinity_term(preferred["podAffinityTerm"], place)
 
 
 def _weight(preferred: Manifest, path: str) -> Iterator[Cause]:
-    if not 1 <= preferred["weight"] <= 100:
+    if not 1 <= preferred["weight"] <= _MAX_WEIGHT:
         yield invalid(f"{path}.weight", preferred["weight"], "must be in the range 1-100")
 
 
 def _pod_affinity_term(term: Manifest, path: str) -> Iterator[Cause]:
-    yield from selector_validation.validate_label_selector(term.get("labelSelector"), f"{path}.labelSelector")
-    yield from selector_validation.validate_label_selector(
-        term.get("namespaceSelector"), f"{path}.namespaceSelector"
-    )
+    """validatePodAffinityTerm."""
+    yield from validate_label_selector(term.get("labelSelector"), f"{path}.labelSelector")
+    yield from validate_label_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector")
     for namespace in term.get("namespaces", ()):
-        if problem := names.dns_label(namespace):
-            yield invalid(f"{path}.namespace", namespace, problem)
-    yield from _topology_key(term["topologyKey"], f"{path}.topologyKey")
-    yield from _match_label_keys(term, path)
-
-
-def _topology_key(key: str, path: str) -> Iterator[Cause]:
+        yield from check_name(names.dns_label, namespace, f"{path}.namespace")
+    yield from _label_keys(term, path)
+    key = term["topologyKey"]
     if not key:
-        yield required(path, "can not be empty")
-    elif problem := names.qualified_name(key):
-        yield invalid(path, key, problem)
+        yield required(f"{path}.topologyKey", "can not be empty")
+    yield from check_name(names.qualified_name, key, f"{path}.topologyKey")
 
 
-def _match_label_keys(term: Manifest, path: str) -> Iterator[Cause]:
-    for index, key in enumerate(term.get("matchLabelKeys", ())):
-        if key in term.get("mismatchLabelKeys", ()):
+def _label_keys(term: Manifest, path: str) -> Iterator[Cause]:
+    """validateMatchLabelKeysAndMismatchLabelKeys."""
+    selector = term.get("labelSelector")
+    matching, others = term.get("matchLabelKeys", ()), term.get("mismatchLabelKeys", ())
+    for field, keys in (("matchLabelKeys", matching), ("mismatchLabelKeys", others)):
+        if keys and selector is None:
+            yield forbidden(f"{path}.{field}", _NO_SELECTOR)
+            continue
+        for index, key in enumerate(keys):
+            yield from check_name(names.qualified_name, key, f"{path}.{field}[{index}]")
+    if selector is not None:
+        yield from _keys_in_selector(selector, matching, path)
+    for index, key in enumerate(matching):
+        if key in others:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
             yield invalid(f"{path}.matchLabelKeys[{index}]", key, detail)
-    for field in ("matchLabelKeys", "mismatchLabelKeys"):
-        keys = term.get(field, ())
-        if keys and term.get("labelSelector") is None:
-            yield forbidden(f"{path}.{field}", "must not be specified when labelSelector is not set")
-        for index, key in enumerate(keys):
-            if problem := names.qualified_name(key):
-                yield invalid(f"{path}.{field}[{index}]", key, problem)
+
+
+def _keys_in_selector(selector: Manifest, keys: Sequence[str], path: str) -> Iterator[Cause]:
+    """Upstream has added a requirement for each key to the selector before it looks for the key's others, and
+    writes the index of the key behind the path of the term."""
+    seen = {*selector.get("matchLabels", ())}
+    for expression in selector.get("matchExpressions", ()):
+        key = expression["key"]
+        if key in keys and key in seen:
+            index = max(place for place, other in enumerate(keys) if other == key)
+            yield invalid(f"{path}[{index}]", key, "exists in both matchLabelKeys and labelSelector")
+        seen.add(key)
 
 
 def validate_spread(constraints: list[Manifest], path: str) -> Iterator[Cause]:
     identities = [(each["topologyKey"], each["whenUnsatisfiable"]) for each in constraints]
     for index, constraint in enumerate(constraints):
         at = f"{path}[{index}]"
-        when = constraint["whenUnsatisfiable"]
+        key, when = identities[index]
         if constraint["maxSkew"] <= 0:
-            yield invalid(f"{at}.maxSkew", constraint["maxSkew"], "must be greater than zero")
-        yield from _topology_key(constraint["topologyKey"], f"{at}.topologyKey")
+            yield invalid(f"{at}.maxSkew", constraint["maxSkew"], NOT_POSITIVE)
+        if not key:
+            yield required(f"{at}.topologyKey", "can not be empty")
         if when not in WHEN_UNSATISFIABLE:
             yield not_supported(f"{at}.whenUnsatisfiable", when, WHEN_UNSATISFIABLE)
         if identities[index] in identities[index + 1 :]:
-            shown = f"{{{constraint['topologyKey']}, {when}}}"
-            yield duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", shown)
+            yield duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
         if "minDomains" in constraint:
-            if constraint["minDomains"] <= 0:
-                yield invalid(f"{at}.minDomains", constraint["minDomains"], "must be greater than zero")
-            if when != "DoNotSchedule":
-                yield invalid(
-                    f"{at}.minDomains",
-                    constraint["minDomains"],
-                    f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}",
-                )
+            yield from _min_domains(constraint["minDomains"], when, f"{at}.minDomains")
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if field in constraint and constraint[field] not in NODE_POLICIES:
                 yield not_supported(f"{at}.{field}", constraint[field], NODE_POLICIES)
-        yield from selector_validation.validate_label_selector(
-            constraint.get("labelSelector"), f"{at}.labelSelector"
-        )
-        yield from _match_label_keys(constraint, at)
+        yield from _label_keys(constraint, at)
+        yield from validate_label_selector(constraint.get("labelSelector"), f"{at}.labelSelector")
+
+
+def _min_domains(least: int, when: str, path: str) -> Iterator[Cause]:
+    if least <= 0:
+        yield invalid(path, least, NOT_POSITIVE)
+    if when != "DoNotSchedule":
+        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
+        yield invalid(path, least, detail)

@@ -2,84 +2,97 @@
 
 Upstream: pkg/apis/core/validation/validation.go, v1.34."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names, resource_validation, selector_validation
-from simulator.apiserver.container_validation import validate_containers, validate_host_network
+from simulator.apiserver import names
+from simulator.apiserver.container_validation import (
+    check_image_of_pod,
+    validate_containers,
+    validate_host_network,
+)
+from simulator.apiserver.field_checks import check_choice, check_name, check_optional_names
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.placement_validation import validate_affinity, validate_spread
-from simulator.apiserver.security_context_validation import (
-    validate_operating_system,
-    validate_pod_security,
-)
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.pod_annotation_validation import validate_pod_annotations
+from simulator.apiserver.pod_dns_validation import validate_dns_config, validate_host_aliases
+from simulator.apiserver.resource_validation import validate_overhead, validate_pod_resources
+from simulator.apiserver.security_context_validation import validate_host_users, validate_pod_security
+from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.apiserver.volume_source_validation import validate_volumes
+from simulator.apiserver.windows_validation import validate_host_process, validate_operating_system
 
-RESTART_POLICIES = ("Always", "OnFailure", "Never")
-DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
+RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
+DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
+_MAX_SECONDS: Final = (1 << 31) - 1
+_NO_ACCOUNT: Final = "must not be specified when serviceAccountName is not set"
 
 
 def validate_pod(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest["spec"]
-    yield from validate_pod_spec(spec, "spec", is_pod=True)
-    if spec.get("nodeName") and spec.get("schedulingGates"):
-        yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+    """validatePodMetadataAndSpec, but for the metadata that all kinds have."""
+    metadata, spec = manifest["metadata"], manifest["spec"]
+    yield from validate_pod_annotations(metadata.get("annotations", {}), spec, "metadata.annotations")
+    yield from validate_pod_spec(spec, "spec", pod_name=metadata.get("name", ""), is_pod=True)
+    if not spec.get("serviceAccountName"):
+        for index, volume in enumerate(spec.get("volumes") or ()):
+            for number, source in enumerate(volume.get("projected", {}).get("sources", ())):
+                if "serviceAccountToken" in source:
+                    at = f"spec.volumes[{index}].projected.sources[{number}].serviceAccountToken"
+                    yield forbidden(at, _NO_ACCOUNT)
+    for kind in ("containers", "initContainers"):
+        for index, container in enumerate(spec.get(kind) or ()):
+            yield from check_image_of_pod(container, f"spec.{kind}[{index}]")
 
 
 def validate_new_pod(manifest: Manifest) -> Iterator[Cause]:
     """Yield the faults that a pod has only while it is created (ValidatePodCreate)."""
-    if manifest["spec"].get("ephemeralContainers"):
+    spec = manifest["spec"]
+    if spec.get("ephemeralContainers"):
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
 
 
-def validate_pod_spec(spec: Manifest, path: str, *, is_pod: bool = False) -> Iterator[Cause]:
+def validate_pod_spec(
+    spec: Manifest, path: str, *, pod_name: str = "", is_pod: bool = False
+) -> Iterator[Cause]:
     """Validate the spec of a pod (``is_pod``) or of a pod template (ValidatePodSpec)."""
-    volumes: set[str] = set()
-    yield from validate_volumes(spec.get("volumes") or (), f"{path}.volumes", volumes)
+    volumes: dict[str, Manifest] = {}
+    yield from validate_volumes(spec.get("volumes") or (), f"{path}.volumes", pod_name, volumes)
     yield from _claims(spec.get("resourceClaims") or (), f"{path}.resourceClaims")
     yield from validate_containers(spec, volumes, path)
-    yield from resource_validation.validate_pod_resources(spec.get("resources"), f"{path}.resources")
+    yield from validate_pod_resources(spec, f"{path}.resources")
     yield from validate_host_network(spec, path, is_pod=is_pod)
-    yield from _choice(spec, "restartPolicy", RESTART_POLICIES, path)
-    yield from _choice(spec, "dnsPolicy", DNS_POLICIES, path)
-    yield from selector_validation.validate_labels(spec.get("nodeSelector", {}), f"{path}.nodeSelector")
+    for field, choices in (("restartPolicy", RESTART_POLICIES), ("dnsPolicy", DNS_POLICIES)):
+        yield from check_choice(spec.get(field) or "", choices, f"{path}.{field}", as_given=True)
+    yield from validate_labels(spec.get("nodeSelector", {}), f"{path}.nodeSelector")
     yield from validate_pod_security(spec, path)
     yield from validate_affinity(spec.get("affinity", {}), f"{path}.affinity")
-    yield from _readiness_gates(spec.get("readinessGates") or (), f"{path}.readinessGates")
-    yield from _gates(spec.get("schedulingGates", []), f"{path}.schedulingGates")
+    yield from validate_dns_config(spec, path)
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        at = f"{path}.readinessGates[{index}].conditionType"
+        yield from check_name(names.qualified_name, gate["conditionType"], at)
+    yield from _gates(spec.get("schedulingGates", ()), f"{path}.schedulingGates")
     yield from validate_spread(spec.get("topologySpreadConstraints", []), f"{path}.topologySpreadConstraints")
-    yield from _names(spec, ("serviceAccountName", "nodeName"), names.dns_subdomain, path)
+    yield from validate_host_process(spec, path)
+    yield from validate_host_users(spec, path)
+    yield from check_optional_names(spec, ("serviceAccountName", "nodeName"), names.dns_subdomain, path)
     yield from _active_deadline(spec, path)
-    yield from _names(spec, ("hostname", "subdomain"), names.dns_label, path)
-    yield from selector_validation.validate_tolerations(spec.get("tolerations", []), f"{path}.tolerations")
-    fields = ("priorityClassName", "schedulerName", "runtimeClassName")
-    yield from _names(spec, fields, names.dns_subdomain, path)
-    yield from _choice(spec, "preemptionPolicy", PREEMPTION_POLICIES, path)
-    for name, text in spec.get("overhead", {}).items():
-        yield from resource_validation.validate_amount(name, text, f"{path}.overhead[{name}]")
+    yield from check_optional_names(spec, ("hostname", "subdomain"), names.dns_label, path)
+    yield from validate_tolerations(spec.get("tolerations", []), f"{path}.tolerations")
+    yield from validate_host_aliases(spec.get("hostAliases", ()), f"{path}.hostAliases")
+    yield from check_optional_names(spec, ("priorityClassName",), names.dns_subdomain, path)
+    if "runtimeClassName" in spec:
+        yield from check_name(names.dns_subdomain, spec["runtimeClassName"], f"{path}.runtimeClassName")
+    if "preemptionPolicy" in spec:
+        at = f"{path}.preemptionPolicy"
+        yield from check_choice(spec["preemptionPolicy"], PREEMPTION_POLICIES, at, as_given=True)
+    if "overhead" in spec:
+        yield from validate_overhead(spec["overhead"], f"{path}.overhead")
     yield from validate_operating_system(spec, path)
-
-
-def _choice(spec: Manifest, field: str, choices: tuple[str, ...], path: str) -> Iterator[Cause]:
-    if field in spec and spec[field] not in choices:
-        yield not_supported(f"{path}.{field}", spec[field], choices, as_given=True)
-
-
-def _names(
-    spec: Manifest, fields: tuple[str, ...], rule: Callable[[str], str | None], path: str
-) -> Iterator[Cause]:
-    for field in fields:
-        if spec.get(field) and (problem := rule(spec[field])):
-            yield invalid(f"{path}.{field}", spec[field], problem)
-
-
-def _readiness_gates(gates: Sequence[Manifest], path: str) -> Iterator[Cause]:
-    for index, gate in enumerate(gates):
-        kind = gate["conditionType"]
-        for problem in names.qualified_name_problems(kind):
-            yield invalid(f"{path}[{index}].conditionType", kind, problem)
 
 
 def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:
@@ -91,8 +104,8 @@ def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:
             yield required(f"{at}.name")
         elif name in seen:
             yield duplicate(f"{at}.name", name)
-        elif problem := names.dns_label(name):
-            yield invalid(f"{at}.name", name, problem)
+        else:
+            yield from check_name(names.dns_label, name, f"{at}.name")
         seen.add(name)
         given = [field for field in ("resourceClaimName", "resourceClaimTemplateName") if field in claim]
         shown = core_struct("PodResourceClaim", claim)
@@ -103,23 +116,21 @@ def _claims(claims: Sequence[Manifest], path: str) -> Iterator[Cause]:
             detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
             yield invalid(at, shown, detail, whole=True)
         for field in given:
-            if problem := names.dns_subdomain(claim[field]):
-                yield invalid(f"{at}.{field}", claim[field], problem)
+            yield from check_name(names.dns_subdomain, claim[field], f"{at}.{field}")
 
 
 def _active_deadline(spec: Manifest, path: str) -> Iterator[Cause]:
     deadline = spec.get("activeDeadlineSeconds", 1)
-    if not 1 <= deadline < 1 << 31:
-        yield invalid(
-            f"{path}.activeDeadlineSeconds", deadline, "must be between 1 and 2147483647, inclusive"
-        )
+    if not 1 <= deadline <= _MAX_SECONDS:
+        detail = f"must be between 1 and {_MAX_SECONDS}, inclusive"
+        yield invalid(f"{path}.activeDeadlineSeconds", deadline, detail)
 
 
-def _gates(gates: list[Manifest], path: str) -> Iterator[Cause]:
+def _gates(gates: Sequence[Manifest], path: str) -> Iterator[Cause]:
+    """validateSchedulingGates."""
     seen: set[str] = set()
     for index, gate in enumerate(gates):
-        for problem in names.qualified_name_problems(gate["name"]):
-            yield invalid(f"{path}[{index}]", gate["name"], problem)
+        yield from check_name(names.qualified_name, gate["name"], f"{path}[{index}]")
         if gate["name"] in seen:
             yield duplicate(f"{path}[{index}]", gate["name"])
         seen.add(gate["name"])

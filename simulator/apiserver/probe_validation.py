@@ -6,10 +6,10 @@ v1.34.
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names
+from simulator.apiserver.field_checks import check_not_negative, check_port
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 
 _COUNTS: Final = (
@@ -48,9 +48,7 @@ def forbid_probes(container: Manifest, path: str) -> Iterator[Cause]:
 
 def _probe(probe: Manifest, kind: str, path: str, grace_seconds: int) -> Iterator[Cause]:
     yield from _handler(probe, path, grace_seconds)
-    for field in _COUNTS:
-        if probe.get(field, 0) < 0:
-            yield invalid(f"{path}.{field}", probe[field], "must be greater than or equal to 0")
+    yield from check_not_negative(probe, _COUNTS, path)
     grace = probe.get(GRACE)
     if grace is not None and grace <= 0:
         yield invalid(f"{path}.{GRACE}", grace, "must be greater than 0")
@@ -86,7 +84,7 @@ def _exec(action: Manifest, path: str) -> Iterator[Cause]:
 def _http_get(action: Manifest, path: str) -> Iterator[Cause]:
     if not action.get("path"):
         yield required(f"{path}.path")
-    yield from _port(action.get("port"), f"{path}.port")
+    yield from check_port(action.get("port"), f"{path}.port")
     if action.get("scheme", "HTTP") not in ("HTTP", "HTTPS"):
         yield not_supported(f"{path}.scheme", action["scheme"], ("HTTP", "HTTPS"))
     for header in action.get("httpHeaders", ()):
@@ -95,15 +93,7 @@ def _http_get(action: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _socket(action: Manifest, path: str) -> Iterator[Cause]:
-    yield from _port(action.get("port"), f"{path}.port")
-
-
-def _port(port: Any, path: str) -> Iterator[Cause]:
-    """ValidatePortNumOrName."""
-    if isinstance(port, str):
-        yield from (invalid(path, port, problem) for problem in names.port_name_problems(port))
-    elif not 1 <= (port or 0) <= names.MAX_PORT:
-        yield invalid(path, port or 0, names.PORT_RANGE)
+    yield from check_port(action.get("port"), f"{path}.port")
 
 
 _HANDLERS: Final[dict[str, Callable[[Manifest, str], Iterator[Cause]]]] = {

@@ -1,60 +1,126 @@
 """Validation of resource names and quantities in containers, pods and nodes.
 
-Upstream: pkg/apis/core/validation/validation.go (ValidateContainerResourceRequirements, ValidateNode), v1.34.
+Upstream: validateResourceRequirements and its neighbours in pkg/apis/core/validation/validation.go, and
+pkg/apis/core/helper/helpers.go, v1.34.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Final
 
+from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.status import Cause, forbidden, invalid, required
+from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name
+from simulator.apiserver.status import (
+    Cause,
+    duplicate,
+    forbidden,
+    invalid,
+    not_found,
+    not_supported,
+    required,
+)
 from simulator.objects import quantity
-from simulator.objects.pod_requests import is_extended_resource
+from simulator.objects.pod_requests import is_extended_resource, pod_requests, supported_at_pod_level
 
-_CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
-_HUGE_PAGES = "hugepages-"
-_POD_LEVEL_RESOURCES = ("cpu", "memory")
+_CONTAINER_RESOURCES: Final = ("cpu", "ephemeral-storage", "memory")
+_STANDARD: Final = frozenset(
+    (
+        *_CONTAINER_RESOURCES,
+        "configmaps",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+        "storage",
+    )
+)
+"""standardResources."""
+INTEGER_RESOURCES: Final = frozenset(
+    (
+        "configmaps",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    )
+)
+HUGE_PAGES: Final = "hugepages-"
+_OF_PODS: Final = ("cpu", HUGE_PAGES, "memory")
+_QOS_RESOURCES: Final = frozenset(("cpu", "memory"))
+
+NameCheck = Callable[[str, str], Iterator[Cause]]
 
 
-def validate_container_resources(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
-    """Validate a container's ``resources``."""
+def validate_container_resources(
+    given: dict[str, Any] | None, path: str, claims: Sequence[str] = ()
+) -> Iterator[Cause]:
+    """Validate a container's ``resources`` (ValidateContainerResourceRequirements). ``claims``: the sorted
+    names of the pod's resourceClaims."""
+    if given:
+        yield from _requirements(given, check_container_resource, claims, path)
+
+
+def validate_overhead(overhead: dict[str, Any], path: str) -> Iterator[Cause]:
+    yield from _requirements({"limits": overhead}, check_container_resource, (), path)
+
+
+def validate_pod_resources(spec: Manifest, path: str) -> Iterator[Cause]:
+    """Validate a pod's ``spec.resources``, which all its containers share (validatePodResources)."""
+    given = spec.get("resources")
     if not given:
         return
-    limits, requests = given.get("limits", {}), given.get("requests", {})
-    for kind, amounts in (("limits", limits), ("requests", requests)):
-        for name, text in amounts.items():
-            yield from _container_resource(name, f"{path}.{kind}[{name}]")
-            yield from validate_amount(name, text, f"{path}.{kind}[{name}]")
-            yield from _huge_pages(name, text, f"{path}.{kind}[{name}]")
-    yield from _within_limits(requests, limits, path)
-    for name in requests:
-        if not _can_be_overcommitted(name) and name not in limits:
-            yield required(f"{path}.limits[{name}]", "Limit must be set for non overcommitable resources")
-    asked = limits.keys() | requests.keys()
-    if any(name.startswith("hugepages-") for name in asked) and not asked & {"cpu", "memory"}:
-        yield forbidden(path, "HugePages require cpu or memory")
+    if "claims" in given:
+        yield forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
+    yield from _requirements(given, _pod_resource, (), path)
+    yield from _consistency(spec, given, path)
 
 
-def validate_pod_resources(given: dict[str, Any] | None, path: str) -> Iterator[Cause]:
-    """Validate a pod's ``spec.resources``, which all its containers share."""
-    if not given:
-        return
-    limits, requests = given.get("limits", {}), given.get("requests", {})
-    for kind, amounts in (("limits", limits), ("requests", requests)):
-        for name, text in amounts.items():
-            if name not in _POD_LEVEL_RESOURCES and not name.startswith("hugepages-"):
-                yield invalid(f"{path}.{kind}[{name}]", name, "must be a standard resource for pods")
-            yield from validate_amount(name, text, f"{path}.{kind}[{name}]")
-    yield from _within_limits(requests, limits, path)
+def _consistency(spec: Manifest, given: dict[str, Any], path: str) -> Iterator[Cause]:
+    """What the containers request together is at most what the pod requests, and no container's limit is
+    greater than the pod's (validatePodResourceConsistency)."""
+    requests, limits = given.get("requests", {}), given.get("limits", {})
+    without = {"spec": {**spec, "overhead": {}}}
+    for name, needed in pod_requests(without, use_status=False, pod_level=False).items():
+        stated = requests.get(name, "0")
+        if supported_at_pod_level(name) and needed > quantity.parse_text(stated):
+            shown = quantity.text_in_format_of(needed, _first_request(spec, name))
+            detail = f"must be greater than or equal to aggregate container requests of {shown}"
+            yield invalid(f"{path}.requests[{name}]", stated, detail)
+    for index, container in enumerate(spec.get("containers") or ()):
+        for name, text in (container.get("resources") or {}).get("limits", {}).items():
+            if name in limits and quantity.parse_text(text) > quantity.parse_text(limits[name]):
+                at = f"{path}.containers[{index}][{name}].limits"
+                yield invalid(at, text, f"must be less than or equal to pod limits of {limits[name]}")
+
+
+def _first_request(spec: Manifest, name: str) -> str:
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        requests: dict[str, str] = (container.get("resources") or {}).get("requests", {})
+        if name in requests:
+            return requests[name]
+    return ""
 
 
 def validate_node_resources(status: dict[str, Any]) -> Iterator[Cause]:
+    """ValidateNodeResources."""
     for kind in ("capacity", "allocatable"):
         for name, text in status.get(kind, {}).items():
-            path = f"status.{kind}.{name}"
-            for problem in names.qualified_name_problems(name):
-                yield invalid(path, name, problem)
-            yield from validate_amount(name, text, path)
+            yield from validate_amount(name, text, f"status.{kind}.{name}")
 
 
 def validate_amount(name: str, text: str, path: str) -> Iterator[Cause]:
@@ -62,47 +128,116 @@ def validate_amount(name: str, text: str, path: str) -> Iterator[Cause]:
     (ValidateResourceQuantityValue)."""
     nanos = quantity.parse_text(text)
     if nanos < 0:
-        yield invalid(path, text, "must be greater than or equal to 0")
-    elif name in ("pods", "services") or is_extended_resource(name):
-        if nanos % quantity.NANO:
-            yield invalid(path, text, "must be an integer")
+        yield invalid(path, text, NOT_NEGATIVE)
+    if (name in INTEGER_RESOURCES or is_extended_resource(name)) and nanos % quantity.NANO:
+        yield invalid(path, text, "must be an integer")
     elif name == "cpu" and quantity.milli_value(nanos) >= quantity.MAX_INT64:
         yield invalid(path, text, "must be less than 9223372036854775807m")
 
 
+def check_resource_name(name: str, path: str) -> Iterator[Cause]:
+    """validateResourceName."""
+    faults = [*check_name(names.qualified_name, name, path)]
+    if not faults and "/" not in name and not (name in _STANDARD or _is_huge(name)):
+        faults = [invalid(path, name, "must be a standard resource type or fully qualified")]
+    yield from faults
+
+
+def check_container_resource(name: str, path: str) -> Iterator[Cause]:
+    """validateContainerResourceName."""
+    yield from check_resource_name(name, path)
+    if "/" not in name:
+        if name not in _CONTAINER_RESOURCES and not name.startswith(HUGE_PAGES):
+            yield invalid(path, name, "must be a standard resource for containers")
+    elif "kubernetes.io/" not in name and not is_extended_resource(name):
+        yield invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def _pod_resource(name: str, path: str) -> Iterator[Cause]:
+    """validatePodResourceName."""
+    faults = [*check_resource_name(name, path)]
+    if not faults and not supported_at_pod_level(name):
+        faults = [not_supported(path, name, _OF_PODS)]
+    yield from faults
+
+
+def _is_huge(name: str) -> bool:
+    return name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
+
+
+def _requirements(
+    given: dict[str, Any], check: NameCheck, claims: Sequence[str], path: str
+) -> Iterator[Cause]:
+    """validateResourceRequirements."""
+    limits, requests = given.get("limits", {}), given.get("requests", {})
+    for name, text in limits.items():
+        at = f"{path}.limits[{name}]"
+        yield from check(name, at)
+        yield from validate_amount(name, text, at)
+        yield from _huge_pages(name, text, at)
+    for name, text in requests.items():
+        at = f"{path}.requests[{name}]"
+        yield from check(name, at)
+        yield from validate_amount(name, text, at)
+        yield from _within_limit(name, text, limits, path)
+        yield from _huge_pages(name, text, at)
+    asked = limits.keys() | requests.keys()
+    if any(name.startswith(HUGE_PAGES) for name in asked) and not asked & _QOS_RESOURCES:
+        yield forbidden(path, "HugePages require cpu or memory")
+    if given.get("claims"):
+        yield from _claims(given["claims"], claims, f"{path}.claims")
+
+
 def _huge_pages(name: str, text: str, path: str) -> Iterator[Cause]:
     """Huge pages are used whole (validateResourceQuantityHugePageValue)."""
-    if not name.startswith(_HUGE_PAGES):
+    if not name.startswith(HUGE_PAGES):
         return
     try:
-        size = quantity.parse_quantity(name.removeprefix(_HUGE_PAGES))
+        size = quantity.parse_quantity(name.removeprefix(HUGE_PAGES))
     except quantity.QuantityError:
         size = 0
     if size <= 0 or size % quantity.NANO or quantity.parse_text(text) % size:
         yield invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
-def _container_resource(name: str, path: str) -> Iterator[Cause]:
-    if problem := names.qualified_name(name):
-        yield invalid(path, name, problem)
-    elif "/" not in name:
-        if name not in _CONTAINER_RESOURCES and not name.startswith("hugepages-"):
-            yield invalid(path, name, "must be a standard resource for containers")
-    elif "kubernetes.io/" not in name and not is_extended_resource(name):
-        yield invalid(path, name, "doesn't follow extended resource name standard")
+def _within_limit(name: str, text: str, limits: dict[str, str], path: str) -> Iterator[Cause]:
+    if name not in limits:
+        if not can_be_overcommitted(name):
+            yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        return
+    asked, limit = quantity.parse_text(text), quantity.parse_text(limits[name])
+    if asked != limit and not can_be_overcommitted(name):
+        yield invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limits[name]}")
+    elif asked > limit:
+        detail = f"must be less than or equal to {name} limit of {limits[name]}"
+        yield invalid(f"{path}.requests", text, detail)
 
 
-def _within_limits(requests: dict[str, str], limits: dict[str, str], path: str) -> Iterator[Cause]:
-    for name, text in requests.items():
-        if name not in limits:
+def can_be_overcommitted(name: str) -> bool:
+    """IsOvercommitAllowed."""
+    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith(HUGE_PAGES)
+
+
+def _claims(claims: Sequence[Manifest], known: Collection[str], path: str) -> Iterator[Cause]:
+    """validateResourceClaimNames."""
+    seen: set[str] = set()
+    for index, claim in enumerate(claims):
+        name, request, at = claim["name"], claim.get("request", ""), f"{path}[{index}]"
+        if not name:
+            yield required(at)
             continue
-        asked, limit = quantity.parse_text(text), quantity.parse_text(limits[name])
-        if asked != limit and not _can_be_overcommitted(name):
-            yield invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limits[name]}")
-        elif asked > limit:
-            detail = f"must be less than or equal to {name} limit of {limits[name]}"
-            yield invalid(f"{path}.requests", text, detail)
-
-
-def _can_be_overcommitted(name: str) -> bool:
-    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
+        if name in seen:
+            yield duplicate(at, name)
+        else:
+            if request:
+                yield from check_name(names.dns_label, request, f"{at}.request")
+            key = f"{name}/{request}" if request else name
+            if key in seen:
+                yield duplicate(at, key)
+            elif not request:
+                # Some requests of the claim are there already.
+                yield from (duplicate(at, name) for each in seen if each.partition("/")[0] == name)
+            seen.add(key)
+        if name not in known:
+            named = f": {', '.join(known)}" if known else " which is empty"
+            yield not_found(at, name, f"must be one of the names in pod.spec.resourceClaims{named}")

@@ -1,6 +1,6 @@
-"""Validation of the security contexts of pods and containers, and of what a Windows pod may not have.
+"""Validation of the security contexts of pods and containers.
 
-Upstream: ValidateSecurityContext, validatePodSpecSecurityContext and validateWindows in
+Upstream: ValidateSecurityContext, validatePodSpecSecurityContext and validateHostUsers in
 pkg/apis/core/validation/validation.go, v1.34.
 """
 
@@ -10,42 +10,38 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.paths import check_descending_path
+from simulator.apiserver.status import (
+    Cause,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
+from simulator.apiserver.windows_validation import validate_windows_options
 
 _ID_RANGE: Final = "must be between 0 and 2147483647, inclusive"
 _MAX_ID: Final = 2**31 - 1
 _SYSCTL: Final = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 _MAX_SYSCTL: Final = 253
 _PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
-_NOT_ON_WINDOWS: Final = "cannot be set for a windows pod"
-_POD_FIELDS: Final = (
-    "seccompProfile",
-    "fsGroup",
-    "fsGroupChangePolicy",
-    "sysctls",
-    "runAsUser",
-    "runAsGroup",
-    "supplementalGroups",
-    "supplementalGroupsPolicy",
-)
-_CONTAINER_FIELDS: Final = (
-    "appArmorProfile",
-    "seLinuxOptions",
-    "seccompProfile",
-    "capabilities",
-    "readOnlyRootFilesystem",
-    "privileged",
-    "allowPrivilegeEscalation",
-    "procMount",
-    "runAsUser",
-    "runAsGroup",
-)
+_MAX_PROFILE: Final = 4095
+"""Maximum length of a localhostProfile of AppArmor."""
+_NET_SYSCTLS: Final = ("net.",)
+_IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
 
 
-def validate_container_security(context: Manifest, path: str) -> Iterator[Cause]:
+def validate_container_security(context: Manifest, path: str, *, host_users: bool) -> Iterator[Cause]:
     yield from _ids(context, ("runAsUser", "runAsGroup"), path)
-    if context.get("procMount", "Default") not in ("Default", "Unmasked"):
-        yield not_supported(f"{path}.procMount", context["procMount"], ("Default", "Unmasked"))
+    if "procMount" in context:
+        if context["procMount"] not in ("Default", "Unmasked"):
+            yield not_supported(f"{path}.procMount", context["procMount"], ("Default", "Unmasked"))
+        elif host_users and context["procMount"] == "Unmasked":
+            detail = "`hostUsers` must be false to use `Unmasked`"
+            yield invalid(f"{path}.procMount", "Unmasked", detail)
+    yield from _seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
     if context.get("allowPrivilegeEscalation") is False:
         shown = core_struct("SecurityContext", context)
         if context.get("privileged"):
@@ -54,8 +50,8 @@ def validate_container_security(context: Manifest, path: str) -> Iterator[Cause]
         if "CAP_SYS_ADMIN" in (context.get("capabilities", {}).get("add") or ()):
             detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             yield invalid(path, shown, detail, whole=True)
-    yield from _profile(context, "seccompProfile", "seccomp type", path)
-    yield from _profile(context, "appArmorProfile", "AppArmor type", path)
+    yield from validate_windows_options(context.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from _app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
 
 
 def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
@@ -67,66 +63,26 @@ def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield invalid(f"{at}.shareProcessNamespace", True, detail)
-    yield from _sysctls(context.get("sysctls", ()), f"{at}.sysctls")
-    policies = ("Always", "OnRootMismatch")
-    if context.get("fsGroupChangePolicy", "Always") not in policies:
-        yield not_supported(f"{at}.fsGroupChangePolicy", context["fsGroupChangePolicy"], policies)
-    yield from _profile(context, "seccompProfile", "seccomp type", at)
-    yield from _profile(context, "appArmorProfile", "AppArmor type", at)
-    choices = ("Merge", "Strict")
-    if context.get("supplementalGroupsPolicy", "Merge") not in choices:
-        yield not_supported(f"{at}.supplementalGroupsPolicy", context["supplementalGroupsPolicy"], choices)
+    yield from _sysctls(spec, context.get("sysctls", ()), f"{at}.sysctls")
+    yield from _choice(context, "fsGroupChangePolicy", ("Always", "OnRootMismatch"), at)
+    yield from _seccomp(context.get("seccompProfile"), f"{at}.seccompProfile")
+    yield from validate_windows_options(context.get("windowsOptions"), f"{at}.windowsOptions")
+    yield from _app_armor(context.get("appArmorProfile"), f"{at}.appArmorProfile")
+    yield from _choice(context, "supplementalGroupsPolicy", ("Merge", "Strict"), at)
+    yield from _choice(context, "seLinuxChangePolicy", ("MountOption", "Recursive"), at)
 
 
-def validate_operating_system(spec: Manifest, path: str) -> Iterator[Cause]:
-    name = spec.get("os", {}).get("name")
-    if name is None:
+def validate_host_users(spec: Manifest, path: str) -> Iterator[Cause]:
+    if spec.get("hostUsers") is not False:
         return
-    if not name:
-        yield required(f"{path}.os.name", "cannot be empty")
-    elif name not in ("linux", "windows"):
-        yield not_supported(f"{path}.os.name", name, ("linux", "windows"))
-    elif name == "windows":
-        yield from _windows(spec, path)
-    else:
-        yield from _linux(spec, path)
-
-
-def _linux(spec: Manifest, path: str) -> Iterator[Cause]:
-    detail = "windows options cannot be set for a linux pod"
-    if "windowsOptions" in (spec.get("securityContext") or {}):
-        yield forbidden(f"{path}.securityContext.windowsOptions", detail)
-    for at, context in _container_contexts(spec, path):
-        if "windowsOptions" in context:
-            yield forbidden(f"{at}.windowsOptions", detail)
-
-
-def _windows(spec: Manifest, path: str) -> Iterator[Cause]:
-    context, at = spec.get("securityContext") or {}, f"{path}.securityContext"
-    for field in ("appArmorProfile", "seLinuxOptions"):
-        if field in context:
-            yield forbidden(f"{at}.{field}", _NOT_ON_WINDOWS)
-    if "hostUsers" in spec:
-        yield forbidden(f"{path}.hostUsers", _NOT_ON_WINDOWS)
-    for field in ("hostPID", "hostIPC"):
+    for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if spec.get(field):
-            yield forbidden(f"{path}.{field}", _NOT_ON_WINDOWS)
-    for field in _POD_FIELDS:
-        if field in context:
-            yield forbidden(f"{at}.{field}", _NOT_ON_WINDOWS)
-    if "shareProcessNamespace" in spec:
-        yield forbidden(f"{path}.shareProcessNamespace", _NOT_ON_WINDOWS)
-    for place, container in _container_contexts(spec, path):
-        for field in _CONTAINER_FIELDS:
-            if field in container:
-                yield forbidden(f"{place}.{field}", _NOT_ON_WINDOWS)
+            yield forbidden(f"{path}.{shown}", "when `pod.Spec.HostUsers` is false")
 
 
-def _container_contexts(spec: Manifest, path: str) -> Iterator[tuple[str, Manifest]]:
-    for kind in ("containers", "initContainers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(kind) or ()):
-            if container.get("securityContext"):
-                yield f"{path}.{kind}[{index}].securityContext", container["securityContext"]
+def _choice(context: Manifest, field: str, choices: tuple[str, ...], path: str) -> Iterator[Cause]:
+    if field in context and context[field] not in choices:
+        yield not_supported(f"{path}.{field}", context[field], choices)
 
 
 def _ids(context: Manifest, fields: tuple[str, ...], path: str) -> Iterator[Cause]:
@@ -135,7 +91,7 @@ def _ids(context: Manifest, fields: tuple[str, ...], path: str) -> Iterator[Caus
             yield invalid(f"{path}.{field}", context[field], _ID_RANGE)
 
 
-def _sysctls(sysctls: list[Manifest], path: str) -> Iterator[Cause]:
+def _sysctls(spec: Manifest, sysctls: list[Manifest], path: str) -> Iterator[Cause]:
     seen: set[str] = set()
     for index, sysctl in enumerate(sysctls):
         name, at = sysctl["name"], f"{path}[{index}].name"
@@ -146,26 +102,55 @@ def _sysctls(sysctls: list[Manifest], path: str) -> Iterator[Cause]:
             yield invalid(at, name, detail)
         elif name in seen:
             yield duplicate(at, name)
+        yield from _host_sysctl(spec, name, at)
         seen.add(name)
 
 
-def _profile(context: Manifest, field: str, what: str, path: str) -> Iterator[Cause]:
-    """validateSeccompProfileField and ValidateAppArmorProfileField."""
-    profile, at = context.get(field), f"{path}.{field}"
+def _host_sysctl(spec: Manifest, name: str, path: str) -> Iterator[Cause]:
+    """ValidateHostSysctl: what belongs to a namespace that the pod shares with its node is the node's. The
+    prefixes are in component-helpers/node/util/sysctl/namespace.go."""
+    plain = name.replace("/", ".") if "/" in name.partition(".")[0] else name
+    if spec.get("hostNetwork") and plain.startswith(_NET_SYSCTLS):
+        yield invalid(path, name, "may not be specified when 'hostNetwork' is true")
+    elif spec.get("hostIPC") and plain.startswith(_IPC_SYSCTLS):
+        yield invalid(path, name, "may not be specified when 'hostIPC' is true")
+
+
+def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
+    """validateSeccompProfileField."""
     if profile is None:
         return
-    kind = profile.get("type", "")
-    if kind == "Localhost":
-        if not profile.get("localhostProfile"):
-            yield required(f"{at}.localhostProfile", f"must be set when {what} is Localhost")
-    elif "localhostProfile" in profile:
-        yield invalid(
-            f"{at}.localhostProfile",
-            core_struct("SeccompProfile", profile),
-            f"can only be set when {what} is Localhost",
-            whole=True,
-        )
+    kind, at = profile.get("type", ""), f"{path}.localhostProfile"
     if not kind:
-        yield required(f"{at}.type", f"type is required when {field} is set")
+        yield required(f"{path}.type", "type is required when seccompProfile is set")
     elif kind not in _PROFILES:
-        yield not_supported(f"{at}.type", kind, _PROFILES)
+        yield not_supported(f"{path}.type", kind, _PROFILES)
+    if kind == "Localhost":
+        if "localhostProfile" not in profile:
+            yield required(at, "must be set when seccomp type is Localhost")
+        else:
+            yield from check_descending_path(profile["localhostProfile"], at)
+    elif "localhostProfile" in profile:
+        shown = core_struct("SeccompProfile", profile)
+        yield invalid(at, shown, "can only be set when seccomp type is Localhost", whole=True)
+
+
+def _app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
+    """ValidateAppArmorProfileField."""
+    if profile is None:
+        return
+    kind, local, at = profile.get("type", ""), profile.get("localhostProfile"), f"{path}.localhostProfile"
+    if kind == "Localhost":
+        if not local:
+            yield required(at, "must be set when AppArmor type is Localhost")
+        elif local.strip() != local:
+            yield invalid(at, local, "must not be padded with whitespace")
+        if local and len(local.encode()) > _MAX_PROFILE:
+            yield too_long(at, _MAX_PROFILE)
+    elif kind in _PROFILES:
+        if local is not None:
+            yield invalid(at, local, "can only be set when AppArmor type is Localhost")
+    elif not kind:
+        yield required(f"{path}.type", "type is required when appArmorProfile is set")
+    else:
+        yield not_supported(f"{path}.type", kind, _PROFILES)

@@ -135,8 +135,8 @@ def _parse_requirement(tokens: _Tokens) -> Requirement:
     if negated:
         tokens.take()
     key = tokens.word()
-    if problem := names.qualified_name(key):
-        raise _parse_error(str(invalid("key", key, problem)))
+    if problems := names.qualified_name(key):
+        raise _parse_error(str(invalid("key", key, "; ".join(problems))))
     if tokens.peek() in ("", ","):
         return Requirement(key, "DoesNotExist" if negated else "Exists", ())
     if negated:
@@ -172,8 +172,8 @@ def _parse_values(key: str, tokens: _Tokens) -> tuple[str, ...]:
 
 def _parse_value(key: str, tokens: _Tokens, number: int = 0) -> str:
     value = "" if tokens.peek() in ("", ",", ")") else tokens.word()
-    if problem := names.label_value(value):
-        raise _parse_error(str(invalid(f"values[{number}][{key}]", value, problem)))
+    if problems := names.label_value(value):
+        raise _parse_error(str(invalid(f"values[{number}][{key}]", value, "; ".join(problems))))
     return value
 
 

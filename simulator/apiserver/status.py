@@ -5,7 +5,7 @@ Upstream: apimachinery/pkg/api/errors/errors.go and apimachinery/pkg/util/valida
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -33,9 +33,8 @@ def required(field: str, detail: str = "") -> Cause:
 
 def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> Cause:
     """``whole``: write the whole value, however long it is: a struct of upstream."""
-    return Cause(
-        field, f"Invalid value: {_go_text(value, is_struct=True) if whole else _shorten(value)}: {detail}"
-    )
+    shown = _go_text(value, is_struct=True) if whole else _shorten(value)
+    return Cause(field, f"Invalid value: {shown}" + (f": {detail}" if detail else ""))
 
 
 def not_supported(
@@ -53,8 +52,10 @@ def forbidden(field: str, detail: str) -> Cause:
     return Cause(field, f"Forbidden: {detail}", "FieldValueForbidden")
 
 
-def duplicate(field: str, value: object) -> Cause:
-    return Cause(field, f"Duplicate value: {_shorten(value)}", "FieldValueDuplicate")
+def duplicate(field: str, value: object, detail: str = "") -> Cause:
+    """With a ``detail``, the value is a struct of upstream."""
+    shown = f"{_go_text(value, is_struct=True)}: {detail}" if detail else _shorten(value)
+    return Cause(field, f"Duplicate value: {shown}", "FieldValueDuplicate")
 
 
 def too_long(field: str, max_bytes: int) -> Cause:
@@ -71,6 +72,8 @@ def invalid_without_value(field: str, detail: str) -> Cause:
     return Cause(field, f"Invalid value: {detail}")
 
 
+NIL: Final = "null"
+"""A pointer to nothing, as a wrong value: Go writes it as text."""
 SHOWN_LENGTH = 1_000
 """Maximum number of characters of a wrong value in a message. The value may be large, and the message is
 shown in pages and logs."""

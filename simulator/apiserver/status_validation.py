@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.objects.metadata import is_terminating
@@ -111,8 +112,8 @@ def _pod(new: Manifest, old: Manifest) -> Iterator[Cause]:
     status, before = new.get("status", {}), old.get("status", {})
     nominated = status.get("nominatedNodeName", "")
     is_new = nominated and nominated != before.get("nominatedNodeName")
-    if is_new and (problem := names.dns_subdomain(nominated)):
-        yield invalid("status.nominatedNodeName", nominated, problem)
+    if is_new:
+        yield from check_name(names.dns_subdomain, nominated, "status.nominatedNodeName")
     if status.get("qosClass") != before.get("qosClass"):
         yield invalid("status.qosClass", status.get("qosClass", ""), "field is immutable")
     restart = old["spec"].get("restartPolicy")

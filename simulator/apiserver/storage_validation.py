@@ -1,98 +1,205 @@
-"""Validation of PersistentVolumes, PersistentVolumeClaims, StorageClasses and CSINodes, beyond their schemas.
+"""Validation of PersistentVolumes and PersistentVolumeClaims, beyond their schemas.
 
-Upstream: pkg/apis/core/validation/validation.go and pkg/apis/storage/validation/validation.go, v1.34.
+Upstream: ValidatePersistentVolumeSpec and ValidatePersistentVolumeClaimSpec in
+pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Callable, Iterator
+import posixpath
+from collections.abc import Collection, Iterator
+from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names, selector_validation
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import NOT_POSITIVE, check_name, check_present
+from simulator.apiserver.selector_validation import validate_label_selector, validate_node_selector
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.volume_plugin_validation import (
+    CONTENT_NAMES,
+    MAX_TARGET,
+    PERSISTENT,
+    SECOND_NAMES,
+    TARGET_TOO_LONG,
+)
 from simulator.objects import quantity
 
-ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES = ("Block", "Filesystem")
-RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
+ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES: Final = ("Block", "Filesystem")
+RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
+SOURCES: Final = (
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+)
+"""The sources of a PersistentVolume, in the order in which they are looked at."""
+_WITHOUT_COUNT: Final = "flexVolume"
+"""The source that may be there beside another one."""
+_CLASSIC: Final = "PersistentVolumeClaim"
 
 
-def _validate_persistent_volume(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest["spec"]
-    yield from _storage(spec.get("capacity", {}), "spec.capacity")
-    if not spec.get("accessModes"):
-        yield required("spec.accessModes")
-    yield from _modes_and_class(spec)
-    policy = spec["persistentVolumeReclaimPolicy"]
-    if policy not in RECLAIM_POLICIES:
-        yield not_supported("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES)
-    affinity = spec.get("nodeAffinity", {}).get("required")
-    if affinity:
-        yield from selector_validation.validate_node_selector(affinity, "spec.nodeAffinity.required")
+def validate_persistent_volume(manifest: Manifest) -> Iterator[Cause]:
+    yield from validate_volume_spec(manifest["spec"], manifest["metadata"].get("name", ""), "spec")
+
+
+def validate_volume_spec(spec: Manifest, name: str, path: str, *, is_inline: bool = False) -> Iterator[Cause]:
+    """``is_inline``: in a VolumeAttachment, where only the source counts."""
+    if is_inline:
+        yield from _not_inline(spec, path)
+    yield from check_present(spec, ("accessModes",), path)
+    yield from _access_modes(spec, path)
+    if not is_inline:
+        yield from _capacity(spec.get("capacity", {}), f"{path}.capacity")
+        yield from _supported(spec, "persistentVolumeReclaimPolicy", RECLAIM_POLICIES, path)
+        if "nodeAffinity" in spec:
+            yield from _node_affinity(spec["nodeAffinity"], f"{path}.nodeAffinity")
+    yield from _source(spec, name, path)
+    host = spec.get("hostPath", {}).get("path", "")
+    is_root = host and posixpath.normpath(host) in ("/", "//")
+    if is_root and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        detail = "may not be 'recycle' for a hostPath mount of '/'"
+        yield forbidden(f"{path}.persistentVolumeReclaimPolicy", detail)
+    if not is_inline:
+        if spec.get("storageClassName"):
+            yield from check_name(names.dns_subdomain, spec["storageClassName"], f"{path}.storageClassName")
+        yield from _supported(spec, "volumeMode", VOLUME_MODES, path)
+    if "volumeAttributesClassName" in spec:
+        class_name, at = spec["volumeAttributesClassName"], f"{path}.volumeAttributesClassName"
+        if not class_name:
+            yield required(at, "an empty string is disallowed")
+        else:
+            yield from check_name(names.dns_subdomain, class_name, at)
+        if "csi" not in spec:
+            yield required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _not_inline(spec: Manifest, path: str) -> Iterator[Cause]:
+    detail = "may not be specified in the context of inline volumes"
+    for field in ("claimRef", "capacity"):
+        if spec.get(field):
+            yield forbidden(f"{path}.{field}", detail)
+    if "csi" not in spec:
+        yield required(f"{path}.csi", "has to be specified in the context of inline volumes")
+    for field in ("nodeAffinity", "storageClassName"):
+        if spec.get(field):
+            yield forbidden(f"{path}.{field}", detail)
+
+
+def _supported(spec: Manifest, field: str, choices: Collection[str], path: str) -> Iterator[Cause]:
+    if field in spec and spec[field] not in choices:
+        yield not_supported(f"{path}.{field}", spec[field], choices)
+
+
+def _access_modes(spec: Manifest, path: str) -> Iterator[Cause]:
+    modes = spec.get("accessModes", ())
+    for mode in modes:
+        if mode not in ACCESS_MODES:
+            yield not_supported(f"{path}.accessModes", mode, ACCESS_MODES)
+    known = {mode for mode in modes if mode in ACCESS_MODES}
+    if "ReadWriteOncePod" in known and len(known) > 1:
+        yield forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
+
+
+def _capacity(capacity: dict[str, str], path: str) -> Iterator[Cause]:
+    if not capacity:
+        yield required(path)
+    if "storage" not in capacity or len(capacity) > 1:
+        yield not_supported(path, dict(sorted(capacity.items())) or None, ("storage",), whole=True)
+    for name, text in capacity.items():
+        amount = quantity.parse_text(text)
+        if quantity.value(amount) < 0:
+            yield invalid(f"{path}[{name}]", quantity.value(amount), "must be a valid resource quantity")
+        if amount <= 0:
+            yield invalid(f"{path}[{name}]", text, NOT_POSITIVE)
+
+
+def _node_affinity(affinity: Manifest, path: str) -> Iterator[Cause]:
+    """validateVolumeNodeAffinity."""
+    if "required" in affinity:
+        yield from validate_node_selector(affinity["required"], f"{path}.required")
+    else:
+        yield required(f"{path}.required", "must specify required node constraints")
+
+
+def _source(spec: Manifest, name: str, path: str) -> Iterator[Cause]:
+    given = [source for source in SOURCES if source in spec]
+    for number, source in enumerate(given):
+        content, at = spec[source], f"{path}.{CONTENT_NAMES.get(source, source)}"
+        if number and source != _WITHOUT_COUNT:
+            at = f"{path}.{SECOND_NAMES.get(source, source)}"
+            yield forbidden(at, "may not specify more than 1 volume type")
+            continue
+        faults = [*PERSISTENT[source](content, at)]
+        if source == "iscsi" and "initiatorName" in content:
+            portal = content.get("targetPortal", "")
+            if len(f"{name}:{portal}") > MAX_TARGET:
+                # Upstream looks at it after the portal itself.
+                faults.insert(not portal, invalid(f"{at}.targetportal", portal, TARGET_TOO_LONG))
+        yield from faults
+        if source == "local" and "nodeAffinity" not in spec:
+            yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
+    if not given:
+        yield required(path, "must specify a volume type")
+
+
+def validate_persistent_volume_claim(manifest: Manifest) -> Iterator[Cause]:
+    yield from validate_claim_spec(manifest["spec"], "spec")
 
 
 def validate_claim_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     """Validate the spec of a claim or of a claim template (ValidatePersistentVolumeClaimSpec)."""
     if not spec.get("accessModes"):
         yield required(f"{path}.accessModes", "at least 1 access mode is required")
-    yield from _modes_and_class(spec, path)
-    yield from _storage(spec.get("resources", {}).get("requests", {}), f"{path}.resources")
-    yield from selector_validation.validate_label_selector(spec.get("selector"), f"{path}.selector")
+    yield from validate_label_selector(spec.get("selector"), f"{path}.selector")
+    yield from _access_modes(spec, path)
+    yield from _requested_storage(spec.get("resources", {}).get("requests", {}), f"{path}.resources[storage]")
+    if spec.get("storageClassName"):
+        yield from check_name(names.dns_subdomain, spec["storageClassName"], f"{path}.storageClassName")
+    yield from _supported(spec, "volumeMode", VOLUME_MODES, path)
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    for field, given in (("dataSource", source), ("dataSourceRef", reference)):
+        if given is not None:
+            yield from _data_source(given, f"{path}.{field}")
+    if source is not None and reference is not None and not _is_same(source, reference):
+        yield invalid(path, {}, "must match dataSourceRef")  # the path is a struct without public fields
+    if spec.get("volumeAttributesClassName"):
+        at = f"{path}.volumeAttributesClassName"
+        yield from check_name(names.dns_subdomain, spec["volumeAttributesClassName"], at)
 
 
-def _validate_persistent_volume_claim(manifest: Manifest) -> Iterator[Cause]:
-    yield from validate_claim_spec(manifest["spec"], "spec")
+def _requested_storage(requests: dict[str, str], path: str) -> Iterator[Cause]:
+    if "storage" not in requests:
+        yield required(path)
+    elif quantity.parse_text(requests["storage"]) <= 0:
+        yield invalid(path, requests["storage"], NOT_POSITIVE)
 
 
-def _modes_and_class(spec: Manifest, path: str = "spec") -> Iterator[Cause]:
-    modes = spec.get("accessModes", ())
-    for mode in modes:
-        if mode not in ACCESS_MODES:
-            yield not_supported(f"{path}.accessModes", mode, ACCESS_MODES)
-    if "ReadWriteOncePod" in modes and len({*modes}) > 1:
-        yield forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
-    if "volumeMode" in spec and spec["volumeMode"] not in VOLUME_MODES:
-        yield not_supported(f"{path}.volumeMode", spec["volumeMode"], VOLUME_MODES)
-    name = spec.get("storageClassName")
-    if name and (problem := names.dns_subdomain(name)):
-        yield invalid(f"{path}.storageClassName", name, problem)
+def _data_source(source: Manifest, path: str) -> Iterator[Cause]:
+    """validateDataSource and validateDataSourceRef."""
+    group, kind = source.get("apiGroup") or "", source.get("kind", "")
+    yield from check_present(source, ("name", "kind"), path)
+    if not group and kind != _CLASSIC:
+        yield invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
+    if group:
+        yield from check_name(names.dns_subdomain, group, f"{path}.apiGroup")
 
 
-def _storage(amounts: dict[str, str], path: str) -> Iterator[Cause]:
-    if "storage" not in amounts:
-        yield required(f"{path}[storage]")
-    elif quantity.parse_text(amounts["storage"]) <= 0:
-        yield invalid(f"{path}[storage]", amounts["storage"], "must be greater than zero")
-
-
-def _validate_storage_class(manifest: Manifest) -> Iterator[Cause]:
-    if not manifest["provisioner"]:
-        yield required("provisioner")
-    for field, choices in (
-        ("reclaimPolicy", ("Delete", "Retain")),
-        ("volumeBindingMode", ("Immediate", "WaitForFirstConsumer")),
-    ):
-        if manifest[field] not in choices:
-            yield not_supported(field, manifest[field], choices)
-
-
-def _csi_node(manifest: Manifest) -> Iterator[Cause]:
-    seen: set[str] = set()
-    for index, driver in enumerate(manifest["spec"]["drivers"]):
-        path, name = f"spec.drivers[{index}]", driver["name"]
-        if not name:
-            yield required(f"{path}.name")
-        elif name in seen:
-            yield duplicate(f"{path}.name", name)
-        seen.add(name)
-        if not driver["nodeID"]:
-            yield required(f"{path}.nodeID")
-        count = driver.get("allocatable", {}).get("count", 0)
-        if count < 0:
-            yield invalid(f"{path}.allocatable.count", count, "must be greater than or equal to 0")
-
-
-STORAGE_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
-    "persistentvolumes": _validate_persistent_volume,
-    "persistentvolumeclaims": _validate_persistent_volume_claim,
-    "storageclasses.storage.k8s.io": _validate_storage_class,
-    "csinodes.storage.k8s.io": _csi_node,
-}
+def _is_same(source: Manifest, reference: Manifest) -> bool:
+    return all(source.get(field) == reference.get(field) for field in ("apiGroup", "kind", "name"))

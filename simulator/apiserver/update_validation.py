@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.core_update_validation import CORE_UPDATE_CHECKS
+from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.pod_subresource_validation import (
     validate_ephemeral_containers_update,
     validate_resize,
 )
 from simulator.apiserver.pod_update_validation import validate_pod_update
+from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import Cause, forbidden, invalid
+from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 from simulator.apiserver.status_validation import validate_status_update
-from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, validate_workload_update
+from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECKS
 
 
 def validate_update(resource: Resource, new: Manifest, old: Manifest, subresource: str = "") -> list[Cause]:
@@ -42,20 +44,46 @@ def _validate_priority_class_update(new: Manifest, old: Manifest) -> Iterator[Ca
 
 
 def _validate_storage_class_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    for field in ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"):
+    for field in ("parameters", "provisioner", "reclaimPolicy"):
+        if new.get(field) != old.get(field):
+            yield forbidden(field, f"updates to {field} are forbidden.")
+    yield from _immutable(new, old, "volumeBindingMode")
+
+
+def _attributes_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    for field in ("driverName", "parameters"):
         if new.get(field) != old.get(field):
             yield forbidden(field, f"updates to {field} are forbidden.")
 
 
+def _driver(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateCSIDriverUpdate, which misspells a field."""
+    after, before = new["spec"], old["spec"]
+    for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes",) * 2):
+        if after.get(field) != before.get(field):
+            yield invalid(f"spec.{shown}", after.get(field, NIL), IMMUTABLE)
+
+
+def _storage_capacity(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    yield from _immutable(new, old, "nodeTopology")
+    yield from _immutable(new, old, "storageClassName")
+
+
+def _runtime_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    yield from _immutable(new, old, "handler")
+
+
+def _slice(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    yield from _immutable(new, old, "addressType")
+
+
 def _revision(new: Manifest, old: Manifest) -> Iterator[Cause]:
     yield from _immutable(new, old, "data")
-    if new["revision"] < 0:
-        yield invalid("revision", new["revision"], "must be greater than or equal to 0")
 
 
 def _immutable(new: Manifest, old: Manifest, field: str) -> Iterator[Cause]:
     if new.get(field) != old.get(field):
-        yield invalid(field, new.get(field), "field is immutable")
+        yield invalid(field, new.get(field, NIL), IMMUTABLE)
 
 
 _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
@@ -64,5 +92,11 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "storageclasses.storage.k8s.io": _validate_storage_class_update,
     **CORE_UPDATE_CHECKS,
     "controllerrevisions.apps": _revision,
-    **dict.fromkeys(WORKLOAD_CHECKS, validate_workload_update),
+    "csidrivers.storage.k8s.io": _driver,
+    "csistoragecapacities.storage.k8s.io": _storage_capacity,
+    "endpointslices.discovery.k8s.io": _slice,
+    "runtimeclasses.node.k8s.io": _runtime_class,
+    "volumeattributesclasses.storage.k8s.io": _attributes_class,
+    **dict.fromkeys(BINDINGS, validate_binding_update),
+    **WORKLOAD_UPDATE_CHECKS,
 }

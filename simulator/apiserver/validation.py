@@ -5,48 +5,44 @@ set. Upstream: pkg/apis/{core,scheduling,policy,storage}/validation and apimachi
 v1.34.
 """
 
-import ipaddress
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import (
-    annotation_validation,
-    names,
-    pod_validation,
-    resource_validation,
-    selector_validation,
-)
+from simulator.apiserver import names, pod_validation
 from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.device_validation import DEVICE_CHECKS
+from simulator.apiserver.field_checks import check_choice, check_cidr, check_name, parse_cidr
+from simulator.apiserver.network_validation import NETWORK_CHECKS
+from simulator.apiserver.object_meta_validation import validate_object_meta
+from simulator.apiserver.rbac_validation import RBAC_CHECKS
+from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
-from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.storage_validation import STORAGE_CHECKS
-from simulator.apiserver.workload_validation import WORKLOAD_CHECKS, validate_int_or_percent
+from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
+from simulator.apiserver.workload_validation import (
+    WORKLOAD_CHECKS,
+    check_at_most_all,
+    validate_int_or_percent,
+)
 from simulator.objects import durations
 
+_EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 MAX_USER_PRIORITY = 1_000_000_000
 """HighestUserDefinablePriority. Higher values are reserved for the system priority classes."""
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """The system priority classes and their values. Upstream: pkg/apis/scheduling/v1/helpers.go."""
 GENERATED_SUFFIX = 5
 """Number of random characters that are appended to generateName."""
-_NAME_RULES: dict[str, Callable[[str], str | None]] = {
-    "namespaces": names.dns_label,
-    "services": names.service_name,
-    "clusterroles.rbac.authorization.k8s.io": names.path_segment,
-    "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
-    "roles.rbac.authorization.k8s.io": names.path_segment,
-    "rolebindings.rbac.authorization.k8s.io": names.path_segment,
-}
 
 
 def validate(resource: Resource, manifest: Manifest, *, is_new: bool = True) -> list[Cause]:
     """Return the faults of an object as it is to be stored. ``is_new``: it is created, not updated."""
     check = _CHECKS.get(resource.id) if is_new or resource.id not in _CHECKED_WHEN_NEW else None
     faults = check(manifest) if check else custom_faults(resource, manifest)
-    return [*_metadata(resource, manifest["metadata"]), *faults]
+    return [*validate_object_meta(resource, manifest["metadata"], is_new=is_new), *faults]
 
 
 def validate_new(resource: Resource, manifest: Manifest) -> list[Cause]:
@@ -55,67 +51,27 @@ def validate_new(resource: Resource, manifest: Manifest) -> list[Cause]:
     return [*faults, *pod_validation.validate_new_pod(manifest)] if resource == PODS else faults
 
 
-def _metadata(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
-    rule = _NAME_RULES.get(resource.id, names.dns_subdomain)
-    name, prefix = metadata.get("name", ""), metadata.get("generateName", "")
-    if not name and not prefix:
-        yield required("metadata.name", "name or generateName is required")
-    # A prefix may end with a character that a name may not end with, as a suffix is appended: hence the "x".
-    if prefix and (problem := rule(prefix[: names.LABEL_LENGTH - GENERATED_SUFFIX] + "x")):
-        yield invalid("metadata.generateName", prefix, problem)
-    elif name and (problem := rule(name)):
-        yield invalid("metadata.name", name, problem)
-    namespace = metadata.get("namespace")
-    if not resource.namespaced:
-        if namespace:
-            yield forbidden("metadata.namespace", "not allowed on this type")
-    elif namespace and (problem := names.dns_label(namespace)):
-        yield invalid("metadata.namespace", namespace, problem)
-    yield from selector_validation.validate_labels(metadata.get("labels", {}), "metadata.labels")
-    yield from annotation_validation.validate_annotations(
-        metadata.get("annotations", {}), "metadata.annotations"
-    )
-    for index, finalizer in enumerate(metadata.get("finalizers", ())):
-        if problem := names.qualified_name(finalizer):
-            yield invalid(f"metadata.finalizers[{index}]", finalizer, problem)
-    yield from _owner_references(metadata.get("ownerReferences", ()))
-
-
-def _owner_references(references: Sequence[Manifest]) -> Iterator[Cause]:
-    """ValidateOwnerReferences in apimachinery/pkg/api/validation/objectmeta.go."""
-    path = "metadata.ownerReferences"
-    for reference in references:
-        for field in ("apiVersion", "kind", "name", "uid"):
-            if not reference[field]:
-                yield invalid(f"{path}.{field}", reference[field], "must not be empty")
-    controllers = [f"{r['kind']}/{r['name']}" for r in references if r.get("controller")]
-    if len(controllers) > 1:
-        detail = 'Only one reference can have Controller set to true. Found "true" in references for '
-        order = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
-        shown = [{field: owner[field] for field in order if field in owner} for owner in references]
-        yield invalid(path, shown, detail + " and ".join(controllers[:2]), whole=True)
-
-
 def _validate_node(manifest: Manifest) -> Iterator[Cause]:
     # Upstream writes the path of the metadata.
-    yield from selector_validation.validate_taints(manifest["spec"].get("taints", []), "metadata.taints")
-    yield from resource_validation.validate_node_resources(manifest["status"])
+    yield from validate_taints(manifest["spec"].get("taints", []), "metadata.taints")
+    yield from validate_node_resources(manifest["status"])
     yield from _pod_cidrs(manifest["spec"])
 
 
 def _pod_cidrs(spec: Manifest) -> Iterator[Cause]:
     given = spec.get("podCIDRs") or [cidr for cidr in (spec.get("podCIDR"),) if cidr]
-    families = set()
     for index, cidr in enumerate(given):
-        try:
-            families.add(ipaddress.ip_network(cidr, strict=False).version)
-            if "/" not in cidr:
-                raise ValueError
-        except ValueError:
-            detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-            yield invalid(f"spec.podCIDRs[{index}]", cidr, detail)
-    if len(given) > 1 and (len(given) > 2 or len(families) < 2):
+        yield from check_cidr(cidr, f"spec.podCIDRs[{index}]")
+    families = [parsed and parsed.version for parsed in map(parse_cidr, given)]
+    if len(given) > 1 and None in families:
+        bad = given[families.index(None)]
+        detail = f"invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR address: {bad}"
+        yield Cause("spec.podCIDRs", f"Internal error: {detail}", "InternalError")
+    if len(given) > 1 and (len(given) > 2 or None in families or len({*families}) < 2):
         yield invalid("spec.podCIDRs", given, "may specify no more than one CIDR for each IP family")
+    for index, cidr in enumerate(given):
+        if cidr in given[:index]:
+            yield duplicate(f"spec.podCIDRs[{index}]", cidr)
 
 
 def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
@@ -126,10 +82,8 @@ def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
             yield forbidden("metadata.name", detail + problem)
     elif value > MAX_USER_PRIORITY:
         yield forbidden("value", f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}")
-    if manifest["preemptionPolicy"] not in pod_validation.PREEMPTION_POLICIES:
-        yield not_supported(
-            "preemptionPolicy", manifest["preemptionPolicy"], pod_validation.PREEMPTION_POLICIES
-        )
+    policy = manifest["preemptionPolicy"]
+    yield from check_choice(policy, pod_validation.PREEMPTION_POLICIES, "preemptionPolicy", as_given=True)
 
 
 def _system_class_problem(manifest: Manifest, name: str) -> str:
@@ -153,11 +107,12 @@ def _validate_disruption_budget(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set", whole=True)
     for field in ("minAvailable", "maxUnavailable"):
         if field in spec:
-            yield from validate_int_or_percent(spec[field], f"spec.{field}", most=100)
+            yield from validate_int_or_percent(spec[field], f"spec.{field}")
+            yield from check_at_most_all(spec[field], f"spec.{field}")
+    yield from validate_label_selector(spec.get("selector"), "spec.selector")
     policy = spec.get("unhealthyPodEvictionPolicy", "IfHealthyBudget")
-    if policy not in ("IfHealthyBudget", "AlwaysAllow"):
-        yield not_supported("spec.unhealthyPodEvictionPolicy", policy, ("IfHealthyBudget", "AlwaysAllow"))
-    yield from selector_validation.validate_label_selector(spec.get("selector"), "spec.selector")
+    if policy not in _EVICTION_POLICIES:
+        yield not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION_POLICIES)
 
 
 def _custom_resource_definition(manifest: Manifest) -> Iterator[Cause]:
@@ -169,22 +124,21 @@ def _custom_resource_definition(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     if not group:
         yield required("spec.group")
-    elif problem := names.dns_subdomain(group):
-        yield invalid("spec.group", group, problem)
+    elif names.dns_subdomain(group):
+        yield from check_name(names.dns_subdomain, group, "spec.group")
     elif "." not in group or group in BUILT_IN_GROUPS:
         yield invalid(
             "spec.group", group, "should be a domain with at least one dot, and not one of Kubernetes'"
         )
     for field, text in (("plural", given["plural"]), ("kind", given["kind"].lower())):
-        if problem := names.service_name(text):
+        for problem in names.service_name(text):
             yield invalid(f"spec.names.{field}", given[field], problem)
     if spec["scope"] not in ("Cluster", "Namespaced"):
         yield not_supported("spec.scope", spec["scope"], ("Cluster", "Namespaced"))
     if not spec["versions"]:
         yield required("spec.versions")
     for index, version in enumerate(spec["versions"]):
-        if problem := names.service_name(version["name"]):
-            yield invalid(f"spec.versions[{index}].name", version["name"], problem)
+        yield from check_name(names.service_name, version["name"], f"spec.versions[{index}].name")
 
 
 def _timetable(manifest: Manifest) -> Iterator[Cause]:
@@ -207,6 +161,8 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "timetables.schedviz": _timetable,
     **CORE_CHECKS,
     **DEVICE_CHECKS,
+    **NETWORK_CHECKS,
+    **RBAC_CHECKS,
     **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,
 }

@@ -169,9 +169,12 @@ def select_own_pods(job: Manifest) -> None:
     if spec.get(MANUAL_SELECTOR):
         return
     labels = spec["template"]["metadata"].setdefault("labels", {})
-    labels.update(dict.fromkeys(JOB_LABELS, metadata["uid"]))
-    labels.update(dict.fromkeys(JOB_NAME_LABELS, metadata.get("name", "")))
+    # Validation refuses other values that the labels have already.
+    for label in JOB_LABELS:
+        labels.setdefault(label, metadata["uid"])
+    for label in JOB_NAME_LABELS:
+        labels.setdefault(label, metadata.get("name", ""))
     own = spec.setdefault("selector", {}).setdefault("matchLabels", {})
-    own["batch.kubernetes.io/controller-uid"] = metadata["uid"]
+    own.setdefault("batch.kubernetes.io/controller-uid", metadata["uid"])
     if not metadata.get("labels"):
         metadata["labels"] = dict(labels)

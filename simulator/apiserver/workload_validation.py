@@ -1,207 +1,250 @@
-"""Validation of Deployments, ReplicaSets, ReplicationControllers, StatefulSets and DaemonSets, beyond their
-schemas.
+"""Validation of Deployments, ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets,
+ControllerRevisions and PodTemplates, beyond their schemas.
 
-Upstream: pkg/apis/apps/validation/validation.go, v1.34."""
+Upstream: pkg/apis/apps/validation/validation.go, and ValidateReplicationControllerSpec in
+pkg/apis/core/validation/validation.go, v1.34."""
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from simulator.api import Manifest
-from simulator.apiserver import selector_validation
-from simulator.apiserver.go_structs import pod_template_struct
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
+from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.job_validation import JOB_CHECKS
+from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 from simulator.apiserver.template_validation import (
-    validate_counts,
+    check_long_running,
     validate_stateful_set_template,
     validate_template,
 )
-from simulator.objects.labels import label_selector
+from simulator.objects.labels import label_selector, parse_int64
 
-PERCENTAGE = re.compile("[0-9]{1,9}%", re.ASCII)
+PERCENTAGE: Final = re.compile("[0-9]{1,9}%", re.ASCII)
 """At most nine digits, because with more the number overflows upstream."""
-
-
-def _workload(manifest: Manifest) -> Iterator[Cause]:
-    """Validate what all kinds in this module but ReplicationController have in common."""
-    spec = manifest["spec"]
-    yield from validate_counts(spec, "spec")
-    selector = spec.get("selector")
-    yield from selector_validation.validate_label_selector(selector, "spec.selector")
-    labels = spec["template"]["metadata"].get("labels")
-    parsed = label_selector(selector)
-    if parsed is None:
-        yield required("spec.selector")
-    elif parsed.empty:
-        detail = "empty selector is invalid for " + manifest["kind"].lower()
-        yield invalid("spec.selector", selector, detail)
-    elif not parsed.matches(labels or {}):
-        yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
-    if manifest["kind"] == "StatefulSet":
-        yield from validate_stateful_set_template(spec)
-    else:
-        yield from validate_template(spec, "spec", ("Always",))
-    yield from _no_deadline(spec, manifest["kind"])
-
-
-def _no_deadline(spec: Manifest, kind: str) -> Iterator[Cause]:
-    """Refuse activeDeadlineSeconds in the template. For a Deployment the message names ReplicaSet, as
-    upstream."""
-    if "activeDeadlineSeconds" in spec["template"]["spec"]:
-        owner = "ReplicaSet" if kind == "Deployment" else kind
-        detail = f"activeDeadlineSeconds in {owner} is not Supported"
-        yield forbidden("spec.template.spec.activeDeadlineSeconds", detail)
+_NO_PERCENTAGE: Final = (
+    "a valid percent string must be a numeric string followed by an ending '%' "
+    "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+)
+_NO_MATCH: Final = "`selector` does not match template `labels`"
+_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def _validate_deployment(manifest: Manifest) -> Iterator[Cause]:
-    yield from _workload(manifest)
-    spec, path = manifest["spec"], "spec.strategy.rollingUpdate"
+    """ValidateDeploymentSpec."""
+    spec = manifest["spec"]
+    yield from check_not_negative(spec, ("replicas",), "spec")
+    yield from _selector(spec.get("selector"), "deployment")
+    yield from _replica_set_template(spec)
+    yield from _deployment_strategy(spec["strategy"], "spec.strategy")
+    counts = ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    yield from check_not_negative(spec, counts, "spec")
     if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
         detail = "must be greater than minReadySeconds"
         yield invalid("spec.progressDeadlineSeconds", spec["progressDeadlineSeconds"], detail)
-    strategy = spec["strategy"]
-    if strategy["type"] == "RollingUpdate":
-        rolling = strategy["rollingUpdate"]
-        yield from _rolling(rolling, path)
-        if all(value in (0, "0%") for value in (rolling["maxUnavailable"], rolling["maxSurge"])):
-            detail = "may not be 0 when `maxSurge` is 0"
-            yield invalid(f"{path}.maxUnavailable", rolling["maxUnavailable"], detail)
-    elif strategy["type"] != "Recreate":
-        rolling = strategy.get("rollingUpdate")
-        shown = {"Type": strategy["type"], "RollingUpdate": rolling and _go_names(rolling)}
-        yield not_supported("spec.strategy", shown, ("RollingUpdate", "Recreate"), whole=True)
-    elif "rollingUpdate" in strategy:
-        yield forbidden(path, "may not be specified when strategy `type` is 'Recreate'")
 
 
-def _go_names(rolling: Manifest) -> Manifest:
-    """The struct RollingUpdateDeployment."""
-    return {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
+def _validate_replica_set(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateReplicaSetSpec. Upstream names the deployment in a message."""
+    spec = manifest["spec"]
+    yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
+    yield from _selector(spec.get("selector"), "deployment")
+    yield from _replica_set_template(spec)
+
+
+def _selector(selector: Manifest | None, owner: str) -> Iterator[Cause]:
+    if selector is None:
+        yield required("spec.selector")
+        return
+    yield from validate_label_selector(selector, "spec.selector")
+    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        yield invalid("spec.selector", selector, f"empty selector is invalid for {owner}")
+
+
+def _replica_set_template(spec: Manifest) -> Iterator[Cause]:
+    """ValidatePodTemplateSpecForReplicaSet."""
+    selector = spec.get("selector")
+    if not is_selector(selector):
+        yield invalid("spec.selector", selector, "invalid label selector")
+        return
+    yield from check_labels_of_template(spec)
+    yield from validate_template(spec["template"], "spec.template")
+    yield from check_long_running(spec["template"], "spec.template", "ReplicaSet")
+
+
+def is_selector(selector: Manifest | None) -> bool:
+    """Whether LabelSelectorAsSelector in apimachinery/pkg/apis/meta/v1/helpers.go makes a selector of it. A
+    missing one selects nothing."""
+    if selector is None:
+        return True
+    if any(each["operator"] not in _OPERATORS for each in selector.get("matchExpressions", ())):
+        return False
+    return not any(validate_label_selector(selector, ""))
+
+
+def check_labels_of_template(spec: Manifest, path: str = "spec") -> Iterator[Cause]:
+    labels = (spec["template"].get("metadata") or {}).get("labels")
+    parsed = label_selector(spec.get("selector"))
+    if parsed is None or not parsed.matches(labels or {}):
+        yield invalid(f"{path}.template.metadata.labels", labels, _NO_MATCH)
+
+
+def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
+    """ValidateDeploymentStrategy."""
+    at = f"{path}.rollingUpdate"
+    match strategy["type"]:
+        case "Recreate":
+            if "rollingUpdate" in strategy:
+                yield forbidden(at, "may not be specified when strategy `type` is 'Recreate'")
+        case "RollingUpdate":
+            unavailable, surge = (
+                strategy["rollingUpdate"][field] for field in ("maxUnavailable", "maxSurge")
+            )
+            yield from validate_int_or_percent(unavailable, f"{at}.maxUnavailable")
+            yield from validate_int_or_percent(surge, f"{at}.maxSurge")
+            if amount_of(unavailable) == amount_of(surge) == 0:
+                yield invalid(f"{at}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
+            yield from check_at_most_all(unavailable, f"{at}.maxUnavailable")
+        case _:
+            shown = api_struct("apps.v1.DeploymentStrategy", strategy)
+            yield not_supported(path, shown, ("Recreate", "RollingUpdate"), whole=True)
 
 
 def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:
-    yield from _workload(manifest)
-    strategy = manifest["spec"]["updateStrategy"]
-    yield from _update_strategy(strategy)
-    if strategy["type"] == "RollingUpdate":
-        path, rolling = "spec.updateStrategy.rollingUpdate", strategy["rollingUpdate"]
-        yield from _rolling(rolling, path)
-        moving = [rolling[field] not in (0, "0%") for field in ("maxUnavailable", "maxSurge")]
+    """ValidateDaemonSetSpec."""
+    spec = manifest["spec"]
+    selector = spec.get("selector")
+    yield from validate_label_selector(selector, "spec.selector")
+    if is_selector(selector):
+        yield from check_labels_of_template(spec)
+    if selector is not None and not (selector.get("matchLabels") or selector.get("matchExpressions")):
+        yield invalid("spec.selector", selector, "empty selector is invalid for daemonset")
+    yield from validate_template(spec["template"], "spec.template")
+    yield from check_long_running(spec["template"], "spec.template", "DaemonSet")
+    yield from check_not_negative(spec, ("minReadySeconds",), "spec")
+    yield from _daemon_set_strategy(spec["updateStrategy"], "spec.updateStrategy")
+    yield from check_not_negative(spec, ("revisionHistoryLimit",), "spec")
+
+
+def _daemon_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
+    """ValidateDaemonSetUpdateStrategy."""
+    if strategy["type"] not in ("RollingUpdate", "OnDelete"):
+        shown = api_struct("apps.v1.DaemonSetUpdateStrategy", strategy)
+        yield not_supported(path, shown, ("RollingUpdate", "OnDelete"), as_given=True, whole=True)
+    elif strategy["type"] == "RollingUpdate":
+        at, rolling = f"{path}.rollingUpdate", strategy["rollingUpdate"]
+        fields = ("maxUnavailable", "maxSurge")
+        for field in fields:
+            yield from validate_int_or_percent(rolling[field], f"{at}.{field}")
+        for field in fields:
+            yield from check_at_most_all(rolling[field], f"{at}.{field}")
+        moving = [amount_of(rolling[field]) != 0 for field in fields]
         if all(moving):
             detail = "may not be set when maxUnavailable is non-zero"
-            yield invalid(f"{path}.maxSurge", rolling["maxSurge"], detail)
+            yield invalid(f"{at}.maxSurge", rolling["maxSurge"], detail)
         elif not any(moving):
-            yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+            yield required(f"{at}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
 def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
-    yield from _workload(manifest)
+    """ValidateStatefulSetSpec."""
     spec = manifest["spec"]
-    strategy = spec["updateStrategy"]
-    yield from _update_strategy(strategy)
-    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
-        rolling, path = strategy["rollingUpdate"], "spec.updateStrategy.rollingUpdate"
-        if rolling["partition"] < 0:
-            yield invalid(f"{path}.partition", rolling["partition"], "must be greater than or equal to 0")
-        if "maxUnavailable" in rolling:
-            yield from validate_int_or_percent(rolling["maxUnavailable"], f"{path}.maxUnavailable", most=100)
-    start = spec.get("ordinals", {}).get("start", 0)
-    if start < 0:
-        yield invalid("spec.ordinals.start", start, "must be greater than or equal to 0")
-    if spec["podManagementPolicy"] not in ("OrderedReady", "Parallel"):
-        detail = "must be 'OrderedReady' or 'Parallel'"
-        yield invalid("spec.podManagementPolicy", spec["podManagementPolicy"], detail)
-    for when, policy in spec["persistentVolumeClaimRetentionPolicy"].items():
-        if policy not in ("Retain", "Delete"):
-            path = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
-            yield not_supported(path, policy, ("Retain", "Delete"), as_given=True)
+    if spec.get("serviceName"):
+        yield from check_name(names.dns_label, spec["serviceName"], "spec.serviceName")
+    policy = spec["podManagementPolicy"]
+    if policy not in ("OrderedReady", "Parallel"):
+        yield invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
+    yield from _stateful_set_strategy(spec["updateStrategy"], "spec.updateStrategy")
+    for when in ("whenDeleted", "whenScaled"):
+        given = spec["persistentVolumeClaimRetentionPolicy"][when]
+        if given not in ("Retain", "Delete"):
+            at = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
+            yield not_supported(at, given, ("Retain", "Delete"), as_given=True)
+    yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
+    yield from check_not_negative(spec.get("ordinals", {}), ("start",), "spec.ordinals")
+    yield from check_not_negative(spec, ("revisionHistoryLimit",), "spec")
+    yield from _selector(spec.get("selector"), "statefulset")
+    if is_selector(spec.get("selector")):
+        if spec.get("selector") != {}:
+            yield from check_labels_of_template(spec)
+        yield from validate_stateful_set_template(spec["template"], "spec.template")
+    else:
+        yield invalid("spec.selector", spec["selector"], "")
+    yield from check_long_running(spec["template"], "spec.template", "StatefulSet")
 
 
-def _update_strategy(strategy: Manifest) -> Iterator[Cause]:
-    if strategy["type"] not in ("RollingUpdate", "OnDelete"):
-        yield not_supported("spec.updateStrategy.type", strategy["type"], ("RollingUpdate", "OnDelete"))
+def _stateful_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
+    kind, rolling, at = strategy["type"], strategy.get("rollingUpdate"), f"{path}.rollingUpdate"
+    if kind not in ("RollingUpdate", "OnDelete"):
+        shown = api_struct("apps.v1.StatefulSetUpdateStrategy", strategy)
+        yield invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'", whole=True)
+    elif rolling is not None and kind == "OnDelete":
+        shown = api_struct("apps.v1.RollingUpdateStatefulSetStrategy", rolling)
+        yield invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'", whole=True)
+    elif rolling is not None:
+        yield from check_not_negative(rolling, ("partition",), at)
 
 
-def _rolling(rolling: Manifest, path: str) -> Iterator[Cause]:
-    yield from validate_int_or_percent(rolling["maxUnavailable"], f"{path}.maxUnavailable", most=100)
-    yield from validate_int_or_percent(rolling["maxSurge"], f"{path}.maxSurge")
-
-
-def validate_int_or_percent(value: int | str, path: str, most: int | None = None) -> Iterator[Cause]:
-    """Validate a number that is not negative, or a percentage up to ``most`` (ValidatePositiveIntOrPercent
-    and IsNotMoreThan100Percent)."""
+def validate_int_or_percent(value: int | str, path: str) -> Iterator[Cause]:
+    """Validate a number that is not negative, or a percentage (ValidatePositiveIntOrPercent)."""
     if isinstance(value, int):
         if value < 0:
-            yield invalid(path, value, "must be greater than or equal to 0")
+            yield invalid(path, value, NOT_NEGATIVE)
     elif not PERCENTAGE.fullmatch(value):
-        detail = (
-            "a valid percent string must be a numeric string followed by an ending '%' "
-            "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
-        )
-        yield invalid(path, value, detail)
-    elif most is not None and int(value[:-1]) > most:
-        yield invalid(path, value, f"must not be greater than {most}%")
+        yield invalid(path, value, _NO_PERCENTAGE)
+
+
+def check_at_most_all(value: int | str, path: str) -> Iterator[Cause]:
+    """IsNotMoreThan100Percent."""
+    if isinstance(value, str) and PERCENTAGE.fullmatch(value) and int(value[:-1]) > 100:
+        yield invalid(path, value, "must not be greater than 100%")
+
+
+def amount_of(value: int | str) -> int:
+    """getIntOrPercentValue."""
+    if isinstance(value, int):
+        return value
+    return int(value[:-1]) if PERCENTAGE.fullmatch(value) else parse_int64(value) or 0
 
 
 def _validate_replication_controller(manifest: Manifest) -> Iterator[Cause]:
-    """pkg/apis/core/validation/validation.go, ValidateReplicationControllerSpec."""
     spec = manifest["spec"]
-    yield from validate_counts(spec, "spec")
+    yield from check_not_negative(spec, ("minReadySeconds",), "spec")
     if not spec.get("selector"):
         yield required("spec.selector")
-    if "template" not in spec:
+    yield from check_not_negative(spec, ("replicas",), "spec")
+    template = spec.get("template")
+    if template is None:
         yield required("spec.template")
         return
-    yield from validate_template(spec, "spec", ("Always",))
-    labels = spec["template"]["metadata"].get("labels", {})
+    labels: dict[str, Any] = template["metadata"].get("labels", {})
     if not spec.get("selector", {}).items() <= labels.items():
-        yield invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+        yield invalid("spec.template.metadata.labels", labels or None, _NO_MATCH)
+    yield from validate_template(template, "spec.template")
+    yield from check_long_running(template, "spec.template", "ReplicationController")
 
 
-WORKLOAD_CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
+def _validate_revision(manifest: Manifest) -> Iterator[Cause]:
+    """ValidateControllerRevision."""
+    if manifest.get("data") is None:
+        yield required("data", "data is mandatory")
+    if manifest["revision"] < 0:
+        yield invalid("revision", manifest["revision"], NOT_NEGATIVE)
+
+
+def _validate_pod_template(manifest: Manifest) -> Iterator[Cause]:
+    yield from validate_template(manifest.get("template") or {}, "template")
+
+
+WORKLOAD_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
+    "controllerrevisions.apps": _validate_revision,
+    "daemonsets.apps": _validate_daemon_set,
     "deployments.apps": _validate_deployment,
-    "replicasets.apps": _workload,
+    "podtemplates": _validate_pod_template,
+    "replicasets.apps": _validate_replica_set,
     "replicationcontrollers": _validate_replication_controller,
     "statefulsets.apps": _validate_stateful_set,
-    "daemonsets.apps": _validate_daemon_set,
     **JOB_CHECKS,
 }
-
-
-_STATEFUL_SET_CHANGES: Final = (
-    "replicas",
-    "ordinals",
-    "template",
-    "updateStrategy",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-    "minReadySeconds",
-)
-_STATEFUL_SET_UPDATE: Final = (
-    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
-    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-)
-
-
-def validate_workload_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """The selector may not change; in a Job, neither may the template and the completion rules; in a
-    StatefulSet only some fields may."""
-    if new["kind"] == "StatefulSet":
-        after, before = (
-            {name: value for name, value in each["spec"].items() if name not in _STATEFUL_SET_CHANGES}
-            for each in (new, old)
-        )
-        if after != before:
-            yield forbidden("spec", _STATEFUL_SET_UPDATE)
-        return
-    fields = (
-        ("selector", "template", "completions", "completionMode", "podFailurePolicy", "successPolicy")
-        if new["kind"] == "Job"
-        else ("selector",)
-    )
-    for field in fields:
-        if new["spec"].get(field) != old["spec"].get(field):
-            value = new["spec"].get(field)
-            shown = pod_template_struct(value) if field == "template" else value
-            yield invalid(f"spec.{field}", shown, "field is immutable", whole=True)

@@ -127,3 +127,12 @@ def canonical(quantity: str | int | float) -> str:
     exponential = re.search("[eE][+-]?[0-9]", text)
     suffix = f"e{3 * power - 9}" if exponential and power != 3 else _DECIMAL[power]
     return f"{sign}{amount}{suffix}"
+
+
+def text_in_format_of(nanos: Nanos, like: str) -> str:
+    """Return an amount in canonical form, in binary units if ``like`` is in such: the format of a sum is
+    that of its first summand."""
+    whole, fraction = divmod(nanos, NANO)
+    if fraction or not like.endswith("i"):
+        return canonical(f"{nanos}n")
+    return canonical(f"{whole // 1024}Ki") if whole % 1024 == 0 else str(whole)

@@ -102,7 +102,7 @@ RESTARTS = 'Required value: valid values: "OnFailure", "Never"'
         (
             "Deployment",
             {"template": RUN_SECONDS},
-            "spec.template.metadata.annotations[schedviz/run-seconds]",
+            "spec.template.annotations[schedviz/run-seconds]",
             "must be a whole number of seconds",
         ),
         (

@@ -1,0 +1,172 @@
+"""Checks of single fields that many kinds share, with the messages of the API server.
+
+Upstream: apimachinery/pkg/api/validation/generic.go and apimachinery/pkg/util/validation/{ip,validation}.go,
+v1.34.
+"""
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from simulator.apiserver import names
+from simulator.apiserver.status import Cause, invalid, not_supported, required
+
+NameRule = Callable[[str], list[str]]
+NOT_NEGATIVE: Final = "must be greater than or equal to 0"
+NOT_POSITIVE: Final = "must be greater than zero"
+IMMUTABLE: Final = "field is immutable"
+NO_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+NO_CIDR: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+
+
+def check_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]:
+    """Yield a cause for each problem that a rule of :mod:`simulator.apiserver.names` finds."""
+    return (invalid(path, name, problem) for problem in rule(name))
+
+
+def check_required_name(rule: NameRule, name: str, path: str) -> Iterator[Cause]:
+    if name:
+        yield from check_name(rule, name, path)
+    else:
+        yield required(path)
+
+
+def check_optional_names(
+    of: dict[str, Any], fields: Iterable[str], rule: NameRule, path: str
+) -> Iterator[Cause]:
+    for field in fields:
+        if of.get(field):
+            yield from check_name(rule, of[field], f"{path}.{field}")
+
+
+def check_present(of: dict[str, Any], fields: Iterable[str], path: str) -> Iterator[Cause]:
+    """Yield a cause for each of the fields that is missing or empty."""
+    return (required(f"{path}.{field}") for field in fields if not of.get(field))
+
+
+def check_not_negative(of: dict[str, Any], fields: Iterable[str], path: str) -> Iterator[Cause]:
+    """ValidateNonnegativeField, for several fields of an object."""
+    for field in fields:
+        if (of.get(field) or 0) < 0:
+            yield invalid(f"{path}.{field}", of[field], NOT_NEGATIVE)
+
+
+def check_choice(
+    value: str, choices: Iterable[str], path: str, *, detail: str = "", as_given: bool = False
+) -> Iterator[Cause]:
+    """An empty value is a missing one."""
+    if not value:
+        yield required(path, detail)
+    elif value not in choices:
+        yield not_supported(path, value, choices, as_given=as_given)
+
+
+def too_many(path: str, given: int, most: int) -> Cause:
+    return Cause(path, f"Too many: {given}: must have at most {most} items", "FieldValueTooMany")
+
+
+def check_port_number(number: int, path: str) -> Iterator[Cause]:
+    """IsValidPortNum."""
+    if not 1 <= number <= names.MAX_PORT:
+        yield invalid(path, number, names.PORT_RANGE)
+
+
+def check_port(port: Any, path: str) -> Iterator[Cause]:
+    """Check a number of a port, or the name of one (ValidatePortNumOrName)."""
+    if isinstance(port, str):
+        yield from check_name(names.port_name, port, path)
+    else:
+        yield from check_port_number(port or 0, path)
+
+
+def parse_address(text: str) -> Address | None:
+    """Return the address, which may have leading zeros (ParseIPSloppy). None: it is none."""
+    if "%" in text:
+        return None
+    try:
+        return ipaddress.ip_address(_LEADING_ZEROS.sub("", text) if ":" not in text else text)
+    except ValueError:
+        return None
+
+
+def parse_cidr(text: str) -> Network | None:
+    """ParseCIDRSloppy."""
+    host, slash, bits = text.partition("/")
+    address = parse_address(host)
+    if address is None or not slash or not bits.isascii() or not bits.isdigit() or len(bits) > len("128"):
+        return None
+    try:
+        return ipaddress.ip_network((address, int(bits)), strict=False)
+    except ValueError:
+        return None
+
+
+def check_address(text: str, path: str) -> Iterator[Cause]:
+    """IsValidIP."""
+    if parse_address(text) is None:
+        yield invalid(path, text, NO_ADDRESS)
+
+
+def check_cidr(text: str, path: str) -> Iterator[Cause]:
+    """IsValidCIDR."""
+    if parse_cidr(text) is None:
+        yield invalid(path, text, NO_CIDR)
+
+
+def check_non_special_address(text: str, path: str) -> Iterator[Cause]:
+    """ValidateNonSpecialIP."""
+    address = parse_address(text)
+    if address is None:
+        yield invalid(path, text, "must be a valid IP address")
+        return
+    link_local_multicast = (
+        "224.0.0.0/24" if address.version == 4 else "ff02::/16"  # Go looks at the first two bytes
+    )
+    for is_wrong, detail in (
+        (address.is_unspecified, f"may not be unspecified ({text})"),
+        (address.is_loopback, "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (address.is_link_local, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+        (
+            address in ipaddress.ip_network(link_local_multicast),
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        ),
+    ):
+        if is_wrong:
+            yield invalid(path, text, detail)
+
+
+def check_domain_prefixed(text: str, path: str) -> Iterator[Cause]:
+    """IsDomainPrefixedPath."""
+    host, slash, rest = text.partition("/")
+    if not text:
+        yield required(path)
+    elif not slash or not host or not rest:
+        yield invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from check_name(names.dns_subdomain, host, path)
+        if not names.is_http_path(rest):
+            yield invalid(path, rest, names.HTTP_PATH_RULE)
+
+
+def check_domain_name(text: str, path: str) -> Iterator[Cause]:
+    """IsFullyQualifiedDomainName."""
+    if not text:
+        yield required(path)
+        return
+    name = text.removesuffix(".")
+    labels = name.split(".")
+    if problems := names.dns_subdomain(name):
+        yield invalid(path, name, ",".join(problems))
+    elif len(labels) < 2:
+        detail = "should be a domain with at least two segments separated by dots"
+        yield invalid(path, name, detail)
+    else:
+        wrong = next((label for label in labels if names.dns_label(label)), None)
+        if wrong is not None:
+            yield invalid(path, wrong, ",".join(names.dns_label(wrong)))

@@ -1,0 +1,95 @@
+"""Validation of the metadata that all kinds have.
+
+Upstream: ValidateObjectMetaAccessor in apimachinery/pkg/api/validation/objectmeta.go, v1.34."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.annotation_validation import validate_annotations
+from simulator.apiserver.field_checks import NameRule, check_name
+from simulator.apiserver.resources import Resource
+from simulator.apiserver.selector_validation import validate_labels
+from simulator.apiserver.status import Cause, forbidden, invalid, required
+
+_NAME_RULES: Final[dict[str, NameRule]] = {
+    "namespaces": names.dns_label,
+    "services": names.service_name,
+    "clusterroles.rbac.authorization.k8s.io": names.path_segment,
+    "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
+    "roles.rbac.authorization.k8s.io": names.path_segment,
+    "rolebindings.rbac.authorization.k8s.io": names.path_segment,
+}
+_NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
+"""Rules that stored objects need not follow."""
+_OWNER: Final[tuple[str, ...]] = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+_EXCLUSIVE_FINALIZERS: Final = ("orphan", "foregroundDeletion")
+
+
+def validate_object_meta(
+    resource: Resource, metadata: dict[str, Any], *, is_new: bool = True
+) -> Iterator[Cause]:
+    yield from _names(resource, metadata, is_new=is_new)
+    namespace = metadata.get("namespace")
+    if not resource.namespaced:
+        if namespace:
+            yield forbidden("metadata.namespace", "not allowed on this type")
+    elif namespace:
+        yield from check_name(names.dns_label, namespace, "metadata.namespace")
+    yield from validate_labels(metadata.get("labels", {}), "metadata.labels")
+    yield from validate_annotations(metadata.get("annotations", {}), "metadata.annotations")
+    yield from _owner_references(metadata.get("ownerReferences", ()), "metadata.ownerReferences")
+    yield from _finalizers(metadata.get("finalizers", ()), "metadata.finalizers")
+
+
+def _names(resource: Resource, metadata: dict[str, Any], *, is_new: bool) -> Iterator[Cause]:
+    rule = _NAME_RULES.get(resource.id, names.dns_subdomain)
+    if is_new:
+        rule = _NAME_RULES_OF_NEW.get(resource.id, rule)
+    prefix, name = metadata.get("generateName", ""), metadata.get("name", "")
+    if prefix:
+        shown = prefix if rule is names.path_segment else names.with_masked_dash(prefix)
+        yield from (invalid("metadata.generateName", prefix, problem) for problem in rule(shown))
+    if not name:
+        yield required("metadata.name", "name or generateName is required")
+    else:
+        yield from check_name(rule, name, "metadata.name")
+
+
+def _owner_references(references: Sequence[Manifest], path: str) -> Iterator[Cause]:
+    """ValidateOwnerReferences. Upstream leaves out the index of the reference."""
+    shown = [{field: owner[field] for field in _OWNER if field in owner} for owner in references]
+    first = ""
+    for reference, struct in zip(references, shown, strict=True):
+        yield from _owner_reference(reference, struct, path)
+        if not reference.get("controller"):
+            continue
+        name = f"{reference['kind']}/{reference['name']}"
+        if first:
+            detail = (
+                'Only one reference can have Controller set to true. Found "true" in references for '
+                f"{first} and {name}"
+            )
+            yield invalid(path, shown, detail, whole=True)
+        first = first or name
+
+
+def _owner_reference(reference: Manifest, struct: Manifest, path: str) -> Iterator[Cause]:
+    version = reference["apiVersion"]
+    # More than one slash is no version at all.
+    if not version.rpartition("/")[2] or version.count("/") > 1:
+        yield invalid(f"{path}.apiVersion", version, "version must not be empty")
+    for field in ("kind", "name", "uid"):
+        if not reference[field]:
+            yield invalid(f"{path}.{field}", reference[field], "must not be empty")
+    if (version, reference["kind"]) == ("v1", "Event"):
+        yield invalid(path, struct, "/v1, Kind=Event is disallowed from being an owner", whole=True)
+
+
+def _finalizers(finalizers: Sequence[str], path: str) -> Iterator[Cause]:
+    for finalizer in finalizers:
+        yield from check_name(names.qualified_name, finalizer, path)
+    if all(each in finalizers for each in _EXCLUSIVE_FINALIZERS):
+        first, second = _EXCLUSIVE_FINALIZERS
+        yield invalid(path, finalizers, f"finalizer {first} and {second} cannot be both set")

@@ -1,0 +1,37 @@
+"""Checks of paths in a file system.
+
+Upstream: validateLocalDescendingPath and its neighbours in pkg/apis/core/validation/validation.go, v1.34."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from simulator.apiserver.status import Cause, invalid
+
+_MODE_RANGE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
+_MAX_MODE: Final = 0o777
+
+
+def check_no_steps_back(text: str, path: str) -> Iterator[Cause]:
+    """validatePathNoBacksteps."""
+    if ".." in text.split("/"):
+        yield invalid(path, text, "must not contain '..'")
+
+
+def check_descending_path(text: str, path: str) -> Iterator[Cause]:
+    """validateLocalDescendingPath."""
+    if text.startswith("/"):
+        yield invalid(path, text, "must be a relative path")
+    yield from check_no_steps_back(text, path)
+
+
+def check_file_path(text: str, path: str) -> Iterator[Cause]:
+    """ValidateLocalNonReservedPath."""
+    yield from check_descending_path(text, path)
+    if text.startswith("..") and not text.startswith("../"):
+        yield invalid(path, text, "must not start with '..'")
+
+
+def check_mode(mode: int | None, path: str) -> Iterator[Cause]:
+    """Check the permissions of a file."""
+    if mode is not None and not 0 <= mode <= _MAX_MODE:
+        yield invalid(path, mode, _MODE_RANGE)

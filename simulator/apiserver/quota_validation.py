@@ -1,0 +1,261 @@
+"""Validation of ResourceQuotas and LimitRanges, beyond their schemas.
+
+Upstream: ValidateResourceQuotaSpec and ValidateLimitRange in pkg/apis/core/validation/validation.go, v1.34.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.resource_validation import (
+    HUGE_PAGES,
+    can_be_overcommitted,
+    check_container_resource,
+    check_resource_name,
+    validate_amount,
+)
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.objects import quantity
+
+_QUOTA_RESOURCES: Final = frozenset(
+    (
+        "configmaps",
+        "cpu",
+        "ephemeral-storage",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "memory",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    )
+)
+"""standardQuotaResources in pkg/apis/core/helper/helpers.go."""
+_OF_PODS: Final = frozenset(
+    (
+        "cpu",
+        "ephemeral-storage",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "memory",
+        "pods",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+    )
+)
+_OF_CLAIMS: Final = frozenset(("persistentvolumeclaims", "requests.storage"))
+_SCOPES: Final = frozenset(
+    (
+        "BestEffort",
+        "CrossNamespacePodAffinity",
+        "NotBestEffort",
+        "NotTerminating",
+        "PriorityClass",
+        "Terminating",
+        "VolumeAttributesClass",
+    )
+)
+_CONFLICTS: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+_EXISTING: Final = (
+    "BestEffort",
+    "NotBestEffort",
+    "Terminating",
+    "NotTerminating",
+    "CrossNamespacePodAffinity",
+)
+_MUST_EXIST: Final = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
+    "ResourceQuotaScopeCrossNamespacePodAffinity"
+)
+_LIMIT_TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
+
+
+def validate_quota(manifest: Manifest) -> Iterator[Cause]:
+    spec = manifest.get("spec") or {}
+    hard: dict[str, str] = spec.get("hard") or {}
+    yield from check_quota_amounts(hard, "spec.hard")
+    scopes = spec.get("scopes") or []
+    for scope in scopes:
+        if scope not in _SCOPES:
+            yield invalid("spec.scopes", scopes, "unsupported scope")
+        yield from _wrong_resources(scope, hard, scopes, "spec.scopes")
+    yield from _conflicts(scopes, scopes, "spec.scopes")
+    selector = spec.get("scopeSelector")
+    if selector is not None:
+        yield from _scope_selector(selector, hard, scopes, "spec.scopeSelector.matchExpressions")
+
+
+def check_quota_amounts(amounts: dict[str, str], path: str) -> Iterator[Cause]:
+    for name, text in sorted(amounts.items()):
+        at = f"{path}[{name}]"
+        yield from check_resource_name(name, at)
+        if "/" not in name and not _is_standard(name):
+            yield invalid(at, name, "must be a standard resource for quota")
+        yield from validate_amount(name, text, at)
+
+
+def _is_standard(name: str) -> bool:
+    return name in _QUOTA_RESOURCES or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
+
+
+def _wrong_resources(scope: str, hard: dict[str, str], shown: Any, path: str) -> Iterator[Cause]:
+    for name in sorted(hard):
+        if _is_standard(name) and not _has_scope(scope, name):
+            yield invalid(path, shown, "unsupported scope applied to resource")
+
+
+def _has_scope(scope: str, resource: str) -> bool:
+    """IsResourceQuotaScopeValidForResource."""
+    match scope:
+        case (
+            "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity"
+        ):
+            return resource in _OF_PODS or resource.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
+        case "BestEffort":
+            return resource == "pods"
+        case "VolumeAttributesClass":
+            return resource in _OF_CLAIMS
+    return True
+
+
+def _conflicts(scopes: Sequence[str], shown: Any, path: str) -> Iterator[Cause]:
+    for pair in _CONFLICTS:
+        if all(scope in scopes for scope in pair):
+            yield invalid(path, shown or None, "conflicting scopes")
+
+
+def _scope_selector(
+    selector: Manifest, hard: dict[str, str], scopes: list[str], path: str
+) -> Iterator[Cause]:
+    """validateScopedResourceSelectorRequirement. Upstream leaves out the index of the requirement."""
+    expressions = selector.get("matchExpressions") or ()
+    for each in expressions:
+        scope, operator, values = each["scopeName"], each["operator"], each.get("values") or []
+        if scope not in _SCOPES:
+            yield invalid(f"{path}.scopeName", scope, "unsupported scope")
+        yield from _wrong_resources(scope, hard, selector, path)
+        if scope in _EXISTING and operator != "Exists":
+            yield invalid(f"{path}.operator", operator, _MUST_EXIST)
+        if operator in ("In", "NotIn"):
+            if not values:
+                detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+                yield required(f"{path}.values", detail)
+        elif operator in ("Exists", "DoesNotExist"):
+            if values:
+                detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+                yield invalid(f"{path}.values", values, detail)
+        else:
+            yield invalid(f"{path}.operator", operator, "not a valid selector operator")
+    yield from _conflicts([each["scopeName"] for each in expressions], scopes, path)
+
+
+def validate_limit_range(manifest: Manifest) -> Iterator[Cause]:
+    seen: set[str] = set()
+    for index, limit in enumerate((manifest.get("spec") or {}).get("limits") or ()):
+        path, kind = f"spec.limits[{index}]", limit["type"]
+        yield from _limit_type(kind, f"{path}.type")
+        if kind in seen:
+            yield duplicate(f"{path}.type", kind)
+        seen.add(kind)
+        yield from _limit(limit, kind, path)
+
+
+def _limit_type(kind: str, path: str) -> Iterator[Cause]:
+    faults = [*check_name(names.qualified_name, kind, path)]
+    if not faults and "/" not in kind and kind not in _LIMIT_TYPES:
+        faults = [invalid(path, kind, "must be a standard limit type or fully qualified")]
+    yield from faults
+
+
+def _limit(limit: Manifest, kind: str, path: str) -> Iterator[Cause]:
+    check = check_container_resource if kind in ("Pod", "Container") else check_resource_name
+    fields = ["max", "min"]
+    if kind == "Pod":
+        for field in ("default", "defaultRequest"):
+            if limit.get(field):
+                yield forbidden(f"{path}.{field}", "may not be specified when `type` is 'Pod'")
+    else:
+        fields += ["default", "defaultRequest"]
+    for field in fields:
+        for name in sorted(limit.get(field, ())):
+            yield from check(name, f"{path}.{field}[{name}]")
+    if kind == "PersistentVolumeClaim" and not any(
+        "storage" in limit.get(each, ()) for each in ("min", "max")
+    ):
+        detail = "either minimum or maximum storage value is required, but neither was provided"
+        yield required(f"{path}.limits", detail)
+    fields.append("maxLimitRequestRatio")
+    for name in sorted(limit.get("maxLimitRequestRatio", ())):
+        yield from check(name, f"{path}.maxLimitRequestRatio[{name}]")
+    for name in sorted({name for field in fields for name in limit.get(field, ())}):
+        yield from _amounts(
+            name, {field: limit[field][name] for field in fields if name in limit.get(field, ())}, path
+        )
+
+
+_COMPARISONS: Final = (
+    ("min", "max", "min", "min", "min value {} is greater than max value {}"),
+    (
+        "min",
+        "defaultRequest",
+        "defaultRequest",
+        "defaultRequest",
+        "min value {} is greater than default request value {}",
+    ),
+    (
+        "defaultRequest",
+        "max",
+        "defaultRequest",
+        "defaultRequest",
+        "default request value {} is greater than max value {}",
+    ),
+    (
+        "defaultRequest",
+        "default",
+        "defaultRequest",
+        "defaultRequest",
+        "default request value {} is greater than default limit value {}",
+    ),
+    ("min", "default", "default", "min", "min value {} is greater than default value {}"),
+    ("default", "max", "default", "max", "default value {} is greater than max value {}"),
+)
+"""Amounts of which the first may not be greater than the second: the two, the field in the path, the amount
+that is shown, and the message."""
+
+
+def _amounts(name: str, texts: dict[str, str], path: str) -> Iterator[Cause]:
+    given = {field: quantity.parse_text(text) for field, text in texts.items()}
+    for less, more, field, shown, detail in _COMPARISONS:
+        if less in given and more in given and given[less] > given[more]:
+            yield invalid(f"{path}.{field}[{name}]", texts[shown], detail.format(texts[less], texts[more]))
+    ratio, at = given.get("maxLimitRequestRatio"), f"{path}.maxLimitRequestRatio[{name}]"
+    if ratio is not None:
+        text = texts["maxLimitRequestRatio"]
+        if ratio < quantity.NANO:
+            yield invalid(at, text, f"ratio {text} is less than 1")
+        if given.get("min") and "max" in given:
+            most = given["max"] / given["min"]
+            if ratio / quantity.NANO > most:
+                yield invalid(at, text, f"ratio {text} is greater than max/min = {most:f}")
+    default, request = given.get("default"), given.get("defaultRequest")
+    if not can_be_overcommitted(name) and None not in (default, request) and default != request:
+        detail = (
+            f"default value {texts['default']} must equal to defaultRequest value "
+            f"{texts['defaultRequest']} in {name}"
+        )
+        yield invalid(f"{path}.defaultRequest[{name}]", texts["defaultRequest"], detail)

@@ -1,0 +1,228 @@
+"""Validation of Services, beyond their schema.
+
+Upstream: ValidateService and what it calls in pkg/apis/core/validation/validation.go, v1.34."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import (
+    PROTOCOLS,
+    check_address,
+    check_choice,
+    check_cidr,
+    check_name,
+    check_non_special_address,
+    check_port,
+    check_port_number,
+    parse_address,
+)
+from simulator.apiserver.selector_validation import validate_labels
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+
+SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_POLICIES: Final = ("Cluster", "Local")
+_FAMILIES: Final = ("IPv4", "IPv6")
+_FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
+_DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
+_MAX_AFFINITY_SECONDS: Final = 86_400
+_NOT_EXTERNAL: Final = "may not be set for ExternalName services"
+_ONLY_BALANCED: Final = "may only be used when `type` is 'LoadBalancer'"
+_SOURCE_RANGES: Final = "service.beta.kubernetes.io/load-balancer-source-ranges"
+_TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
+_TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
+
+
+def is_headless(spec: Manifest) -> bool:
+    return spec.get("clusterIPs") == ["None"]
+
+
+def validate_service(manifest: Manifest) -> Iterator[Cause]:
+    spec, annotations = manifest["spec"], manifest["metadata"].get("annotations", {})
+    mode, hints = annotations.get(_TOPOLOGY_MODE), annotations.get(_TOPOLOGY_HINTS)
+    if mode is not None and hints is not None and mode != hints:
+        detail = f"must match annotations[{_TOPOLOGY_HINTS}] when both are specified"
+        yield invalid(f"metadata.annotations[{_TOPOLOGY_MODE}]", mode, detail)
+    kind, ports = spec.get("type", ""), spec.get("ports") or ()
+    if not ports and not is_headless(spec) and kind != "ExternalName":
+        yield required("spec.ports")
+    yield from _of_type(spec, kind)
+    seen: set[str] = set()
+    for index, port in enumerate(ports):
+        yield from _service_port(port, f"spec.ports[{index}]", seen, named=len(ports) > 1)
+    yield from validate_labels(spec.get("selector", {}), "spec.selector")
+    yield from _affinity(spec)
+    if kind != "ExternalName":
+        yield from _addresses(spec)
+    for index, address in enumerate(spec.get("externalIPs", ())):
+        faults = [*check_address(address, f"spec.externalIPs[{index}]")]
+        yield from faults or check_non_special_address(address, f"spec.externalIPs[{index}]")
+    yield from check_choice(kind, SERVICE_TYPES, "spec.type")
+    yield from _unique_ports(ports, kind)
+    yield from _source_ranges(spec, annotations)
+    if kind != "LoadBalancer" and "allocateLoadBalancerNodePorts" in spec:
+        yield forbidden("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED)
+    if "loadBalancerClass" in spec:
+        yield from _class(spec["loadBalancerClass"], kind)
+    yield from _traffic(spec, kind)
+
+
+def _of_type(spec: Manifest, kind: str) -> Iterator[Cause]:
+    if kind in ("LoadBalancer", "NodePort"):
+        if is_headless(spec):
+            yield invalid("spec.clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
+    elif kind == "ExternalName":
+        for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            if spec.get(field):
+                yield forbidden(f"spec.{field}", _NOT_EXTERNAL)
+        name = (spec.get("externalName") or "").removesuffix(".")
+        if name:
+            yield from check_name(names.dns_subdomain, name, "spec.externalName")
+        else:
+            yield required("spec.externalName")
+
+
+def _service_port(port: Manifest, path: str, seen: set[str], *, named: bool) -> Iterator[Cause]:
+    """validateServicePort."""
+    name = port.get("name") or ""
+    if named and not name:
+        yield required(f"{path}.name")
+    elif name:
+        yield from check_name(names.dns_label, name, f"{path}.name")
+        if name in seen:
+            yield duplicate(f"{path}.name", name)
+        seen.add(name)
+    yield from check_port_number(port.get("port") or 0, f"{path}.port")
+    yield from check_choice(port.get("protocol", "TCP"), PROTOCOLS, f"{path}.protocol")
+    yield from check_port(port.get("targetPort", port.get("port")), f"{path}.targetPort")
+    if "appProtocol" in port:
+        yield from check_name(names.qualified_name, port["appProtocol"], f"{path}.appProtocol")
+
+
+def _affinity(spec: Manifest) -> Iterator[Cause]:
+    kind, path = spec.get("sessionAffinity", "None"), "spec.sessionAffinityConfig"
+    config = spec.get("sessionAffinityConfig")
+    yield from check_choice(kind, ("ClientIP", "None"), "spec.sessionAffinity")
+    if kind == "ClientIP":
+        seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds", 0)
+        if not 0 < seconds <= _MAX_AFFINITY_SECONDS:
+            detail = f"must be greater than 0 and less than {_MAX_AFFINITY_SECONDS}"
+            yield invalid(f"{path}.clientIP.timeoutSeconds", seconds, detail)
+    elif kind == "None" and config is not None:
+        yield forbidden(path, "must not be set when session affinity is None")
+
+
+def _addresses(spec: Manifest) -> Iterator[Cause]:
+    """ValidateServiceClusterIPsRelatedFields."""
+    first, addresses = spec.get("clusterIP", ""), spec.get("clusterIPs") or []
+    families, path = spec.get("ipFamilies") or [], "spec.clusterIPs"
+    if first and not addresses:
+        yield required(path)
+    elif first and addresses[0] != first:
+        yield invalid(path, addresses, "first value must match `clusterIP`")
+    elif addresses and not first:
+        yield invalid(path, addresses, "must be empty when `clusterIP` is not specified")
+    for index, family in enumerate(families):
+        if family not in _FAMILIES:
+            yield not_supported(f"spec.ipFamilies[{index}]", family, _FAMILIES)
+        if family in families[:index]:
+            yield duplicate(f"spec.ipFamilies[{index}]", family)
+    if "ipFamilyPolicy" in spec and spec["ipFamilyPolicy"] not in _FAMILY_POLICIES:
+        yield not_supported("spec.ipFamilyPolicy", spec["ipFamilyPolicy"], _FAMILY_POLICIES)
+    wrong = []
+    for index, address in enumerate(addresses):
+        if index == 0 and address == "None":
+            if len(addresses) > 1:
+                wrong.append(invalid(path, addresses, "'None' must be the first and only value"))
+        else:
+            wrong += check_address(address, f"{path}[{index}]")
+    yield from wrong
+    if len(addresses) > 2:
+        yield invalid(path, addresses, "may only hold up to 2 values")
+    if not wrong and not is_headless(spec):
+        yield from _families(addresses, families, path)
+
+
+def _families(addresses: list[str], families: list[str], path: str) -> Iterator[Cause]:
+    found = [parsed and f"IPv{parsed.version}" for parsed in map(parse_address, addresses)]
+    if len(addresses) > 1 and len({*found}) < 2:
+        yield invalid(path, addresses, "may specify no more than one IP for each IP family")
+    for index, (address, family, wanted) in enumerate(zip(addresses, found, families, strict=False)):
+        if wanted in _FAMILIES and family != wanted:
+            detail = f"expected an {wanted} value as indicated by `ipFamilies[{index}]`"
+            yield invalid(f"{path}[{index}]", address, detail)
+
+
+def _unique_ports(ports: Any, kind: str) -> Iterator[Cause]:
+    if kind == "ClusterIP":
+        for index, port in enumerate(ports):
+            if port.get("nodePort"):
+                yield forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
+    for field in ("nodePort", "port"):
+        seen = set()
+        for index, port in enumerate(ports):
+            number, protocol = port.get(field) or 0, port.get("protocol", "TCP")
+            if (protocol, number) in seen and (number or field == "port"):
+                at = f"spec.ports[{index}]"
+                if field == "nodePort":
+                    yield duplicate(f"{at}.nodePort", number)
+                else:
+                    yield duplicate(at, _port_struct(protocol, number))
+            seen.add((protocol, number))
+
+
+def _port_struct(protocol: str, number: int) -> dict[str, Any]:
+    """A ServicePort with nothing else, as upstream shows it."""
+    return {
+        "Name": "",
+        "Protocol": protocol,
+        "AppProtocol": None,
+        "Port": number,
+        "TargetPort": 0,
+        "NodePort": 0,
+    }
+
+
+def _source_ranges(spec: Manifest, annotations: dict[str, str]) -> Iterator[Cause]:
+    ranges, path = spec.get("loadBalancerSourceRanges") or [], "spec.LoadBalancerSourceRanges"
+    balanced = spec.get("type") == "LoadBalancer"
+    if ranges:
+        if not balanced:
+            yield forbidden(path, _ONLY_BALANCED)
+        for index, text in enumerate(ranges):
+            yield from check_cidr(text.strip(), f"{path}[{index}]")
+    elif _SOURCE_RANGES in annotations:
+        at, text = f"metadata.annotations[{_SOURCE_RANGES}]", annotations[_SOURCE_RANGES].strip()
+        if not balanced:
+            yield forbidden(at, _ONLY_BALANCED)
+        for each in text.split(",") if text else ():
+            yield from check_cidr(each.strip(), at)
+
+
+def _class(name: str, kind: str) -> Iterator[Cause]:
+    if kind == "LoadBalancer":
+        yield from check_name(names.qualified_name, name, "spec.loadBalancerClass")
+    else:
+        yield forbidden("spec.loadBalancerClass", _ONLY_BALANCED)
+
+
+def _traffic(spec: Manifest, kind: str) -> Iterator[Cause]:
+    external, path = spec.get("externalTrafficPolicy", ""), "spec.externalTrafficPolicy"
+    is_external = kind in ("LoadBalancer", "NodePort") or (
+        kind == "ClusterIP" and bool(spec.get("externalIPs"))
+    )
+    if is_external:
+        yield from check_choice(external, _POLICIES, path)
+    elif external:
+        yield invalid(path, external, "may only be set for externally-accessible services")
+    check_port_of_health = spec.get("healthCheckNodePort", 0)
+    if check_port_of_health and not (kind == "LoadBalancer" and external == "Local"):
+        detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        yield invalid("spec.healthCheckNodePort", check_port_of_health, detail)
+    internal = spec.get("internalTrafficPolicy", "Cluster")
+    if internal not in _POLICIES:
+        yield not_supported("spec.internalTrafficPolicy", internal, _POLICIES)
+    distribution = spec.get("trafficDistribution", "PreferClose")
+    if distribution not in _DISTRIBUTIONS:
+        yield not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS, as_given=True)
