@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted
-from schedviz.api.place import check_place
+from schedviz.api.place import check_place, check_scale_place
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target
-from schedviz.api.write import source_of_write
+from schedviz.api.write import existing_object, source_of_write
 from schedviz.cache import Current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
@@ -20,8 +20,13 @@ from simulator.apiserver import admission
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, apply_manifest
+from simulator.apiserver.managed_fields.scale_entries import (
+    managed_fields_after_scale,
+    managed_fields_of_scale,
+)
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_yaml_body
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import SCALES, Resource
+from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.status import BadRequest, Conflict, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.apiserver.warnings import warnings_of
@@ -32,7 +37,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     """Create the object, or merge the applied one into it. Raises StatusError."""
     form = Representation.of(request)
     dry_run = body.is_dry_run(request)
-    force = body.query(request).get("force", "").lower() in ("true", "1", "t")
+    force = _is_forced(request)
     applied = body.parsed(_read_applied, request)
     old: Manifest | None = None
 
@@ -60,6 +65,35 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
     return body.with_warnings(response, warnings_of(resource, result))
+
+
+def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    """Merge the applied Scale into that of the object. Raises StatusError."""
+    form = Representation.of(request)
+    force = _is_forced(request)
+    applied = body.parsed(_read_applied, request)
+    by = FieldWrite(body.field_manager(request), "", "scale", is_applied=True)
+    old: Manifest = {}
+
+    def decide(current: Current) -> Admission:
+        nonlocal old
+        old = existing_object(current, resource, target.key(resource))
+        live = scale_of(resource, old)
+        live["metadata"]["managedFields"] = managed_fields_of_scale(resource, old)
+        scale = apply_manifest(SCALES, live, applied, by, force=force)
+        check_scale_place(scale, target)
+        new = with_scale(resource, old, scale)
+        owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
+        new["metadata"]["managedFields"] = owners
+        return admit_update(resource, old, new, current, subresource="scale", write=by)
+
+    written = write_admitted(sandbox, decide, dry_run=body.is_dry_run(request), again=("Conflict",))
+    result = written[0] if written else old
+    return body.answer(form.one(SCALES, scale_of(resource, result), sandbox.now))
+
+
+def _is_forced(request: HttpRequest) -> bool:
+    return body.query(request).get("force", "").lower() in ("true", "1", "t")
 
 
 def _read_applied(data: bytes) -> Any:

@@ -3,6 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 
 from schedviz.api import body, write
+from schedviz.api.apply import apply_scale
+from schedviz.api.place import check_scale_place
 from schedviz.api.representation import Representation
 from schedviz.api.target import Target
 from schedviz.cache import read_current
@@ -13,7 +15,7 @@ from simulator.apiserver.managed_fields.scale_entries import managed_fields_of_s
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.schema import type_name_of
-from simulator.apiserver.status import BadRequest, NotFound
+from simulator.apiserver.status import NotFound
 
 
 def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -28,7 +30,7 @@ def get_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target
 def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     given, warnings = body.object_of(request, SCALES)
     scale = decode_body(type_name_of(SCALES), given)
-    _check_place(scale, target)
+    check_scale_place(scale, target)
 
     def change(_: Resource, old: Manifest) -> Manifest:
         return with_scale(resource, old, scale)
@@ -38,6 +40,8 @@ def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, ta
 
 def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     """The patch is one of the Scale, not of the object."""
+    if body.content_type(request) == body.APPLY:
+        return apply_scale(request, sandbox, resource, target)
     warnings: list[str] = []
 
     def change(_: Resource, old: Manifest) -> Manifest:
@@ -48,7 +52,7 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         given, found = body.patched(request, SCALES, scale)
         warnings[:] = found
         scale = decode_body(type_name_of(SCALES), given)
-        _check_place(scale, target)
+        check_scale_place(scale, target)
         return with_scale(resource, old, scale)
 
     return body.with_warnings(_written(request, sandbox, resource, target, change), warnings)
@@ -68,23 +72,3 @@ def _written(
         manager=body.field_manager(request),
     )
     return body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now))
-
-
-def _check_place(scale: Manifest, target: Target) -> None:
-    """Check that the Scale has the name of the path, and no other namespace (checkName in
-    apiserver/pkg/endpoints/handlers/rest.go). Raises BadRequest."""
-    metadata = scale.get("metadata", {})
-    name, namespace = metadata.get("name", ""), metadata.get("namespace", "")
-    if not name:
-        raise BadRequest(
-            f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
-        )
-    if name != target.name:
-        raise BadRequest(
-            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
-        )
-    if target.namespace and namespace and namespace != target.namespace:
-        raise BadRequest(
-            f"the namespace of the object ({namespace}) does not match the namespace on the request "
-            f"({target.namespace})"
-        )
