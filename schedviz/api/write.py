@@ -268,8 +268,8 @@ def delete(
 
 
 def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> Manifest:
-    """Delete a pod that is not bound, and create another one in its place, in one commit. Raises Conflict if
-    the pod is bound by now, or is not removed at once."""
+    """Delete a pod that is not bound, or a resource claim, and create another one in its place, in one
+    commit. Raises Conflict if the pod is bound by now, or the object is not removed at once."""
     kind = _resource(sandbox, resource)
 
     def decide(current: Current) -> Admission:

@@ -13,8 +13,8 @@ from simulator.apiserver.update_validation import validate_update
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """One write of one object. ``recreate``: the API server refuses this update of an existing pod, so the
-    pod must be deleted and created again, or its controller's template must be changed."""
+    """One write of one object. ``recreate``: the API server refuses this update of an existing pod or
+    resource claim, so it must be deleted and created again, or its controller's template must be changed."""
 
     verb: Literal["create", "update", "recreate", "delete"]
     resource: str
@@ -49,10 +49,16 @@ def update_pod(key: str, old: Manifest, new: Manifest) -> Edit:
     patch = [*make_json_patch(old, new)]
     if not validate_update(PODS, new, old):
         return Edit("update", PODS.id, key, new, patch)
+    return recreate_object(PODS.id, key, old, new)
+
+
+def recreate_object(resource: str, key: str, old: Manifest, new: Manifest) -> Edit:
+    """Return an edit that deletes an object and creates it again without its status, as its spec cannot be
+    updated."""
     dropped = (*SERVER_FIELDS, *DELETION_FIELDS)
     metadata = {field: value for field, value in new["metadata"].items() if field not in dropped}
     anew = {field: value for field, value in new.items() if field != "status"}
-    return Edit("recreate", PODS.id, key, {**anew, "metadata": metadata}, patch)
+    return Edit("recreate", resource, key, {**anew, "metadata": metadata}, [*make_json_patch(old, new)])
 
 
 def mutable_copy(manifest: Manifest) -> Manifest:

@@ -20,21 +20,33 @@ COSTS: Final[dict[ChangeKind, float]] = {
     "toleration": 1,
     "label": 2,
     "taint": 2,
-    # A recreated pod with one field changed. For a request, the share by which it is reduced is added.
+    # An object that the pod's claims name, and that is missing.
+    "claim": 2,
+    "device-class": 2,
+    # A recreated pod or claim with one field changed. For a request or a
+    # number of devices, the share by which it is reduced is added.
     "request": 3,
+    "claim-count": 3,
     "host-port": 3.5,
+    "claim-selector": 4,
+    "claim-constraint": 4,
+    "class-selector": 4.5,
     "selector": 4,
     "node-affinity": 4,
     "spread": 4,
     "pod-affinity": 4,
     "pod-anti-affinity": 4,
-    # Another pod is removed.
+    # Another pod is removed, or a claim.
+    "delete-claim": 5,
     "preemption-policy": 5,
     "priority": 5,
     "delete-pod": 6,
-    # The pod loses its data, or the cluster gets more storage or nodes.
+    "free-device": 6,
+    # The pod loses its data or devices, or the cluster gets more storage, devices or nodes.
     "drop-volume": 7,
+    "drop-claim": 7,
     "volume": 8,
+    "device": 8.5,
     "node": 9,
 }
 """The cost of each kind of change, to which :attr:`Proposal.measure` is added. docs/WHATIF.md contains the

@@ -14,7 +14,9 @@ from simulator.objects.pod import Pod
 from simulator.what_if.answer import Suggestion
 from simulator.what_if.situation import Situation
 
-ROOM_KINDS: Final = frozenset({"uncordon", "taint", "label", "delete-pod", "node"})
+ROOM_KINDS: Final = frozenset(
+    {"uncordon", "taint", "label", "delete-pod", "delete-claim", "free-device", "device", "node"}
+)
 """Suggestions that change something other than the pod, so that a node can take it. Other pods may take that
 room first."""
 SPECS_AT_MOST: Final = 50

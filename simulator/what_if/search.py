@@ -11,7 +11,15 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from simulator.what_if import deletions, node_changes, pod_changes, priorities, storage
+from simulator.what_if import (
+    claim_changes,
+    deletions,
+    device_changes,
+    node_changes,
+    pod_changes,
+    priorities,
+    storage,
+)
 from simulator.what_if.answer import AttemptOutcome, Progress, Suggestion, WhatIfAnswer
 from simulator.what_if.edit import Edit
 from simulator.what_if.obstacles import Obstacles
@@ -42,6 +50,7 @@ class SearchStage(NamedTuple):
 NOT_QUEUED_STAGES: Final[Sequence[SearchStage]] = (
     SearchStage("scheduling gates", pod_changes.propose_gate_removal, nominates=True),
     SearchStage("profiles", pod_changes.propose_scheduler_names, nominates=True),
+    SearchStage("missing claims", claim_changes.propose_missing_claims, nominates=True),
 )
 """The stages for a pod that is not queued. No other change helps it."""
 STAGES: Final[Sequence[SearchStage]] = (
@@ -49,14 +58,20 @@ STAGES: Final[Sequence[SearchStage]] = (
     SearchStage("tolerations", pod_changes.propose_tolerations),
     SearchStage("labels", node_changes.propose_labels),
     SearchStage("taints", node_changes.propose_taint_removals),
+    SearchStage("device classes", claim_changes.propose_missing_classes),
     SearchStage("requests", pod_changes.propose_requests),
+    SearchStage("numbers of devices", claim_changes.propose_counts),
     SearchStage("host ports", pod_changes.propose_host_ports),
     SearchStage("constraints", pod_changes.propose_constraint_removals),
+    SearchStage("device selectors", claim_changes.propose_relaxed_claims),
     SearchStage("preemption policy", priorities.propose_preempting_class, nominates=True),
     SearchStage("priorities", priorities.propose_priorities, nominates=True),
     SearchStage("pods in the way", deletions.propose_deletions),
+    SearchStage("devices in use", device_changes.propose_device_releases),
     SearchStage("volumes", pod_changes.propose_volume_removals),
+    SearchStage("claims", claim_changes.propose_claim_removals),
     SearchStage("storage", storage.propose_storage),
+    SearchStage("devices", device_changes.propose_devices),
     SearchStage("nodes", node_changes.propose_nodes),
 )
 """The stages for a queued pod, sorted by cost (:data:`simulator.what_if.proposal.COSTS`)."""

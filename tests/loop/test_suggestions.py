@@ -20,6 +20,14 @@ from simulator.random_clusters import ClusterMixture, random_cluster, random_pen
 from simulator.what_if.answer import Suggestion
 from tests.loop.conftest import node, pod
 from tests.processes import Process
+from tests.simulator.devices import (
+    claim_template,
+    device_class,
+    pod_of_claim,
+    pod_of_template,
+    resource_claim,
+    resource_slice,
+)
 from tests.waiting import eventually
 
 ROOMY = ClusterMixture(full=(0.3, 0.9), odd=0.35)
@@ -71,6 +79,29 @@ def test_each_suggestion_applied_does_what_it_said(store: Store, sandbox_name: s
             store.delete(there.name)
         store.delete(sandbox.name)
     assert len(kinds) >= 5, kinds
+
+
+def test_each_suggestion_for_a_claim_applied_does_what_it_said(
+    store: Store, sandbox_name: str, worker: Process
+) -> None:
+    """Pods, claims and devices are deleted, recreated and released by the controllers."""
+    objects = [
+        node("n", cpu="4"),
+        device_class(),
+        resource_slice("n", 2),
+        claim_template(),
+        pod_of_template("holder"),
+    ]
+    clock = Clock(START, time.time(), speed=100.0)
+    sandbox = write.create_sandbox(store, Meta(sandbox_name, pace=1000), objects, clock)
+    eventually(lambda: (sandbox.get("pods", "default/holder") or {})["spec"].get("nodeName"), "the holder")
+    write.create(sandbox, [resource_claim("mine", 2), pod_of_claim("question", "mine")])
+    found = asked(store, sandbox, "default/question").suggestions
+    assert [said.kind for said in found] == ["claim-count", "free-device", "drop-claim", "device"]
+    for said in found:
+        there = branch_of_now(store, sandbox, said.edits, "what if")
+        eventually(partial(came_true, there, "default/question", said), f"{said.kind}: {said.outcome}")
+        store.delete(there.name)
 
 
 def test_what_changed_since_is_not_overwritten(store: Store, sandbox: Sandbox) -> None:

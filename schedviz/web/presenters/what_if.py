@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext
 
 from schedviz.jobs.job import State
 from schedviz.jobs.question import Question
+from simulator.apiserver.resources import PODS
 from simulator.trace import LaneEntry
 from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 
@@ -36,13 +37,29 @@ SENTENCES: Final = {
     "preemption-policy": gettext_noop("Give the pod a PriorityClass that preempts: {target}."),
     "priority": gettext_noop("Raise the pod's priority from {before} to {after}."),
     "delete-pod": gettext_noop("Delete the pod {target} (priority {before})."),
+    "claim": gettext_noop("Create the resource claim {target} for one device of class {what}."),
+    "device-class": gettext_noop("Create the DeviceClass {target} for the devices of {what}."),
+    "claim-count": gettext_noop("Request {after} devices instead of {before} in {what} of claim {target}."),
+    "claim-selector": gettext_noop("Remove the selector {what} from claim {target}."),
+    "class-selector": gettext_noop("Remove the selector {what} from the DeviceClass {target}."),
+    "claim-constraint": gettext_noop("Remove the constraint on {what} from claim {target}."),
+    "delete-claim": gettext_noop("Delete the claim {target}, which no pod uses: it has {what}."),
+    "free-device": gettext_noop(
+        "Delete the pod {target} (priority {after}) and its claim {before}, which has {what}."
+    ),
+    "device": gettext_noop("Add one more device like {what} to {target}."),
+    "drop-claim": gettext_noop("Remove the resource claim {what} from the pod."),
     "drop-volume": gettext_noop("Remove the volume {what} from the pod."),
     "volume": gettext_noop("Create storage: {target}, {after} of class {what}."),
     "node": gettext_noop("Add one more node like {what}."),
 }
 """By the kind of the suggestion. For the kind "label" see LABEL and NO_LABEL."""
+REFUSED: Final = gettext_noop("It is not true of {devices}.")
 LABEL: Final = gettext_noop("Label {target} with {what}.")
 NO_LABEL: Final = gettext_noop("Remove the label {what} from {target}.")
+
+SELECTORS: Final = ("claim-selector", "class-selector")
+"""Kinds of which ``before`` lists the devices that a selector refuses."""
 
 STAGES: Final = {
     "as it is": gettext_noop("the pod as it is"),
@@ -52,14 +69,21 @@ STAGES: Final = {
     "tolerations": gettext_noop("tolerations"),
     "labels": gettext_noop("labels"),
     "taints": gettext_noop("taints"),
+    "missing claims": gettext_noop("missing claims"),
+    "device classes": gettext_noop("device classes"),
     "requests": gettext_noop("requests"),
+    "numbers of devices": gettext_noop("numbers of devices"),
     "host ports": gettext_noop("host ports"),
     "constraints": gettext_noop("constraints"),
+    "device selectors": gettext_noop("device selectors"),
     "preemption policy": gettext_noop("preemption policy"),
     "priorities": gettext_noop("priorities"),
     "pods in the way": gettext_noop("other pods"),
+    "devices in use": gettext_noop("devices in use"),
     "volumes": gettext_noop("volumes"),
+    "claims": gettext_noop("claims"),
     "storage": gettext_noop("storage"),
+    "devices": gettext_noop("devices"),
     "nodes": gettext_noop("nodes"),
 }
 """The stages of the search, by the names in its progress."""
@@ -140,7 +164,8 @@ def offer(number: int, suggestion: Suggestion, base: str, owner: str, rivals: st
         rivals=rivals,
         cost=f"{suggestion.cost:.3g}",
         then=outcome_sentence(suggestion.outcome, base),
-        template=bool(owner) and any(edit.verb == "recreate" for edit in suggestion.edits),
+        template=bool(owner)
+        and any(edit.verb == "recreate" and edit.resource == PODS.id for edit in suggestion.edits),
     )
 
 
@@ -149,8 +174,11 @@ def suggestion_sentence(suggestion: Suggestion) -> str:
     what, text = suggestion.what, SENTENCES.get(suggestion.kind, "")
     if suggestion.kind == "label":
         text, what = (LABEL, f"{what}={suggestion.after}") if suggestion.after else (NO_LABEL, what)
-    target = fmt.pod_name(suggestion.target)
-    return gettext(text).format(what=what, before=suggestion.before, after=suggestion.after, target=target)
+    values = {"what": what, "after": suggestion.after, "target": fmt.pod_name(suggestion.target)}
+    sentence = gettext(text).format(**values, before=fmt.pod_name(suggestion.before))
+    if suggestion.kind in SELECTORS and suggestion.before:
+        return f"{sentence} {gettext(REFUSED).format(devices=suggestion.before)}"
+    return sentence
 
 
 def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:

@@ -1,0 +1,85 @@
+"""The pending pod's resource claims, and the devices that its requests can take."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from simulator.api import Manifest
+from simulator.plugins.dynamic_resources.classes import class_expressions
+from simulator.plugins.dynamic_resources.device_selectors import is_selectable
+from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices
+from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claim_name
+from simulator.plugins.dynamic_resources.pool import PoolDevice
+from simulator.plugins.dynamic_resources.resource_claim import DeviceRequest, parse_claim
+from simulator.what_if.situation import Situation
+
+PLUGIN = "DynamicResources"
+
+
+class ClaimPart(NamedTuple):
+    """An ``exactly`` or one entry of ``firstAvailable``, and where it is in the claim's manifest."""
+
+    claim: Manifest
+    key: str
+    """Of the claim."""
+    path: tuple[str | int, ...]
+    request: DeviceRequest
+    name: str
+    """``REQUEST`` or ``REQUEST/SUBREQUEST``."""
+
+
+def unallocated_claims(situation: Situation) -> Iterator[tuple[str, Manifest]]:
+    """Yield key and manifest of the pod's claims that are not allocated yet, each once."""
+    claims = situation.cluster.objects(RESOURCE_CLAIMS)
+    keys: dict[str, None] = {}
+    for reference in situation.pod.spec.get("resourceClaims") or ():
+        try:
+            name = claim_name(situation.pod, reference)
+        except ClaimError:
+            continue
+        keys[f"{situation.pod.namespace}/{name}"] = None
+    for key in keys:
+        manifest = claims.get(key)
+        if manifest is not None and not (manifest.get("status") or {}).get("allocation"):
+            yield key, manifest
+
+
+def claim_parts(situation: Situation) -> Iterator[ClaimPart]:
+    for key, manifest in unallocated_claims(situation):
+        for i, request in enumerate(parse_claim(manifest).requests):
+            for j, alternative in enumerate(request.alternatives):
+                inner = ("firstAvailable", j) if request.first_available else ("exactly",)
+                path = ("spec", "devices", "requests", i, *inner)
+                yield ClaimPart(manifest, key, path, alternative, request.result_name(alternative))
+
+
+def devices_of(situation: Situation, row: int) -> list[PoolDevice]:
+    """The devices that the node in a row of the cluster can use."""
+    try:
+        pools = situation.cluster.object_index(NodeDevices).pools(row)
+    except AllocationError:
+        return []
+    return [device for pool in pools for device in pool.devices]
+
+
+def can_take(situation: Situation, part: ClaimPart, device: PoolDevice) -> bool:
+    """Whether the selectors of the class and of the request select a device, in use or not."""
+    expressions = class_expressions(situation.cluster).get(part.request.device_class)
+    if expressions is None or device.device.consumes_counters:
+        return False
+    own = tuple(each or "" for each in part.request.selectors)
+    try:
+        return is_selectable(device, (("", expressions), ("", own)))
+    except AllocationError:
+        return False
+
+
+def listed_devices(devices: list[PoolDevice]) -> str:
+    """The names of devices in a few words: ``gpu-0, gpu-1, 3 more``."""
+    named = [f"{each.id.pool}/{each.id.device}" for each in devices[:DEVICES_AT_MOST]]
+    more = len(devices) - len(named)
+    return ", ".join([*named, f"{more} more"] if more else named)
+
+
+DEVICES_AT_MOST = 3
+"""Devices that :func:`listed_devices` names."""

@@ -1,0 +1,211 @@
+"""The smallest changes with which a pod with resource claims would run."""
+
+import copy
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.simulator.devices import DRIVER, device_class, resource_claim, resource_slice
+from tests.simulator.questions import Manifest, Objects, asked, attempted, edited, node, pod
+
+EVERY = f'device.driver == "{DRIVER}"'
+A100 = f'device.attributes["{DRIVER}"].model == "a100"'
+Expected = tuple[str, str, str, str, str, str]
+"""Kind, target, what, before, after, and the node."""
+
+
+def gpu(name: str, model: str = "h100", numa: int = 0) -> Manifest:
+    return {"name": name, "attributes": {"model": {"string": model}, "numa": {"int": numa}}}
+
+
+def claim(name: str = "mine", count: int = 1, **more: Any) -> Manifest:
+    """``more``: constraints, used_by (pod), on (node, devices), and the fields of ``exactly``."""
+    constraints, user, on = more.pop("constraints", None), more.pop("used_by", ""), more.pop("on", None)
+    made = resource_claim(name, count, allocationMode="ExactCount", **more)
+    made["metadata"] |= {"namespace": "default", "uid": name}
+    if constraints:
+        made["spec"]["devices"]["constraints"] = constraints
+    if on:
+        where, *devices = on
+        results = [
+            {"request": "gpus", "driver": DRIVER, "pool": where, "device": device} for device in devices
+        ]
+        made["status"] = {"allocation": {"devices": {"results": results}}}
+        if user:
+            made["status"]["reservedFor"] = [{"resource": "pods", "name": user, "uid": user}]
+    return made
+
+
+def user_of(name: str, on: str, claim: str, priority: int = 0) -> Manifest:
+    references = [{"name": "gpu", "resourceClaimName": claim}]
+    made = pod(name, "1", nodeName=on, priority=priority, resourceClaims=references)
+    made["metadata"]["uid"] = name
+    return made
+
+
+QUESTION = pod("question", "1", resourceClaims=[{"name": "gpu", "resourceClaimName": "mine"}])
+TAKEN = [
+    node("a"),
+    node("b"),
+    device_class("gpu", EVERY),
+    resource_slice("a", [gpu("gpu-0")]),
+    resource_slice("b", [gpu("gpu-0")]),
+    claim("of-x", used_by="x", on=("a", "gpu-0")),
+    claim("of-y", used_by="y", on=("b", "gpu-0")),
+    user_of("x", "a", "of-x", priority=5),
+    user_of("y", "b", "of-y"),
+]
+NODE_WITH_TWO = [
+    node("a"),
+    device_class("gpu", EVERY),
+    resource_slice("a", [gpu("gpu-0"), gpu("gpu-1", numa=1)]),
+]
+DROP: Expected = ("drop-claim", "default/question", "gpu", "gpu", "", "a")
+SAME_NUMA = {"matchAttribute": f"{DRIVER}/numa"}
+
+CASES: list[tuple[str, Objects, list[Expected]]] = [
+    (
+        "the device is in use by other pods, of which the less important one is first",
+        [*TAKEN, claim()],
+        [
+            ("free-device", "default/y", "b/gpu-0", "default/of-y", "0", "b"),
+            ("free-device", "default/x", "a/gpu-0", "default/of-x", "5", "a"),
+            DROP,
+            ("device", "a", "a/gpu-0", "", "gpu", "a"),
+        ],
+    ),
+    (
+        "a claim that nobody uses keeps the device",
+        [*NODE_WITH_TWO, claim("old", 2, on=("a", "gpu-0", "gpu-1")), claim()],
+        [
+            ("delete-claim", "default/old", "a/gpu-0, a/gpu-1", "default/old", "", "a"),
+            DROP,
+            ("device", "a", "a/gpu-0", "", "gpu", "a"),
+        ],
+    ),
+    (
+        "fewer devices, or one more",
+        [*NODE_WITH_TWO, claim(count=3)],
+        [
+            ("claim-count", "default/mine", "gpus", "3", "2", "a"),
+            DROP,
+            ("device", "a", "a/gpu-0", "", "gpu", "a"),
+        ],
+    ),
+    (
+        "a selector that no device satisfies",
+        [*NODE_WITH_TWO, claim(selectors=[{"cel": {"expression": A100}}])],
+        [("claim-selector", "default/mine", A100, "a/gpu-0, a/gpu-1", "", "a"), DROP],
+    ),
+    (
+        "a selector that cannot be evaluated",
+        [*NODE_WITH_TWO, claim(selectors=[{"cel": {"expression": "device.no"}}])],
+        [("claim-selector", "default/mine", "device.no", "a/gpu-0, a/gpu-1", "", "a"), DROP],
+    ),
+    (
+        "the selector of a class",
+        [node("a"), device_class("gpu", EVERY, A100), resource_slice("a", [gpu("gpu-0")]), claim()],
+        [("class-selector", "gpu", A100, "a/gpu-0", "", "a"), DROP],
+    ),
+    (
+        "a constraint",
+        [*NODE_WITH_TWO, claim(count=2, constraints=[SAME_NUMA])],
+        [
+            ("claim-count", "default/mine", "gpus", "2", "1", "a"),
+            ("claim-constraint", "default/mine", f"{DRIVER}/numa", f"{DRIVER}/numa", "", "a"),
+            DROP,
+            ("device", "a", "a/gpu-0", "", "gpu", "a"),
+        ],
+    ),
+    (
+        "a claim that is missing",
+        NODE_WITH_TWO,
+        [("claim", "default/mine", "gpu", "", "gpu", "a")],
+    ),
+    (
+        "a class that is missing",
+        [*NODE_WITH_TWO[:1], NODE_WITH_TWO[2], claim()],
+        [("device-class", "gpu", DRIVER, "", DRIVER, "a"), DROP],
+    ),
+    (
+        "no node with room has devices",
+        [
+            node("a"),
+            node("full", "500m"),
+            device_class("gpu", EVERY),
+            resource_slice("full", [gpu("gpu-0")]),
+            claim(),
+        ],
+        [
+            ("request", "default/question", "cpu", "1", "500m", "full"),
+            DROP,
+            ("device", "a", "full/gpu-0", "", "gpu", "a"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"), [each[1:] for each in CASES], ids=[each[0] for each in CASES]
+)
+def test_the_smallest_changes_for_claims_are(objects: Objects, expected: list[Expected]) -> None:
+    found = asked(objects, QUESTION)
+    assert [
+        (s.kind, s.target, s.what, s.before, s.after, s.outcome.node) for s in found.suggestions
+    ] == expected
+    check(objects, QUESTION)
+
+
+def check(objects: Objects, question: Manifest) -> list[str]:
+    """Apply each suggestion to the manifests; the scheduler then does what it said. Returns the kinds."""
+    found = asked(objects, question)
+    for said in found.suggestions:
+        changed, new = edited([*objects, question], question, said.edits)
+        assert attempted(changed, new) == (said.outcome.kind, said.outcome.node, said.outcome.victims), said
+    return [said.kind for said in found.suggestions]
+
+
+def test_each_suggestion_for_random_claims_does_what_it_said() -> None:
+    seen: Counter[str] = Counter()
+    for number in range(120):
+        random = Random(f"claims/{number}")
+        seen.update(check(*random_question(random)))
+    kinds = {
+        "claim-count", "claim-selector", "class-selector", "claim-constraint", "delete-claim", "free-device",
+        "device", "drop-claim", "claim", "device-class",
+    }  # fmt: skip
+    assert kinds <= seen.keys(), f"too few kinds of suggestions to tell: {seen}"
+
+
+def random_question(random: Random) -> tuple[Objects, Manifest]:
+    """A few nodes with devices, most of them in use, and a pod with one or two claims."""
+    objects: Objects = []
+    if random.random() < 0.85:
+        objects.append(device_class("gpu", EVERY, *([A100] if random.random() < 0.2 else [])))
+    for name in ("a", "b", "c")[: random.randint(1, 3)]:
+        objects.append(node(name, random.choice(("1", "4"))))
+        devices = [
+            gpu(f"gpu-{i}", random.choice(("a100", "h100")), random.randrange(2))
+            for i in range(random.randrange(4))
+        ]
+        if devices:
+            objects.append(resource_slice(name, devices))
+        taken = [each["name"] for each in devices if random.random() < 0.7]
+        if taken and random.random() < 0.7:
+            objects.append(claim(f"of-{name}", len(taken), used_by=f"user-{name}", on=(name, *taken)))
+            objects.append(user_of(f"user-{name}", name, f"of-{name}", random.choice((-1, 0, 9))))
+        elif taken:
+            objects.append(claim(f"unused-{name}", len(taken), on=(name, *taken)))
+    names = ["mine", "other"][: random.choice((1, 1, 2))]
+    for name in names:
+        more: Manifest = {}
+        if random.random() < 0.3:
+            more["selectors"] = [{"cel": {"expression": A100}}]
+        if random.random() < 0.4:
+            more["constraints"] = [copy.deepcopy(SAME_NUMA)]
+        if random.random() < 0.85:
+            objects.append(claim(name, random.choice((1, 1, 2, 3)), **more))
+    references = [{"name": f"gpu-{name}", "resourceClaimName": name} for name in names]
+    return objects, pod("question", "500m", resourceClaims=references)
