@@ -13,6 +13,7 @@ from simulator.trace import (
     Event,
     Filtered,
     Nominated,
+    PodFinished,
     PodRemoved,
     QueueMoved,
     Unschedulable,
@@ -137,3 +138,21 @@ def test_sampling_misses_the_best_node_and_finds_it_in_the_next_cycle() -> None:
 @pytest.mark.parametrize("path", sorted(IDEAS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_example_is_held_to_its_word_here(path: Path) -> None:
     assert any(name.startswith(f"test_{path.stem}_") for name in globals())
+
+
+def test_devices_two_free_ones_are_not_always_a_pair() -> None:
+    trace = play("devices")
+    homes = bound(trace)
+    assert {name: event.node for name, event in homes.items()} == {
+        "pair": "node-2",
+        "large": "node-1",
+        "next-pair": "node-2",
+    }
+    [rejected] = of(Unschedulable, trace)
+    assert (rejected.pod, "2 cannot allocate all claims" in rejected.message) == ("default/next-pair", True)
+    [first, *_] = of(Filtered, trace)
+    assert first.feasible == 1
+    # The pod that has ended stays; its claim was deleted.
+    [ended] = of(PodFinished, trace)
+    assert ended.pod == "default/pair"
+    assert seconds(homes["next-pair"]) > seconds(ended)
