@@ -23,8 +23,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-API: Final = re.compile(r"/s/[^/]+/(apis?|version|openapi|trace|recording)(/.*)?|/healthz|/readyz|/metrics")
-"""Paths of :mod:`schedviz.api.urls`, whose errors are a Status."""
+API: Final = re.compile(
+    r"/s/[^/]+/(apis?|version|openapi|trace|recording)(/.*)?|/api/.*|/healthz|/readyz|/metrics"
+)
+"""Paths of :mod:`schedviz.api.urls` and :mod:`schedviz.sandbox_api.urls`, whose errors are a Status."""
 
 UPLOAD: Final = "/bring/"
 

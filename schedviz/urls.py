@@ -10,6 +10,7 @@ handler500 = "schedviz.web.views.errors.server_error"
 urlpatterns = [
     path("", include("schedviz.operate.urls")),
     path("", include("schedviz.api.urls")),
+    path("", include("schedviz.sandbox_api.urls")),
     path("", include("schedviz.web.urls")),
 ]
 

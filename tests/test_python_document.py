@@ -5,8 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from schedviz.api.from_scenario import create_from_scenario
+from schedviz.store import Store
+
 TEXT = (Path(__file__).parent.parent / "docs" / "PYTHON.md").read_text()
-FIRST, PYTEST, *FURTHER = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+FIRST, PYTEST, REMOTE = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 ROOT = Path(__file__).parent.parent
 
 
@@ -40,3 +43,10 @@ def test_the_tests_of_the_document_pass(tmp_path: Path) -> None:
         tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio", "test_scheduling.py"
     )
     assert f"{PYTEST.count('def test_')} passed" in printed
+
+
+def test_the_example_on_a_server_runs(stack: str, store: Store) -> None:
+    create_from_scenario(store, "gang", "demo")
+    exec(REMOTE, {"SERVER": stack})
+    assert "demo" in store.names()
+    store.delete("demo")

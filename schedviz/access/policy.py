@@ -115,6 +115,22 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "scheduler-settings": VIEWED,
     "trace": VIEWED,
     "recording": VIEWED,
+    # The API for sandboxes
+    "sandbox-openapi": PUBLIC,
+    "sandbox-scenarios": PUBLIC,
+    # Its view lists those that the visitor may see.
+    "sandboxes": MAKES,
+    "one-sandbox": Rule(Right.VIEW, Right.OWN),
+    "sandbox-branches": Rule(Right.VIEW, Right.VIEW, makes=True),
+    "sandbox-objects": EDITED,
+    "sandbox-pause": EDITED,
+    "sandbox-resume": EDITED,
+    "sandbox-speed": EDITED,
+    "sandbox-step": EDITED,
+    "sandbox-run": EDITED,
+    "sandbox-trace": VIEWED,
+    "sandbox-explanation": VIEWED,
+    "sandbox-question": ASKED,
     # Pages of a sandbox
     "sandbox": VIEWED,
     "jump": VIEWED,

@@ -5,11 +5,19 @@ from typing import Final
 
 from schedviz.store.store import NAME
 
-_PATH: Final = re.compile(rf"/s/({NAME.pattern})/.*", re.DOTALL)
+_PATH: Final = re.compile(
+    rf"/(?:s/(?P<page>{NAME.pattern})/|api/sandboxes/(?P<api>{NAME.pattern})(?:/|\Z))(?P<rest>.*)", re.DOTALL
+)
 
 
 def sandbox_of_path(path: str) -> str:
     """The name of the sandbox; "" for other paths, and for what cannot be a name: it could be as long as a
     path. Whether the sandbox exists is not checked."""
     found = _PATH.fullmatch(path)
-    return found[1] if found else ""
+    return (found["page"] or found["api"]) if found else ""
+
+
+def path_below_sandbox(path: str) -> str:
+    """What follows the name of the sandbox in the path of a URL of its APIs."""
+    found = _PATH.fullmatch(path)
+    return found["rest"] if found else path.lstrip("/")

@@ -1,17 +1,18 @@
 """Creates a branch: a new sandbox with the state of another one, now or at a past moment."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from schedviz.api.edits import apply_edits
-from schedviz.api.new_sandbox import new_sandbox
+from schedviz.api.new_sandbox import new_sandbox, numbered
 from schedviz.store import Meta, NoSandbox, Sandbox, Store
 from schedviz.store.history import History
 from schedviz.store.model import Origin
 from schedviz.store.past import Past
+from schedviz.store.store import NAME_AT_MOST
 from simulator.api import Change, Manifest
 from simulator.apiserver.status import NotFound
 from simulator.recording import Entry
@@ -22,6 +23,9 @@ BRANCHES_AT_MOST: Final = 99
 STEM_AT_MOST: Final = 59
 """Characters of the original name that a branch's name keeps: with "-b99" it has 63, the maximum of a DNS
 label."""
+
+NUMBER_CHARACTERS: Final = 4
+"""That :func:`numbered` may add to a name: ``-500``."""
 
 Objects = dict[str, dict[str, Manifest]]
 """Resource -> key -> manifest."""
@@ -50,11 +54,17 @@ def branch_of_moment(store: Store, past: Past, name: str, access: str = "") -> S
 
 
 def branch_of_now(
-    store: Store, sandbox: Sandbox, edits: Sequence[Edit], title: str, access: str = ""
+    store: Store,
+    sandbox: Sandbox,
+    edits: Sequence[Edit],
+    title: str,
+    access: str = "",
+    *,
+    names: Iterable[str] | None = None,
 ) -> Sandbox:
     """Create a sandbox with the current objects and the edits, at the same simulated time; it is paused if
-    this one is. Its name is the first free one of ``demo-b1``, ``demo-b2`` and so on. access: its access
-    record.
+    this one is. Its name is the first free one of ``names``; None = of ``demo-b1``, ``demo-b2`` and so on.
+    access: its access record.
 
     The queue places are not copied: its leader queues the pods again. Raises StatusError."""
     try:
@@ -66,10 +76,16 @@ def branch_of_now(
     meta = replace(meta, title=title, created=wall)
     clock = replace(clock.rebased(wall), steps=UNSET, until=UNSET)
     stem = meta.name[:STEM_AT_MOST].rstrip("-")
-    names = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
-    with new_sandbox(store, names, meta, creations(objects), clock, access=access) as made:
+    proposed = (f"{stem}-b{number}" for number in range(1, BRANCHES_AT_MOST + 1))
+    with new_sandbox(store, names or proposed, meta, creations(objects), clock, access=access) as made:
         apply_edits(made, edits, ignore_versions=True)
         return made
+
+
+def names_at(store: Store, name: str, seq: int) -> Iterator[str]:
+    """Free names for a branch of a past moment: ``demo-at-120``, ``demo-at-120-2`` and so on."""
+    suffix = f"-at-{seq}"
+    return numbered(store, f"{name[: NAME_AT_MOST - len(suffix) - NUMBER_CHARACTERS]}{suffix}")
 
 
 def creations(objects: Objects) -> list[Change]:

@@ -7,7 +7,7 @@ page of another site, in a browser on the machine that runs schedviz, must not w
 
 import gzip
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from io import BytesIO
 
@@ -25,10 +25,10 @@ from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from schedviz.api.refused import REVIEWS
 from schedviz.api.representation import clauses_of
 from schedviz.api.target import parse
+from schedviz.api.trace_events import trace_events
 from schedviz.cache import find_handle, read_current
 from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, trouble_of
 from schedviz.store.archive import LEVEL
-from schedviz.store.bounds import TRACE_LENGTH
 from schedviz.store.default import default_store
 from schedviz.store.hold import Hold
 from schedviz.store.past import Readable
@@ -42,12 +42,9 @@ from simulator.apiserver.status import (
     ServiceUnavailable,
     StatusError,
 )
-from simulator.trace import Event, encode_numbered
+from simulator.trace import encode_numbered
 
 log = logging.getLogger(__name__)
-
-TRACE_BATCH = 1_000
-"""Events that one command reads from Redis: about 200 kB."""
 
 TROUBLE = {
     Trouble.AWAY: "the store does not answer; please try again",
@@ -180,7 +177,7 @@ def trace(request: HttpRequest, name: str) -> HttpResponseBase:
         raise MethodNotAllowed()
     sandbox = default_store().sandbox(name)
     after = body.whole_number(request, "after", 0)
-    lines = [encode_numbered(number, event) for number, event in _events(sandbox, after)]
+    lines = [encode_numbered(number, event) for number, event in trace_events(sandbox, after)]
     return HttpResponse(b"".join(lines), content_type="application/jsonl")
 
 
@@ -229,17 +226,3 @@ def _discovery(request: HttpRequest, sandbox: Readable, segments: list[str]) -> 
         case ["apis", group, version]:
             return body.answer(discovery.resources(sandbox, group, version))
     raise NoSuchPath()
-
-
-def _events(sandbox: Sandbox, after: int) -> Iterator[tuple[int, Event]]:
-    """The trace events after a number; after 0, all that the stream still has. The store's bounds limit
-    their number. Raises Gone."""
-    if after == 0:
-        yield from sandbox.trace_tail(TRACE_LENGTH)
-        return
-    head = sandbox.trace_head()
-    while events := sandbox.trace(after, TRACE_BATCH):
-        yield from events
-        after = events[-1][0]
-        if after >= head:
-            return

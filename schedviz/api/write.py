@@ -73,6 +73,15 @@ def create_sandbox(
     return sandbox
 
 
+def check_configuration(configuration: Manifest | None, name: str) -> None:
+    """Raise Invalid, with the paths of the invalid fields. name: of the sandbox, for the message."""
+    try:
+        profiles(load(configuration), transport=HttpTransport(settings.EXTENDER_HOSTS))
+    except ConfigError as error:
+        causes = [Cause(path, message) for path, message in error.causes]
+        raise Invalid("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", name, causes) from None
+
+
 def configure(
     sandbox: Sandbox,
     configuration: Manifest | None,
@@ -86,13 +95,7 @@ def configure(
     schedulers; None = as before.
 
     Raises Invalid, with the paths of the invalid fields."""
-    try:
-        profiles(load(configuration), transport=HttpTransport(settings.EXTENDER_HOSTS))
-    except ConfigError as error:
-        causes = [Cause(path, message) for path, message in error.causes]
-        raise Invalid(
-            "KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", sandbox.name, causes
-        ) from None
+    check_configuration(configuration, sandbox.name)
     if dry_run:
         return
     try:

@@ -1,8 +1,10 @@
-"""The Python client: sandboxes in this process, without a server (docs/PYTHON.md)."""
+"""The Python client: sandboxes in this process, without a server, and sandboxes of a server, by
+the same methods (docs/PYTHON.md)."""
 
 from schedviz.client.interface import Sandbox
 from schedviz.client.local import LocalSandbox
 from schedviz.client.make import sandbox
+from schedviz.client.remote import RemoteSandbox, Server
 from simulator.apiserver.status import StatusError
 from simulator.explanation import Explanation, NodeVerdict
 from simulator.memory_sandbox import NotReached
@@ -13,7 +15,9 @@ __all__ = [
     "LocalSandbox",
     "NodeVerdict",
     "NotReached",
+    "RemoteSandbox",
     "Sandbox",
+    "Server",
     "StatusError",
     "Suggestion",
     "WhatIfAnswer",

@@ -157,7 +157,7 @@ class Sandbox(ABC):
         key = pod_key(pod) if pod else ""
         return [
             event
-            for event in self._trace(after)
+            for event in self._trace(max(after, 0))
             if isinstance(event, kind) and key in ("", getattr(event, "pod", ""))
         ]
 

@@ -14,7 +14,7 @@ from simulator.apiserver.status import NotFound
 from simulator.explanation import Explanation, explain_pod
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.plugins.registry import load, profiles
-from simulator.scheduler.stepping import Unit
+from simulator.scheduler.stepping import Unit, run_condition
 from simulator.trace import Event
 from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.rivals import with_rivals
@@ -125,13 +125,3 @@ class LocalSandbox(Sandbox):
 
     def _trace(self, after: int) -> Sequence[Event]:
         return [event for _, event in self.memory.trace(after)]
-
-
-def run_condition(until: str, end: Micros, pod: str) -> str:
-    """For :class:`simulator.scheduler.stepping.Until`."""
-    match until:
-        case "time":
-            return f"time {end}"
-        case "idle":
-            return f"before {end}"
-    return f"{until} {pod} before {end}" if pod else f"{until} before {end}"

@@ -7,7 +7,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedviz.bundled_scenarios import EMPTY, scenarios
+from schedviz.client.interface import Sandbox
 from schedviz.client.local import LocalSandbox
+from schedviz.client.remote import Server
 from simulator.apiserver.manifest import parse_manifests
 from simulator.memory_sandbox import SandboxOptions
 from simulator.objects.durations import parse_duration
@@ -24,14 +26,17 @@ def sandbox(
     pace: str | None = None,
     queue: QueueVersion | None = None,
     name: str = "",
-) -> LocalSandbox:
+    server: str = "",
+) -> Sandbox:
     """Make a sandbox, whose simulated time stands still.
 
     scenario: the name of a bundled one, or the path of a file; None = an empty cluster. manifests: further
     objects, as dicts, as a YAML or JSON text, or in a file. config: a KubeSchedulerConfiguration; seed, pace
     (the simulated time of a scheduling cycle) and queue: instead of those of the scenario.
 
-    name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's.
+    name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's. server: the
+    URL of a server on which the sandbox is made, and deleted at the end of the ``with`` block; "" = it runs
+    in this process, without a server.
 
     Raises StatusError for a manifest that admission refuses; KeyError for a scenario that there is not;
     ScenarioError and ManifestError for a file that is none; ConfigError."""
@@ -41,6 +46,8 @@ def sandbox(
     if config is not None:
         options["config"] = {**config}
     made = replace(made, manifests=[*made.manifests, *_manifests(manifests)], **options)
+    if server:
+        return Server(server).create(made, name)
     return LocalSandbox(
         SandboxOptions(
             name or made.name,

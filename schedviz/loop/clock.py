@@ -18,6 +18,9 @@ from simulator.scheduler.stepping import Unit, Until
 Change = Callable[[Clock, float], Clock]
 """Of a clock, at a wall time."""
 
+Move = Callable[[Sandbox], Clock]
+"""One of the functions below, for one sandbox."""
+
 MIN_SPEED = 0.1
 MAX_SPEED = 100.0
 """At 100x a 50 ms frame is 5 simulated seconds; at a greater speed people cannot follow."""

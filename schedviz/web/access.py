@@ -17,9 +17,10 @@ from schedviz.access.account import Role, account_of, role_of
 from schedviz.access.identity import write_identity
 from schedviz.access.policy import Asker, Rule, find_rule, note_asker
 from schedviz.access.rights import Right
+from schedviz.access.sandbox_path import path_below_sandbox
 from schedviz.access.visitor import Visitor, find_visitor
 from schedviz.api.body import refusal
-from schedviz.api.refused import is_review, refusal_of
+from schedviz.api.refused import NotPermitted, is_review, refusal_of
 from schedviz.api.views import TROUBLE
 from schedviz.body_limit import API
 from schedviz.rooms import access as room_access
@@ -133,7 +134,7 @@ def _not_found(request: HttpRequest, sandbox: str) -> HttpResponse:
 def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
     """The refusal of a request to a sandbox."""
     if API.fullmatch(request.path_info):
-        return refusal(refusal_of(request, request.path_info.split("/", 3)[3], asker.user))
+        return refusal(refusal_of(request, path_below_sandbox(request.path_info), asker.user))
     if asker.right >= Right.VIEW:
         return refuse(request, gettext("You can view this sandbox, not change it."))
     if is_reserved(sandbox):
@@ -142,7 +143,9 @@ def _refusal(request: HttpRequest, sandbox: str, asker: Asker) -> HttpResponse:
 
 
 def refuse(request: HttpRequest, text: str) -> HttpResponse:
-    """403: a page, or for htmx a message, which the live page shows."""
+    """403: a page, for htmx a message, which the live page shows, or a Status of the API."""
+    if API.fullmatch(request.path_info):
+        return refusal(NotPermitted(text))
     if request.headers.get("HX-Request") == "true":
         response = HttpResponse(text, "text/plain", status=HTTPStatus.FORBIDDEN)
     else:

@@ -1,5 +1,6 @@
 """The list of sandboxes on the home page."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -83,6 +84,15 @@ def visible_names(store: Store, visitor: Visitor, also: str) -> list[str]:
         if (is_listed(each.meta) or (each.meta.name == also and is_example(each.meta)))
         and _right(visitor, each.meta.name, each.access)
     )
+
+
+def visible_summaries(store: Store, visitor: Visitor, counted: Sequence[str]) -> list[tuple[Summary, Right]]:
+    """The sandboxes of the home page that the visitor may see, each with the right on it, the newest first.
+    counted: see :meth:`Store.summaries`."""
+    found, _ = store.summaries(counted)
+    listed = [each for each in reversed(found) if visitor.is_administrator or is_listed(each.meta)]
+    rights = [(each, _right(visitor, each.meta.name, each.access)) for each in listed]
+    return [(each, right) for each, right in rights if right]
 
 
 def is_listed(meta: Meta) -> bool:

@@ -12,6 +12,7 @@ from django.utils.deprecation import MiddlewareMixin
 from redis.exceptions import RedisError
 
 from schedviz.access.policy import SAFE_METHODS
+from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.rooms.room import is_reserved
 from schedviz.store import NoSandbox, Store
 from schedviz.store.default import default_store
@@ -41,9 +42,9 @@ class NoteUse(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: object, arguments: object, named: dict[str, Any]
     ) -> None:
-        if settings.SANDBOX_LIFETIME_HOURS and request.path_info.startswith("/s/") and ends(named["name"]):
+        if settings.SANDBOX_LIFETIME_HOURS and (name := sandbox_of_path(request.path_info)) and ends(name):
             with suppress(RedisError):  # the view says what is wrong
-                lifetimes().note(named["name"], is_write=request.method not in SAFE_METHODS)
+                lifetimes().note(name, is_write=request.method not in SAFE_METHODS)
 
 
 def hours_left(name: str) -> int | None:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from schedviz.access.policy import BRANCH, find_rule
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.api.body import refusal
+from schedviz.api.views import TROUBLE
 from schedviz.body_limit import API
 from schedviz.limit_settings import LimitName
 from schedviz.limits.exceeded import LimitExceeded
@@ -21,12 +22,17 @@ from schedviz.limits.requester import requester_of
 from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.web.trouble import trouble_response
+from simulator.apiserver.status import ServiceUnavailable
 
 FREE: Final = ("/healthz", "/readyz", "/metrics")
 """Those who watch over the server are never refused."""
 
 ASKS: Final = {"what-if", "evicted"}
 """The names of the URLs whose POST requests with ``do`` = ask ask a question."""
+
+
+QUESTIONS: Final = {"compare", "sandbox-question"}
+"""The names of the URLs whose POST requests ask a question or for a comparison."""
 
 
 class Limits(MiddlewareMixin):
@@ -55,7 +61,7 @@ class ActionLimits(MiddlewareMixin):
         try:
             if rule.makes or do == BRANCH:
                 count_creation(requester_of(request), default_store())
-            elif name == "compare" or do == "ask":
+            elif name in QUESTIONS or do == "ask":
                 count_question(requester_of(request), named.get("name", ""))
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
@@ -63,6 +69,8 @@ class ActionLimits(MiddlewareMixin):
             trouble = trouble_of(error)
             if trouble is None:
                 raise
+            if API.fullmatch(request.path_info):
+                return refusal(ServiceUnavailable(TROUBLE[trouble]))
             return trouble_response(request, trouble)
         return None
 

@@ -128,3 +128,14 @@ class Until:
         if self._kind == "":
             return False
         return self._preempted or (self._kind == "nothing-pending" and simulation.nothing_pending)
+
+
+def run_condition(until: str, end: Micros, pod: str = "") -> str:
+    """The condition, for :class:`Until`, of a run that ends at a time at the latest. until: ``time`` (exactly
+    then), ``idle``, or a kind of conditions; ``pod`` is that of ``bound``."""
+    match until:
+        case "time":
+            return f"time {end}"
+        case "idle":
+            return f"before {end}"
+    return f"{until} {pod} before {end}" if pod else f"{until} before {end}"

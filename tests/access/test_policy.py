@@ -43,6 +43,10 @@ NEEDED: Final = {
     "teach": "TT", "room-act": "TT", "room-own": "TT", "room-results": "TT", "room-projector": "TT",
     "api": "VE", "api-version": "VE", "api-health": "VE", "openapi": "VE", "trace": "VE", "recording": "VE",
     "scheduler-settings": "VE",
+    "sandbox-openapi": "--", "sandbox-scenarios": "--", "sandboxes": "--", "one-sandbox": "VO",
+    "sandbox-branches": "VV", "sandbox-objects": "EE", "sandbox-pause": "EE", "sandbox-resume": "EE",
+    "sandbox-speed": "EE", "sandbox-step": "EE", "sandbox-run": "EE", "sandbox-trace": "VE",
+    "sandbox-explanation": "VE", "sandbox-question": "VV",
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "moment-object": "VE",
     "cycle": "VE", "last-cycle": "VE",
@@ -84,7 +88,7 @@ def path_of(pattern: URLPattern, sandbox: str, code: str) -> str:
     route = str(pattern.pattern)
     # The key of a solution is a slug.
     values = {**VALUES, "key": "x" if route.startswith("solutions/") else VALUES["key"]}
-    values |= {"name": sandbox if route.startswith("s/") else "filter", "code": code}
+    values |= {"name": sandbox if route.startswith(("s/", "api/sandboxes/")) else "filter", "code": code}
     return "/" + re.sub(r"<\w+:(\w+)>", lambda found: values[found[1]], route)
 
 

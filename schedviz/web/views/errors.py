@@ -7,6 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from schedviz.api.body import refusal
+from simulator.apiserver.status import NoSuchPath
+
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400: a body that cannot be parsed, or that exceeds Django's limits."""
@@ -15,6 +18,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, with the message of the Http404, if it has one."""
+    if request.path.startswith("/api/"):
+        return refusal(NoSuchPath())
     if _is_api_path(request):
         return HttpResponse("404 page not found\n", "text/plain; charset=utf-8", HTTPStatus.NOT_FOUND)
     text = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""

@@ -6,10 +6,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from schedviz.access.identity import owner_of
 from schedviz.access.record import owned_by
-from schedviz.api.branch import branch_of_moment
-from schedviz.api.new_sandbox import numbered
+from schedviz.api.branch import branch_of_moment, names_at
 from schedviz.store.default import default_store
-from schedviz.store.store import NAME_AT_MOST
 from schedviz.web.presenters import format as fmt
 from schedviz.web.screens import address
 from schedviz.web.views.page import find_past, form_page, is_htmx, live_page, moment_html
@@ -38,10 +36,8 @@ def jump_to_moment(request: HttpRequest, name: str) -> HttpResponse:
 def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     """Create a branch. Field: ``name`` of the new sandbox."""
     past = find_past(name, seq)
-    suffix = f"-at-{seq}"
-    proposed = next(numbered(default_store(), f"{name[: NAME_AT_MOST - len(suffix) - 4]}{suffix}"))
     context = {
-        "name": request.POST.get("name", "").strip() or proposed,
+        "name": request.POST.get("name", "").strip() or next(names_at(default_store(), name, seq)),
         "origin": name,
         "seq": seq,
         "time": fmt.clock(past.moment.mark.now),

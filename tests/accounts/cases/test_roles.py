@@ -20,6 +20,7 @@ NEEDED: Final = {
     # name of the URL: the least role of GET and of POST. G: guest, L: learner, T: teacher.
     "create-sandbox": "GL", "bring": "GL", "start-idea": "GL", "start-guide": "GL", "start-lesson": "GL",
     "branch": "GL", "upload-lesson": "TT", "new-room": "TT", "account": "LL", "change-password": "LL",
+    "sandboxes": "GL", "sandbox-branches": "GL",
 }  # fmt: skip
 """All others need no role."""
 

@@ -1,0 +1,229 @@
+"""Sandboxes of a server, by its APIs."""
+
+import builtins
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+from msgspec import UNSET
+
+from schedviz.client.connection import Connection
+from schedviz.client.interface import Sandbox
+from schedviz.sandbox_documents import (
+    EVENTS_AT_MOST,
+    PATH,
+    BranchRequest,
+    CreateRequest,
+    ObjectList,
+    ObjectsRequest,
+    QuestionAnswer,
+    SandboxAnswer,
+    SandboxList,
+    SpeedRequest,
+    StepRequest,
+    TraceAnswer,
+)
+from simulator.api import Manifest, Micros
+from simulator.apiserver.resources import Resource
+from simulator.explanation import Explanation
+from simulator.objects.durations import format_duration
+from simulator.scenario import Scenario
+from simulator.scheduler.stepping import Unit
+from simulator.trace import Event
+from simulator.what_if.answer import WhatIfAnswer
+
+T = TypeVar("T")
+FIRST_POLL_SECONDS: Final = 0.02
+LAST_POLL_SECONDS: Final = 0.5
+"""A wait asks at first soon, and then less and less often."""
+WAIT_SECONDS: Final = 120.0
+"""Wall time after which a wait for the worker is given up."""
+
+
+class Server:
+    """A server of schedviz."""
+
+    def __init__(self, url: str, token: str = "") -> None:
+        """token: of a link to a sandbox (docs/SHARING.md); "" = who creates sandboxes owns them, as long as
+        this object lives. Raises ValueError for an address that is no URL."""
+        self._connection = Connection(url, token)
+
+    def sandboxes(self) -> list[str]:
+        """The names of the sandboxes that the program may see."""
+        found = self._connection.ask(SandboxList, "GET", PATH)
+        return [each.name for each in found.items]
+
+    def open(self, name: str) -> "RemoteSandbox":
+        """A sandbox that exists. It is paused; closing it changes nothing. Its start is its time now."""
+        sandbox = RemoteSandbox(self._connection, name, closes=False)
+        sandbox.pause()
+        return sandbox.begin()
+
+    def create(self, scenario: Scenario, name: str = "") -> "RemoteSandbox":
+        """A new sandbox, which is deleted when it is closed. name: "" = one that the server chooses."""
+        asked = CreateRequest(
+            name=name,
+            title=scenario.title,
+            manifests=scenario.manifests,
+            config=UNSET if scenario.config is None else scenario.config,
+            seed=scenario.seed,
+            pace=format_duration(scenario.pace),
+            queue=scenario.queue,
+            paused=True,
+        )
+        made = self._connection.ask(SandboxAnswer, "POST", PATH, asked)
+        return RemoteSandbox(self._connection, made.name, closes=True).begin()
+
+
+class RemoteSandbox(Sandbox):
+    """Time moves as fast as the worker of the server can follow."""
+
+    def __init__(self, connection: Connection, name: str, *, closes: bool) -> None:
+        """closes: whether it is deleted when it is closed."""
+        self.name = name
+        self.start = 0
+        self._connection = connection
+        self._closes = closes
+        self._path = f"{PATH}/{quote(name, safe='')}"
+
+    def begin(self) -> "RemoteSandbox":
+        self._connection.send("POST", f"{self._path}/speed", SpeedRequest("max"))
+        self.start = self.now
+        return self
+
+    def close(self) -> None:
+        if self._closes:
+            self._connection.send("DELETE", self._path)
+            self._closes = False
+
+    def describe(self) -> SandboxAnswer:
+        """The sandbox as the server describes it."""
+        return self._connection.ask(SandboxAnswer, "GET", self._path)
+
+    @property
+    def url(self) -> str:
+        """Of its page."""
+        return f"{self._connection.url}/s/{self.name}/"
+
+    @property
+    def now(self) -> Micros:
+        return self.describe().time
+
+    # Time that runs by itself, on the server only
+
+    def pause(self) -> None:
+        self._connection.send("POST", f"{self._path}/pause")
+        self._wait_for("the sandbox stands still", lambda found: found.paused and found.observed)
+
+    def resume(self) -> None:
+        self._connection.send("POST", f"{self._path}/resume")
+
+    def set_speed(self, speed: float) -> None:
+        self._connection.send("POST", f"{self._path}/speed", SpeedRequest(speed))
+
+    # As all sandboxes
+
+    def step(self, unit: Unit = "cycle", count: int = 1) -> None:
+        self._connection.send("POST", f"{self._path}/step", StepRequest(unit, count))
+        self._wait_for("the steps are taken", lambda found: not found.steps and found.observed)
+
+    def trace_head(self) -> int:
+        return self.describe().last_event
+
+    def branch(self, at: int | None = None) -> "RemoteSandbox":
+        """The branch is deleted when it is closed. Without ``at``, its scheduler queues the pending pods
+        anew."""
+        asked = BranchRequest(at=at)
+        made = self._connection.ask(SandboxAnswer, "POST", f"{self._path}/branches", asked)
+        branch = RemoteSandbox(self._connection, made.name, closes=True).begin()
+        branch.start = self.start
+        return branch
+
+    def _create(self, documents: Sequence[Manifest]) -> builtins.list[Manifest]:
+        asked = ObjectsRequest([*documents])
+        return self._connection.ask(ObjectList, "POST", f"{self._path}/objects", asked).items
+
+    def _get(self, resource: Resource, namespace: str, name: str) -> Manifest:
+        return self._connection.ask(dict[str, Any], "GET", self._object_path(resource, namespace, name))
+
+    def _list(self, resource: Resource) -> builtins.list[Manifest]:
+        found = self._connection.ask(dict[str, Any], "GET", self._object_path(resource, "", ""))
+        # The items of a list do not say what they are.
+        kind = {"apiVersion": resource.api_version, "kind": resource.kind}
+        return [kind | item for item in found["items"]]
+
+    def _patch(self, resource: Resource, namespace: str, name: str, changes: Manifest) -> Manifest:
+        path = self._object_path(resource, namespace, name)
+        self._connection.send("PATCH", path, changes, content_type="application/merge-patch+json")
+        return self._get(resource, namespace, name)
+
+    def _delete(self, resource: Resource, namespace: str, name: str, grace_seconds: int | None) -> None:
+        options: dict[str, Any] = {"propagationPolicy": "Background"}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        self._connection.send("DELETE", self._object_path(resource, namespace, name), options)
+
+    def _object_path(self, resource: Resource, namespace: str, name: str) -> str:
+        root = "apis" if resource.group else "api"
+        place = f"namespaces/{quote(namespace, safe='')}/" if namespace else ""
+        path = f"/s/{self.name}/{root}/{resource.api_version}/{place}{resource.plural}"
+        return f"{path}/{quote(name, safe='')}" if name else path
+
+    def _run(self, until: str, end: Micros, pod: str) -> None:
+        # What was written before happens before time moves.
+        found = self._wait_for("the scheduler observes what was written", lambda found: found.observed)
+        asked: dict[str, Any] = {"until": until} | ({"pod": pod} if pod else {})
+        asked |= {"time": end} if until == "time" else {"for": f"{(end - found.time)}us"}
+        self._connection.send("POST", f"{self._path}/run", asked)
+        self._wait_for("the run ends", lambda found: found.paused)
+
+    def _explain(self, pod: str) -> Explanation:
+        return self._connection.ask(Explanation, "GET", f"{self._pod_path(pod)}/explanation")
+
+    def _what_if(self, pod: str) -> WhatIfAnswer:
+        path = f"{self._pod_path(pod)}/question"
+        self._connection.send("POST", path)
+        found = self._poll(
+            "the question is answered",
+            lambda: self._connection.ask(QuestionAnswer, "GET", path),
+            lambda found: found.state not in ("waiting", "running"),
+        )
+        if found.answer is None:
+            raise RuntimeError(f"the question is {found.state}: {found.trouble}")
+        return found.answer
+
+    def _pod_path(self, pod: str) -> str:
+        namespace, _, name = pod.partition("/")
+        return f"{self._path}/pods/{quote(namespace, safe='')}/{quote(name, safe='')}"
+
+    def _trace(self, after: int) -> Sequence[Event]:
+        events: builtins.list[Event] = []
+        while True:
+            path = f"{self._path}/trace?after={after}&limit={EVENTS_AT_MOST}"
+            found = self._connection.ask(TraceAnswer, "GET", path)
+            events += [each.event for each in found.items]
+            if not found.items or found.items[-1].seq >= found.last:
+                return events
+            after = found.items[-1].seq
+
+    def _wait_for(self, what: str, done: Callable[[SandboxAnswer], bool]) -> SandboxAnswer:
+        """Raises TimeoutError; RuntimeError if the loop of the sandbox has failed."""
+
+        def is_over(found: SandboxAnswer) -> bool:
+            if found.failure:
+                raise RuntimeError(f"the loop of {self.name} has failed: {found.failure}")
+            return done(found)
+
+        return self._poll(what, self.describe, is_over)
+
+    def _poll(self, what: str, read: Callable[[], T], done: Callable[[T], bool]) -> T:
+        given_up, pause = time.monotonic() + WAIT_SECONDS, FIRST_POLL_SECONDS
+        while True:
+            found = read()
+            if done(found):
+                return found
+            if time.monotonic() > given_up:
+                raise TimeoutError(f"{self.name}: {what}: not within {WAIT_SECONDS:.0f} s")
+            time.sleep(pause)
+            pause = min(pause * 1.5, LAST_POLL_SECONDS)

@@ -1,0 +1,80 @@
+"""The views that move the time of a sandbox."""
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from schedviz.access.policy import asker_of
+from schedviz.api.views import refuse_while_held
+from schedviz.loop import clock
+from schedviz.sandbox_api.describe import describe
+from schedviz.sandbox_api.requests import answer, read_body
+from schedviz.sandbox_documents import Request, RunRequest, SpeedRequest, StepRequest
+from schedviz.store import Clock, Sandbox
+from schedviz.store.default import default_store
+from simulator.api import Micros
+from simulator.apiserver.status import BadRequest
+from simulator.objects.durations import parse_duration
+from simulator.scheduler.stepping import run_condition
+
+RUN_AT_MOST: Final = "1h"
+"""The simulated time of a run for whose condition none is given."""
+
+
+def pause(request: HttpRequest, name: str) -> HttpResponse:
+    read_body(request, Request)
+    return _moved(request, name, clock.pause)
+
+
+def resume(request: HttpRequest, name: str) -> HttpResponse:
+    read_body(request, Request)
+    return _moved(request, name, clock.resume)
+
+
+def set_speed(request: HttpRequest, name: str) -> HttpResponse:
+    asked = read_body(request, SpeedRequest)
+    return _moved(request, name, lambda sandbox: clock.set_speed(sandbox, asked.speed))
+
+
+def step(request: HttpRequest, name: str) -> HttpResponse:
+    asked = read_body(request, StepRequest)
+    return _moved(request, name, lambda sandbox: clock.step(sandbox, asked.unit, asked.count))
+
+
+def run(request: HttpRequest, name: str) -> HttpResponse:
+    asked = read_body(request, RunRequest)
+
+    def begin(sandbox: Sandbox) -> Clock:
+        return clock.run_until(sandbox, run_condition(asked.until, end_of_run(sandbox, asked), asked.pod))
+
+    return _moved(request, name, begin)
+
+
+def end_of_run(sandbox: Sandbox, asked: RunRequest) -> Micros:
+    """Raises BadRequest, NoSandbox."""
+    if (asked.until == "bound") != bool(asked.pod):
+        raise BadRequest("pod: the condition bound, and no other, has a pod")
+    if asked.until == "time" and (asked.time is None) == (asked.duration is None):
+        raise BadRequest("either time or for is wanted")
+    if asked.until != "time" and asked.time is not None:
+        raise BadRequest(f"time: the condition {asked.until} has none")
+    set_clock, wall = sandbox.read_clock()
+    now = set_clock.now(wall)
+    if asked.time is not None:
+        if asked.time < now:
+            raise BadRequest(f"time: the sandbox is already at {now}")
+        return asked.time
+    try:
+        return now + parse_duration(asked.duration or RUN_AT_MOST)
+    except ValueError as error:
+        raise BadRequest(f"for: {error}") from None
+
+
+def _moved(request: HttpRequest, name: str, move: clock.Move) -> HttpResponse:
+    sandbox = default_store().sandbox(name)
+    refuse_while_held(sandbox)
+    try:
+        move(sandbox)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    return answer(describe(sandbox, asker_of(request).right))

@@ -1,0 +1,94 @@
+"""The views that read what the scheduler of a sandbox did, and ask questions about its pods."""
+
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse
+
+from schedviz.api import body
+from schedviz.api.trace_events import trace_events
+from schedviz.cache import Current, find_handle, read_current
+from schedviz.jobs.job import TooManyJobs
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.question import QUESTIONS, Question, question_key
+from schedviz.sandbox_api.requests import answer, read_body
+from schedviz.sandbox_documents import (
+    EVENTS_AT_MOST,
+    NumberedEvent,
+    QuestionAnswer,
+    Request,
+    TraceAnswer,
+)
+from schedviz.store.bounds import TRACE_LENGTH
+from schedviz.store.default import default_store
+from simulator.api import Manifest
+from simulator.apiserver.resources import PODS
+from simulator.apiserver.status import BadRequest, NotFound, TooManyRequests
+from simulator.explanation import explain_pod
+from simulator.trace import AnyEvent, CycleStarted
+
+
+def read_trace(request: HttpRequest, name: str) -> HttpResponse:
+    after, limit = body.whole_number(request, "after", 0), body.whole_number(request, "limit", EVENTS_AT_MOST)
+    if not 0 < limit <= EVENTS_AT_MOST:
+        raise BadRequest(f"limit must be from 1 to {EVENTS_AT_MOST}")
+    sandbox = default_store().sandbox(name)
+    found = trace_events(sandbox, after, limit)
+    return answer(
+        TraceAnswer(
+            [NumberedEvent(seq, cast("AnyEvent", event)) for seq, event in found], sandbox.trace_head()
+        )
+    )
+
+
+def explain(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    source, key = read_current(find_handle(name)), f"{namespace}/{pod}"
+    manifest = source.get(PODS.id, key)
+    named = source.about_pod(key)
+    if not any(isinstance(event, CycleStarted) for _, event in named):
+        # Its last cycle may be longer ago than what a cache has.
+        named = source.about_pod(key, TRACE_LENGTH)
+    try:
+        found = explain_pod(key, manifest, source.lane(key), [event for _, event in named], source.decision)
+    except LookupError:
+        raise NotFound(PODS.id, pod) from None
+    return answer(found)
+
+
+def read_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """404 where nobody has asked, or it was long ago."""
+    uid = existing_pod(read_current(find_handle(name)), namespace, pod)["metadata"]["uid"]
+    key = question_key("what-if", name, f"{namespace}/{pod}", uid=uid)
+    question = JobStore(default_store(), QUESTIONS).read(key)
+    if question is None:
+        raise NotFound("questions", f"{namespace}/{pod}")
+    return answer(question_answer(question))
+
+
+def ask_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """The same question as that of the page: all who look at the pod see it."""
+    read_body(request, Request)
+    uid = existing_pod(read_current(find_handle(name)), namespace, pod)["metadata"]["uid"]
+    question = Question(kind="what-if", sandbox=name, pod=f"{namespace}/{pod}", uid=uid)
+    try:
+        return answer(question_answer(JobStore(default_store(), QUESTIONS).submit(question)), 202)
+    except TooManyJobs:
+        raise TooManyRequests("too many questions are waiting; please try again in a minute") from None
+
+
+def existing_pod(source: Current, namespace: str, pod: str) -> Manifest:
+    """Raises NotFound."""
+    found = source.get(PODS.id, f"{namespace}/{pod}")
+    if found is None:
+        raise NotFound(PODS.id, pod)
+    return found
+
+
+def question_answer(question: Question) -> QuestionAnswer:
+    return QuestionAnswer(
+        state=question.state,
+        done=question.done,
+        total=question.total,
+        tried=question.tried,
+        trouble=question.trouble,
+        answer=question.answer,
+    )

@@ -1,0 +1,63 @@
+"""Reads requests and builds answers."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import msgspec
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from schedviz.api import body
+from schedviz.api.views import statuses
+from schedviz.sandbox_api.operations import OPERATIONS
+from simulator.api import Manifest
+from simulator.apiserver.manifest import ManifestError, parse_json_document, parse_manifests
+from simulator.apiserver.status import BadRequest, MethodNotAllowed, UnsupportedMediaType
+
+T = TypeVar("T")
+View = Callable[..., HttpResponseBase]
+
+
+def by_method(name: str, **views: View) -> View:
+    """The view of the URL ``name``, which has one for each of its methods in the table of operations."""
+    assert views.keys() == OPERATIONS[name].keys(), f"{name} has a view for each operation"
+
+    @wraps(next(iter(views.values())))
+    def dispatch(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        method = (request.method or "").lower()
+        view = views.get("get" if method == "head" else method)
+        if view is None:
+            raise MethodNotAllowed()
+        return view(request, **arguments)
+
+    return statuses(dispatch)
+
+
+def read_body(request: HttpRequest, kind: type[T]) -> T:
+    """The body, which is JSON; an empty one is an object without fields. Raises BadRequest with the path of a
+    wrong field, UnsupportedMediaType."""
+    if not request.body:
+        data: Any = {}
+    elif body.content_type(request) != body.JSON:
+        raise UnsupportedMediaType(f"the body must be {body.JSON}")
+    else:
+        data = body.parsed(parse_json_document, request)
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise BadRequest(str(error)) from None
+
+
+def read_manifests(given: list[dict[str, Any]] | str) -> list[Manifest]:
+    """Raises BadRequest."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return parse_manifests(given)
+    except ManifestError as error:
+        raise BadRequest(f"manifests: {error}") from None
+
+
+def answer(value: msgspec.Struct, status: int = 200) -> HttpResponse:
+    return HttpResponse(msgspec.json.encode(value), status=status, content_type=body.JSON)

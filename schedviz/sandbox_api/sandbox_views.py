@@ -1,0 +1,134 @@
+"""The views that list, create, branch and delete sandboxes, and create their objects."""
+
+from django.http import HttpRequest, HttpResponse
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from schedviz import bundled_scenarios
+from schedviz.access.account import account_of
+from schedviz.access.identity import owner_of
+from schedviz.access.policy import asker_of
+from schedviz.access.record import owned_by
+from schedviz.access.rights import Right
+from schedviz.access.visitor import find_visitor
+from schedviz.api import write
+from schedviz.api.branch import branch_of_moment, branch_of_now, names_at
+from schedviz.api.from_scenario import create
+from schedviz.api.new_sandbox import numbered
+from schedviz.api.refused import NotPermitted
+from schedviz.api.views import refuse_while_held
+from schedviz.rooms.room import is_reserved
+from schedviz.sandbox_api.describe import describe, summary_of
+from schedviz.sandbox_api.requests import answer, read_body, read_manifests
+from schedviz.sandbox_documents import (
+    BranchRequest,
+    CreateRequest,
+    ObjectList,
+    ObjectsRequest,
+    SandboxList,
+    ScenarioList,
+    ScenarioSummary,
+)
+from schedviz.store.default import default_store
+from schedviz.store.past import Past
+from schedviz.web.cards import visible_summaries
+from simulator.apiserver.resources import NODES, PODS
+from simulator.apiserver.status import BadRequest
+from simulator.objects.durations import parse_duration
+from simulator.scenario import Scenario
+
+
+def list_scenarios(request: HttpRequest) -> HttpResponse:
+    found = bundled_scenarios.scenarios().values()
+    return answer(ScenarioList([ScenarioSummary(each.name, each.title, each.summary) for each in found]))
+
+
+def list_sandboxes(request: HttpRequest) -> HttpResponse:
+    """Those that the home page lists for who asks, the newest first."""
+    visitor = find_visitor(request.COOKIES, request.headers.get("Authorization", ""), account_of(request))
+    found = visible_summaries(default_store(), visitor, [NODES.id, PODS.id])
+    return answer(SandboxList([summary_of(each, right) for each, right in found]))
+
+
+def create_sandbox(request: HttpRequest) -> HttpResponse:
+    """Who creates it owns it."""
+    asked = read_body(request, CreateRequest)
+    check_name(asked.name)
+    made = asked_scenario(asked)
+    names = [asked.name] if asked.name else numbered(default_store(), made.name)
+    try:
+        sandbox = create(
+            default_store(),
+            made,
+            asked.scenario,
+            names,
+            paused=asked.paused,
+            access=owned_by(owner_of(request)),
+        )
+    except ValueError as error:
+        raise BadRequest(f"name: {error}") from None
+    return answer(describe(sandbox, Right.OWN), 201)
+
+
+def asked_scenario(asked: CreateRequest) -> Scenario:
+    """Raises StatusError."""
+    known = bundled_scenarios.scenarios()
+    if asked.scenario and asked.scenario not in known:
+        raise BadRequest(f"scenario: there is no {asked.scenario[:63]!r}; those are {', '.join(known)}")
+    made = known[asked.scenario] if asked.scenario else bundled_scenarios.EMPTY
+    if asked.config is not UNSET:
+        write.check_configuration(asked.config, asked.name or made.name)
+        made = replace(made, config=asked.config)
+    if asked.pace is not UNSET:
+        try:
+            made = replace(made, pace=parse_duration(asked.pace))
+        except ValueError as error:
+            raise BadRequest(f"pace: {error}") from None
+    return replace(
+        made,
+        title=asked.title or made.title,
+        seed=made.seed if asked.seed is UNSET else asked.seed,
+        queue=made.queue if asked.queue is UNSET else asked.queue,
+        manifests=[*made.manifests, *read_manifests(asked.manifests)],
+    )
+
+
+def check_name(name: str) -> None:
+    """Raise NotPermitted for a name that only a room may give."""
+    if name and is_reserved(name):
+        raise NotPermitted(f"name: only a room may have a sandbox {name!r}")
+
+
+def read_sandbox(request: HttpRequest, name: str) -> HttpResponse:
+    return answer(describe(default_store().sandbox(name), asker_of(request).right))
+
+
+def delete_sandbox(request: HttpRequest, name: str) -> HttpResponse:
+    refuse_while_held(default_store().sandbox(name))
+    default_store().delete(name)
+    return HttpResponse(status=204)
+
+
+def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
+    """The branch belongs to who asks."""
+    asked = read_body(request, BranchRequest)
+    check_name(asked.name)
+    store, access = default_store(), owned_by(owner_of(request))
+    sandbox = store.sandbox(name)
+    names = [asked.name] if asked.name else None
+    try:
+        if asked.at is None:
+            made = branch_of_now(store, sandbox, [], sandbox.meta().title, access, names=names)
+        else:
+            past = Past(sandbox, asked.at)
+            made = branch_of_moment(store, past, asked.name or next(names_at(store, name, asked.at)), access)
+    except ValueError as error:
+        raise BadRequest(f"name: {error}") from None
+    return answer(describe(made, Right.OWN), 201)
+
+
+def create_objects(request: HttpRequest, name: str) -> HttpResponse:
+    asked = read_body(request, ObjectsRequest)
+    sandbox = default_store().sandbox(name)
+    refuse_while_held(sandbox)
+    return answer(ObjectList(write.create(sandbox, read_manifests(asked.manifests))), 201)

@@ -1,0 +1,206 @@
+"""The bodies of requests and answers of the API for sandboxes (:mod:`schedviz.sandbox_api`), for the server
+and the client. Its OpenAPI document is made of these types."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from simulator.queueing.versions import QueueVersion
+from simulator.scheduler.stepping import Unit
+from simulator.trace import AnyEvent
+from simulator.what_if.answer import WhatIfAnswer
+
+PATH: Final = "/api/sandboxes"
+EVENTS_AT_MOST: Final = 1_000
+"""Trace events of one answer: about 200 kB."""
+STEPS_AT_MOST: Final = 1_000
+"""Pending steps of a sandbox."""
+
+Name = Annotated[str, msgspec.Meta(max_length=63, description="a DNS label")]
+Duration = Annotated[
+    str, msgspec.Meta(max_length=32, examples=["400ms", "30s", "1m30s"], description="of simulated time")
+]
+Micros = Annotated[
+    int, msgspec.Meta(description="simulated time, in microseconds since the Unix epoch, as in the trace")
+]
+Condition = Literal["time", "idle", "nothing-pending", "preemption", "bound"]
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a request."""
+
+
+class CreateRequest(Request, frozen=True):
+    """A new sandbox. Fields that are left out are those of the scenario."""
+
+    name: Name = ""
+    """"" = a free one, made of the scenario's name."""
+    scenario: str = ""
+    """"" = an empty cluster."""
+    title: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    manifests: list[dict[str, Any]] | str = []
+    """Further objects; a string is YAML or JSON."""
+    config: dict[str, Any] | UnsetType = UNSET
+    """A KubeSchedulerConfiguration."""
+    seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] | UnsetType = UNSET
+    pace: Duration | UnsetType = UNSET
+    queue: QueueVersion | UnsetType = UNSET
+    paused: bool = False
+
+
+class BranchRequest(Request, frozen=True):
+    name: Name = ""
+    """"" = a free one, made of the sandbox's name."""
+    at: Annotated[int, msgspec.Meta(ge=1, lt=1 << 53)] | None = None
+    """The number of the trace event after which the branch begins; null = as the sandbox is now."""
+
+
+class SpeedRequest(Request, frozen=True):
+    speed: Annotated[float, msgspec.Meta(ge=0.1, le=100)] | Literal["max"]
+
+
+class StepRequest(Request, frozen=True):
+    unit: Unit = "cycle"
+    count: Annotated[int, msgspec.Meta(ge=1, le=STEPS_AT_MOST)] = 1
+
+
+class RunRequest(Request, frozen=True):
+    """The condition time: until the simulated time, or for the duration. The others end after the duration
+    at the latest."""
+
+    until: Condition = "time"
+    time: Annotated[Micros, msgspec.Meta(ge=0, lt=1 << 53)] | None = None
+    duration: Duration | None = msgspec.field(name="for", default=None)
+    pod: str = ""
+    """``namespace/name``, for ``bound``."""
+
+
+class ObjectsRequest(Request, frozen=True):
+    manifests: list[dict[str, Any]] | str
+    """A string is YAML or JSON."""
+
+
+class QuestionRequest(Request, frozen=True):
+    """Ask what would let the pod run."""
+
+
+class SandboxOrigin(msgspec.Struct, frozen=True):
+    """Where a branch was made."""
+
+    sandbox: str
+    seq: int
+    time: Micros
+
+
+class SandboxSummary(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    title: str
+    scenario: str
+    created: str
+    """Wall time."""
+    right: Literal["view", "edit", "own"]
+    """Of who asks."""
+    paused: bool
+    nodes: int
+    pods: int
+    pending: int
+    """Pods in the scheduling queue."""
+
+
+class SandboxAnswer(SandboxSummary, frozen=True, kw_only=True):
+    summary: str
+    seed: int
+    pace: Duration
+    queue: QueueVersion
+    origin: SandboxOrigin | None
+    time: Micros
+    speed: float | Literal["max"]
+    until: str
+    """The condition at which the clock is paused; "" = none."""
+    steps: int
+    """Pending steps."""
+    observed: bool
+    """Whether the scheduler has observed all that was written."""
+    late: bool
+    """Whether the loop is behind the clock."""
+    failure: str
+    """The error of the loop; "" = none."""
+    last_event: int
+    """The number of the last trace event."""
+    last_cycle: int
+    page: str
+    kubernetes_api: str
+    """The path under which Kubernetes' API is served."""
+
+
+class SandboxList(msgspec.Struct, frozen=True):
+    items: list[SandboxSummary]
+
+
+class ScenarioSummary(msgspec.Struct, frozen=True):
+    name: str
+    title: str
+    summary: str
+
+
+class ScenarioList(msgspec.Struct, frozen=True):
+    items: list[ScenarioSummary]
+
+
+class ObjectList(msgspec.Struct, frozen=True):
+    items: list[dict[str, Any]]
+    """As they were stored."""
+
+
+class NumberedEvent(msgspec.Struct, frozen=True):
+    seq: int
+    event: AnyEvent
+
+
+class TraceAnswer(msgspec.Struct, frozen=True):
+    items: list[NumberedEvent]
+    last: int
+    """The number of the sandbox's last trace event: there are more if it is greater than that of the last
+    item."""
+
+
+class QuestionAnswer(msgspec.Struct, frozen=True):
+    """A question, and its answer when ``state`` is ``done``."""
+
+    state: Literal["waiting", "running", "done", "stopped", "late", "failed"]
+    done: int
+    """Stages of ``total``."""
+    total: int
+    tried: int
+    """Changes that were tried."""
+    trouble: str
+    """Why it failed."""
+    answer: WhatIfAnswer | None
+
+
+class StatusCause(msgspec.Struct, frozen=True, omit_defaults=True):
+    field: str = ""
+    message: str = ""
+    reason: str = ""
+
+
+class StatusDetails(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    name: str = ""
+    group: str = ""
+    kind: str = ""
+    causes: list[StatusCause] = []
+    retry_after_seconds: int = 0
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """An error, as Kubernetes has it."""
+
+    kind: Literal["Status"]
+    api_version: Literal["v1"]
+    metadata: dict[str, Any]
+    status: Literal["Failure"]
+    message: str
+    reason: str = ""
+    code: int
+    details: StatusDetails = StatusDetails()
