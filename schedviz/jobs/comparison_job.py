@@ -12,6 +12,11 @@ from simulator.queueing.versions import QueueVersion
 WorkloadSource = Literal["scenario", "sandbox", "manifests"]
 
 
+RECORDED: Final = "recorded"
+"""The preset of side A that is no scheduler of the simulator: what the sandbox's recording has, with the
+bindings of its outside scheduler."""
+
+
 class RequestedSide(msgspec.Struct, frozen=True):
     """The scheduler of one side."""
 

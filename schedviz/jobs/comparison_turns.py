@@ -8,13 +8,18 @@ from typing import Final
 from django.conf import settings
 from msgspec.structs import replace
 
-from schedviz.jobs.comparison_job import ComparisonJob, ComparisonRequest, RequestedSide
+from schedviz.jobs.comparison_job import RECORDED, ComparisonJob, ComparisonRequest, RequestedSide
 from schedviz.jobs.job_store import JobStore
-from schedviz.store import Store
+from schedviz.store import Gone, Store
+from schedviz.store.recording import recording_lines
 from simulator.api import SECOND
 from simulator.commands.run import START
 from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.outside_comparison import OutsideComparison
+from simulator.compare.recorded_history import RecordedHistory, read_history
 from simulator.compare.workload import ComparedWorkload, workload_of_objects, workload_of_scenario
+from simulator.recording import record_decoder
+from simulator.replay import RecordingError
 from simulator.scenario import load_scenario
 from simulator.scheduler.extender_http import HttpTransport
 
@@ -71,8 +76,15 @@ class _RunningComparison:
     def __init__(self, store: Store, request: ComparisonRequest) -> None:
         transport = HttpTransport(settings.EXTENDER_HOSTS)
         duration = request.seconds * SECOND
-        workload = _workload(store, request)
-        self.comparison_run = ComparisonRun(workload, _side(request.a), _side(request.b), duration, transport)
+        self.comparison_run: ComparisonRun | OutsideComparison
+        if request.a.preset == RECORDED:
+            history = _recorded_history(store, request.name)
+            self.comparison_run = OutsideComparison(history, _side(request.b), duration, transport)
+        else:
+            workload = _workload(store, request)
+            self.comparison_run = ComparisonRun(
+                workload, _side(request.a), _side(request.b), duration, transport
+            )
         self.seconds = 0.0
         """Of work so far."""
         self._progress: Iterator[float] = self.comparison_run.run()
@@ -95,6 +107,17 @@ def _workload(store: Store, request: ComparisonRequest) -> ComparedWorkload:
     objects, _ = sandbox.list_all()
     _, _, cycle = sandbox.progress()
     return workload_of_objects(objects, sandbox.now(), sandbox.meta().pace, cycle + 1)
+
+
+def _recorded_history(store: Store, name: str) -> RecordedHistory:
+    """Raises RecordingError."""
+    try:
+        lines = recording_lines(store.sandbox(name))
+        return read_history(record_decoder.decode(line) for line in lines)
+    except Gone:
+        raise RecordingError(
+            f"sandbox {name} has no recording now; one begins when its leader is killed"
+        ) from None
 
 
 def _side(side: RequestedSide) -> Side:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz import bundled_scenarios
-from schedviz.jobs.comparison_job import ComparisonRequest, RequestedSide, WorkloadSource
+from schedviz.jobs.comparison_job import RECORDED, ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.admission import new_cluster
@@ -98,6 +98,7 @@ PRESETS: Final = (
     Preset("v1.10", _("default, with the queue of 1.10"), queue="v1.10"),
     Preset("fifo", _("default, with the FIFO queue (before 1.9)"), queue="fifo"),
     Preset(YAML, _("the YAML below")),
+    Preset(RECORDED, _("what was recorded, with its outside scheduler")),
 )
 
 
@@ -166,6 +167,8 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
     preset = next((each for each in PRESETS if each.name == posted.get(side)), None)
     if preset is None:
         raise InvalidField(side, gettext("Choose a scheduler."))
+    if preset.name == RECORDED and (side != "a" or not posted.get("workload", "").startswith("sandbox:")):
+        raise InvalidField(side, gettext("Only A can be the recording, and only that of a sandbox."))
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue

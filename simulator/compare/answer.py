@@ -67,6 +67,30 @@ class Difference(msgspec.Struct, frozen=True):
     b: Decision | None
 
 
+class PodDifference(msgspec.Struct, frozen=True):
+    """The first pod, in the order of the bindings, that an outside scheduler (``a``) and the model (``b``)
+    placed differently."""
+
+    pod: str
+    a: str
+    """Its node; "" = it was not bound. So is ``b``."""
+    b: str
+    a_time: Micros | None
+    """When it was bound; None = it was not. So is ``b_time``."""
+    b_time: Micros | None
+    decision: Decision | None
+    """The model's last decision for the pod; None if it is not kept, or the model made none."""
+
+
+class PodsCompared(msgspec.Struct, frozen=True):
+    """How far an outside scheduler and the model placed the pods on the same nodes, of those that either of
+    them bound."""
+
+    same: int
+    different: int
+    first: PodDifference | None
+
+
 class Comparison(msgspec.Struct, frozen=True):
     start: Micros
     end: Micros
@@ -79,3 +103,5 @@ class Comparison(msgspec.Struct, frozen=True):
     b: RunOutcome
     difference: Difference | None
     """None if no cycle differs."""
+    pods: PodsCompared | None = None
+    """Instead of ``difference``, where A is the recording of an outside scheduler, which has no cycles."""

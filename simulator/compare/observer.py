@@ -16,7 +16,7 @@ from simulator.objects.conditions import condition_status
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.pod_requests import is_extended_resource
-from simulator.trace import CycleStarted, Event, VictimDeleted
+from simulator.trace import CycleStarted, Event, OutsidePreempted, VictimDeleted
 
 MAX_EXTENDED: Final = 4
 """Maximum number of extended resources with a curve of their own."""
@@ -70,7 +70,7 @@ class Observer:
         for traced in trace:
             if isinstance(traced, CycleStarted):
                 self._cycles += 1
-            elif isinstance(traced, VictimDeleted):
+            elif isinstance(traced, VictimDeleted | OutsidePreempted):
                 self._preempted += 1
                 self._changed = True
 

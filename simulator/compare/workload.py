@@ -66,7 +66,7 @@ def largest_pod(workload: ComparedWorkload) -> dict[str, int]:
 
 def _pod_requests(manifests: Iterable[Manifest]) -> Iterator[dict[str, int]]:
     for manifest in manifests:
-        for spec in _pod_specs(manifest):
+        for spec in pod_specs(manifest):
             try:
                 exact = pod_requests.pod_requests({"metadata": {}, "spec": spec}, use_status=False)
             except (ValueError, LookupError, TypeError, AttributeError):
@@ -74,7 +74,7 @@ def _pod_requests(manifests: Iterable[Manifest]) -> Iterator[dict[str, int]]:
             yield pod_requests.to_amounts(exact)
 
 
-def _pod_specs(manifest: Manifest) -> Iterator[Manifest]:
+def pod_specs(manifest: Manifest) -> Iterator[Manifest]:
     """Yield the specs of the pods that an object is or creates."""
     spec = manifest.get("spec")
     if not isinstance(spec, dict):
@@ -84,8 +84,8 @@ def _pod_specs(manifest: Manifest) -> Iterator[Manifest]:
     elif manifest.get("apiVersion") == API_VERSION:
         for entry in spec.get("entries") or ():
             if isinstance(entry.get("object"), dict):
-                yield from _pod_specs(entry["object"])
+                yield from pod_specs(entry["object"])
     elif isinstance(spec.get("jobTemplate"), dict):
-        yield from _pod_specs(spec["jobTemplate"])
+        yield from pod_specs(spec["jobTemplate"])
     elif isinstance(spec.get("template"), dict) and isinstance(spec["template"].get("spec"), dict):
         yield spec["template"]["spec"]

@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import gettext, gettext_noop
 
 from simulator.api import SECOND, Micros
-from simulator.compare.answer import Comparison, Curve, Difference, RunOutcome
+from simulator.compare.answer import Comparison, Curve, Difference, PodsCompared, RunOutcome
 from simulator.decision import Decision
 from simulator.objects import durations
 
@@ -21,6 +21,7 @@ from .priority import Ranks
 TABLE_ROWS: Final = 11
 """Rows of the table below a plot: the start, the end, and each tenth of the time between."""
 VICTIMS_AT_MOST: Final = 8
+MILLISECOND: Final = SECOND // 1000
 
 TITLES: Final = {
     "pending": gettext_noop("Pods pending"),
@@ -96,6 +97,16 @@ class FirstDifference(msgspec.Struct, frozen=True):
     decided: list[SideOfDifference]
 
 
+class PodsView(msgspec.Struct, frozen=True):
+    """How far an outside scheduler (A) and the model (B) placed the pods on the same nodes."""
+
+    same: int
+    different: int
+    label: str
+    """The first pod that they placed differently; "" = none."""
+    decided: list[SideOfDifference]
+
+
 class ComparisonView(msgspec.Struct, frozen=True):
     duration: str
     totals: list[FigureRow]
@@ -103,6 +114,8 @@ class ComparisonView(msgspec.Struct, frozen=True):
     waits: list[list[str]]
     figures: list[Figure]
     difference: FirstDifference | None
+    pods: PodsView | None = None
+    """Instead of ``difference``, where A is a recording."""
 
 
 def present_comparison(found: Comparison) -> ComparisonView:
@@ -111,7 +124,11 @@ def present_comparison(found: Comparison) -> ComparisonView:
     return ComparisonView(
         duration=durations.format_duration(found.end),
         totals=[
-            _count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles),
+            *(
+                []
+                if found.pods
+                else [_count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles)]
+            ),
             _count_row(gettext("Pods bound"), found.a.bound, found.b.bound),
             _count_row(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
         ],
@@ -119,6 +136,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
         waits=list(_waits(found.a, found.b)),
         figures=figures,
         difference=_first_difference(found.difference) if found.difference else None,
+        pods=_pods(found.pods, found.start) if found.pods else None,
     )
 
 
@@ -216,6 +234,8 @@ def _time(duration: Micros | None) -> str:
 def compared_nodes(found: Comparison) -> tuple[str, ...]:
     """The names of all nodes of the first cycle that differs."""
     decisions = (found.difference.a, found.difference.b) if found.difference else ()
+    if found.pods and found.pods.first:
+        decisions = (None, found.pods.first.decision)
     return tuple(sorted({str(name) for each in decisions if each is not None for name in each.nodes}))
 
 
@@ -226,6 +246,31 @@ def _first_difference(found: Difference) -> FirstDifference:
         for side, decision, scores in zip("AB", decisions, compare_scores(decisions), strict=True)
     ]
     return FirstDifference(found.cycle, gettext(DIFFERENCES[found.kind]), decided)
+
+
+def _pods(found: PodsCompared, start: Micros) -> PodsView:
+    first = found.first
+    if first is None:
+        return PodsView(found.same, found.different, "", [])
+    model = _side_of_difference("B", first.decision, None) if first.decision else None
+    recorded = SideOfDifference("A", None, _placed(first.a, first.a_time, start), "")
+    decided = SideOfDifference(
+        "B",
+        model.view if model else None,
+        _placed(first.b, first.b_time, start),
+        model.victims if model else "",
+    )
+    return PodsView(found.same, found.different, fmt.pod_name(first.pod), [recorded, decided])
+
+
+def _placed(node: str, time: Micros | None, start: Micros) -> str:
+    """Where and when a pod was bound, after the beginning of the comparison."""
+    if time is None:
+        return gettext("not bound")
+    return gettext("%(node)s, after %(time)s") % {
+        "node": node_name(node),
+        "time": durations.format_duration((time - start) // MILLISECOND * MILLISECOND),
+    }
 
 
 def _side_of_difference(

@@ -5,6 +5,8 @@ from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
@@ -67,13 +69,18 @@ class LaneView(msgspec.Struct, frozen=True):
     note: str = ""
     latencies: list[Latency] = []
     """Of outside schedulers."""
+    compare: str = ""
+    """The address of the form that compares the recording with the model; "" = there is nothing to
+    compare."""
     ties: list[Tie] = []
 
 
 class Lanes:
     """Makes the lanes of one picture in one language. A chip is made again only if its entry changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: str = "") -> None:
+        """sandbox: its name."""
+        self._sandbox = sandbox
         self._words: dict[LaneName, tuple[str, str]] = {}
         """The title and the hint of each lane."""
         self._chips: dict[str, tuple[LaneEntry, Chip]] = {}
@@ -101,7 +108,7 @@ class Lanes:
             if name == "activeQ":
                 view = with_order(view, found)
             elif name == "outside":
-                view = with_outside(view, picture)
+                view = with_outside(view, picture, self._sandbox)
             views.append(view)
         unseen = arriving(picture)
         chips = [arriving_chip(ranks, pod) for pod in unseen[:CHIPS_AT_MOST]]
@@ -144,7 +151,7 @@ def with_order(lane: LaneView, entries: Sequence[LaneEntry]) -> LaneView:
     return replace(lane, hint=order_hint(entries[0]) or lane.hint, chips=chips, ties=found)
 
 
-def with_outside(lane: LaneView, picture: Picture) -> LaneView:
+def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
     """The lane of outside schedulers with their latency, and whether this sandbox's scheduler stands down."""
     if not (picture.stands_down or lane.count or picture.outside):
         return lane
@@ -152,7 +159,11 @@ def with_outside(lane: LaneView, picture: Picture) -> LaneView:
     if picture.stands_down:
         note = gettext("This sandbox's scheduler stands down. Pause and Step do not hold an outside one.")
     always = picture.stands_down or bool(picture.outside)
-    return replace(lane, always=always, note=note, latencies=latencies(picture.outside))
+    known, compare = latencies(picture.outside), ""
+    if known and not picture.past:
+        asked = {"workload": f"sandbox:{sandbox}", "a": "recorded", "b": "own"}
+        compare = f"{reverse('compare')}?{urlencode(asked)}"
+    return replace(lane, always=always, note=note, latencies=known, compare=compare)
 
 
 def hints() -> dict[LaneName, str]:

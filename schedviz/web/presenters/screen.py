@@ -68,7 +68,7 @@ class Screen:
         self._cycle = CyclePanel(self._drawing)
         self._log = Log(base)
         self._timeline = Timeline()
-        self._lanes = Lanes()
+        self._lanes = Lanes(sandbox_of(base))
         self._drawn_lanes: dict[str, LaneView] = {}
         self._drawn_marks: list[MarkView] | None = None
         self._drawn_lines: list[LogLine] | None = None
@@ -85,7 +85,11 @@ class Screen:
     def _forget(self) -> None:
         """Render every part anew at the next call of ``draw``."""
         self._drawing.forget_all()
-        self._cycle, self._log, self._lanes = CyclePanel(self._drawing), Log(self.base), Lanes()
+        self._cycle, self._log, self._lanes = (
+            CyclePanel(self._drawing),
+            Log(self.base),
+            Lanes(sandbox_of(self.base)),
+        )
         self._drawn_lanes, self._drawn_marks, self._drawn_lines = {}, None, None
         self._boards, self._finds = {}, {}
 
@@ -220,6 +224,11 @@ class Screen:
             self._known = now
             self._find_again = began + (monotonic() - began) / FIND_SHARE
         return changed
+
+
+def sandbox_of(base: str) -> str:
+    """The name of the sandbox in the path of its page, "/s/<name>/", or of the page of a past moment."""
+    return base.partition("/s/")[2].partition("/")[0]
 
 
 def failure(known: Failure | None) -> FailureView | None:

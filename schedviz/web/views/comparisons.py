@@ -14,7 +14,7 @@ from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
-from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
+from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
 from schedviz.rooms.access import find_asker
@@ -119,6 +119,7 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
             "name": name,
             "title": name.upper(),
             "chosen": given.get(name, preset),
+            "presets": [each for each in form.PRESETS if name == "a" or each.name != RECORDED],
             "yaml": given.get(f"{name}_yaml", ""),
             "seed": given.get(f"{name}_seed", ""),
             "error": errors.get(name, ""),
@@ -134,7 +135,6 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
             find_visitor(request.COOKIES, "", account_of(request)),
             also=workload.removeprefix("sandbox:"),
         ),
-        "presets": form.PRESETS,
         "workload": workload,
         "text": given.get("text", ""),
         "until": given.get("until", form.DEFAULT_DURATION),

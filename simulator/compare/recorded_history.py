@@ -1,0 +1,116 @@
+"""What a recording says of the last term of its sandbox: the objects at its beginning, and all writes with
+their simulated times and their authors. It is the workload of a comparison with an outside scheduler."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from simulator.api import Manifest, Micros, WatchEvent, versioned
+from simulator.compare.workload import ComparedWorkload, workload_of_objects
+from simulator.recording import (
+    Entry,
+    ListInput,
+    Record,
+    Snapshot,
+    TermStart,
+    TimedWatchInput,
+    WatchInput,
+    Write,
+)
+from simulator.replay import RecordingError
+
+WRITES_AT_MOST: Final = 50_000
+"""Writes of one comparison: more than an archive has (ARCHIVE_BYTES)."""
+
+
+class RecordedWrite(NamedTuple):
+    time: Micros
+    """When the sandbox's leader observed it, or wrote it itself."""
+    own: bool
+    """Whether a component of the sandbox wrote it: a controller, a kubelet or its scheduler."""
+    event: WatchEvent
+
+
+class RecordedHistory(NamedTuple):
+    workload: ComparedWorkload
+    """The objects at the beginning of the term."""
+    writes: list[RecordedWrite]
+    end: Micros
+
+
+def read_history(records: Iterable[Record]) -> RecordedHistory:
+    """Read the last term of a recording. Raises RecordingError for a recording without one, and for one that
+    is too long."""
+    reader = _Reader()
+    for record in records:
+        reader.read(record)
+    return reader.history()
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._objects: dict[tuple[str, str], WatchEvent] = {}
+        """All objects at the version up to which writes have a time."""
+        self._writes: dict[int, WatchEvent] = {}
+        """Later writes, by version."""
+        self._own: set[int] = set()
+        self._began: TermStart | None = None
+        self._start_objects: dict[tuple[str, str], WatchEvent] = {}
+        self._start = self._end = 0
+        self._done: list[RecordedWrite] = []
+        self._snapshot_left = 0
+
+    def read(self, record: Record) -> None:
+        match record:
+            case Snapshot(_, objects):
+                self._snapshot_left = objects
+            case Write() if self._snapshot_left:
+                self._snapshot_left -= 1
+                self._objects[record.resource, record.key] = record.event()
+            case Write():
+                self._writes[record.version] = record.event()
+            case Entry():
+                self._read_entry(record)
+            case _:
+                pass
+
+    def history(self) -> RecordedHistory:
+        if self._began is None:
+            raise RecordingError("the recording does not begin with the start of a term")
+        collections: dict[str, dict[str, Manifest]] = {}
+        for (resource, key), event in self._start_objects.items():
+            collections.setdefault(resource, {})[key] = versioned(event.object, event.version)
+        options = self._began.options
+        workload = workload_of_objects(collections, self._start, options.pace, options.first_cycle)
+        return RecordedHistory(workload, self._done, self._end)
+
+    def _read_entry(self, entry: Entry) -> None:
+        self._own.update(range(entry.version - entry.changes + 1, entry.version + 1))
+        for given in entry.inputs:
+            match given:
+                case ListInput(version, now):
+                    self._observed(version, now)
+                    if entry.began:
+                        self._begin(entry.began, now)
+                case TimedWatchInput(version, now) | WatchInput(version, now):
+                    self._observed(version, now)
+                case _:
+                    pass
+        self._end = max(self._end, entry.now)
+
+    def _begin(self, began: TermStart, now: Micros) -> None:
+        self._began, self._start, self._done = began, now, []
+        self._start_objects = dict(self._objects)
+
+    def _observed(self, version: int, now: Micros) -> None:
+        """Give the writes up to a version their time."""
+        for number in sorted(each for each in self._writes if each <= version):
+            event = self._writes.pop(number)
+            if event.type == "DELETED":
+                self._objects.pop((event.resource, event.key), None)
+            else:
+                self._objects[event.resource, event.key] = event
+            self._done.append(RecordedWrite(now, number in self._own, event))
+            self._own.discard(number)
+        if len(self._done) > WRITES_AT_MOST:
+            raise RecordingError(f"the last term has more than {WRITES_AT_MOST:,} writes")
+        self._end = max(self._end, now)
