@@ -186,10 +186,7 @@ def random_question(random: Random) -> tuple[Objects, Manifest]:
         objects.append(device_class("gpu", EVERY, *([A100] if random.random() < 0.2 else [])))
     for name in ("a", "b", "c")[: random.randint(1, 3)]:
         objects.append(node(name, random.choice(("1", "4"))))
-        devices = [
-            gpu(f"gpu-{i}", random.choice(("a100", "h100")), i)
-            for i in range(random.randrange(4))
-        ]
+        devices = [gpu(f"gpu-{i}", random.choice(("a100", "h100")), i) for i in range(random.randrange(4))]
         if devices:
             objects.append(resource_slice(name, devices))
         taken = [each["name"] for each in devices if random.random() < 0.5]
