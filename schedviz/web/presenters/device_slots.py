@@ -29,7 +29,6 @@ SlotState = Literal["free", "used", "kept"]
 class Slot(msgspec.Struct, frozen=True):
     """A device. ``short``: the number at the end of its name. ``rank``: of the first pod that uses it."""
 
-    node: str
     state: SlotState
     short: str
     claim: str
@@ -67,7 +66,7 @@ def pool_row(picture: Picture, ranks: Ranks, node: str, pool: Pool) -> PoolRow:
     if len(holders) > SLOTS_AT_MOST:
         return PoolRow(label, str(pool), {}, pool_meter(str(pool), len(holders), holders.count(None)))
     slots: dict[str, Slot | Count] = {
-        block_id(node, str(device.id)): slot(picture, ranks, node, device, holder)
+        block_id(node, str(device.id)): slot(picture, ranks, device, holder)
         for device, holder in zip(pool.devices, holders, strict=True)
     }
     slots[block_id(node, str(pool))] = Count(holders.count(None))
@@ -87,13 +86,12 @@ def pool_meter(name: str, count: int, free: int) -> Meter:
     )
 
 
-def slot(picture: Picture, ranks: Ranks, node: str, device: PoolDevice, holder: Holder | None) -> Slot:
+def slot(picture: Picture, ranks: Ranks, device: PoolDevice, holder: Holder | None) -> Slot:
     name = device.id.device
     number = NUMBER.search(name)
     pods = holder.pods if holder else ()
     first = picture.pods.get(pods[0]) if pods else None
     return Slot(
-        node=node,
         state="free" if holder is None else "used" if pods else "kept",
         short=number[0] if number else "",
         claim=holder.claim if holder else "",
