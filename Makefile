@@ -13,6 +13,7 @@ install: .venv/runtime
 
 install-dev: .venv/dev
 	@$(BIN)/python -m tests.tools
+	@$(BIN)/python -m tests.clients.javascript_packages
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -35,7 +36,7 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djangofmt --check templates
-	$(BIN)/oxfmt --check static
+	$(BIN)/oxfmt --check static tests/clients/javascript
 	$(BIN)/lint-imports
 
 types: .venv/dev
@@ -44,12 +45,14 @@ types: .venv/dev
 test: lint types
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.tools
+	@$(BIN)/python -m tests.clients.javascript_packages
 	$(BIN)/pytest -m "not alone" $(PROCESSES)
 	$(BIN)/pytest -m alone $(PROCESSES)
 
 # Where there can be no Chromium.
 test-without-browser: lint types
 	@$(BIN)/python -m tests.tools
+	@$(BIN)/python -m tests.clients.javascript_packages
 	$(BIN)/pytest -m "not alone and not browser" $(PROCESSES)
 	$(BIN)/pytest -m alone $(PROCESSES)
 
