@@ -1,5 +1,6 @@
 """The last trace events and the last watch events of a cache, each with its own bound."""
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import takewhile
@@ -12,8 +13,11 @@ from schedviz.store.model import LogEntry
 from simulator.trace import Event
 
 RING_EVENTS: Final = 500
-"""Watch events that are kept of each resource: some seconds of a busy sandbox. A watch that is further behind
-reads the watch log."""
+RING_SECONDS: Final = 30.0
+"""Watch events that are kept of each resource, and for how long at most after the next one came. A live page
+reads them within a second, and a watch that was cut off begins again within a few; one that is further behind
+reads the watch log. 500 events of pods have 1.3 MB, which a busy sandbox holds. 100 sandboxes with a new pod
+every five seconds hold 8 MB in all."""
 
 Numbered = tuple[int, Event]
 T = TypeVar("T")
@@ -30,8 +34,9 @@ class Trace:
     def __init__(self) -> None:
         self._lock = Lock()
         self._events: deque[Numbered] = deque()
-        self._by_pod: dict[str, deque[Numbered]] = {}
-        self._by_node: dict[str, deque[Numbered]] = {}
+        # Lists, as an empty deque has 760 bytes, and most pods have fewer than ten events.
+        self._by_pod: dict[str, list[Numbered]] = {}
+        self._by_node: dict[str, list[Numbered]] = {}
         self._all: tuple[Numbered, ...] | None = None
 
     def add(self, number: int, event: Event) -> None:
@@ -48,7 +53,7 @@ class Trace:
             pods, nodes = mentions(event)
             for index, names in ((self._by_pod, pods), (self._by_node, nodes)):
                 for name in names:
-                    index.setdefault(name, deque()).append(numbered)
+                    index.setdefault(name, []).append(numbered)
 
     def all(self) -> tuple[Numbered, ...]:
         """All events, oldest first."""
@@ -74,23 +79,25 @@ class Trace:
         pods, nodes = mentions(event)
         for index, names in ((self._by_pod, pods), (self._by_node, nodes)):
             for name in names:
-                index[name].popleft()
+                del index[name][0]
                 if not index[name]:
                     del index[name]
 
 
 class RingEvent:
-    """A watch event. ``lines``: its encoded lines, by representation, so that each is encoded once."""
+    """A watch event. ``lines``: its encoded lines, by representation, so that each is encoded once. ``at``:
+    when it came, by time.monotonic()."""
 
-    __slots__ = ("entry", "lines")
+    __slots__ = ("at", "entry", "lines")
 
-    def __init__(self, entry: LogEntry) -> None:
+    def __init__(self, entry: LogEntry, at: float = 0.0) -> None:
         self.entry = entry
+        self.at = at
         self.lines: dict[object, bytes] = {}
 
 
 class Rings:
-    """The last RING_EVENTS watch events of each resource."""
+    """The last watch events of each resource: at most RING_EVENTS, of RING_SECONDS."""
 
     def __init__(self, version: int) -> None:
         """version: all events after it will be added."""
@@ -101,9 +108,10 @@ class Rings:
 
     def add(self, entry: LogEntry) -> None:
         ring = self._rings.setdefault(entry.resource, deque())
-        if len(ring) == RING_EVENTS:
+        now = time.monotonic()
+        while ring and (len(ring) >= RING_EVENTS or ring[0].at < now - RING_SECONDS):
             self._trimmed[entry.resource] = ring.popleft().entry.version
-        ring.append(RingEvent(entry))
+        ring.append(RingEvent(entry, now))
 
     def after(self, resources: Iterable[str], version: int) -> list[RingEvent] | None:
         """The events of these resources after a version, in order; None = some of them were dropped."""

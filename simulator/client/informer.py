@@ -5,13 +5,15 @@ There is one pipeline for all kinds, where real components have one for each kin
 in the scheduler."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Final, Literal
 
 import msgspec
 
 from simulator.api import Manifest, WatchEvent
 from simulator.apiserver.overlay import ObjectList
+from simulator.client.packed_objects import PackedObjects
+from simulator.objects.events import EVENTS
 
 LATEST: Final = 5
 """Objects that are displayed of each stage: as many as a user can follow."""
@@ -74,7 +76,7 @@ class Informer:
         self.version = 0
         self.lists = 0
         self._deltas: OrderedDict[tuple[str, str], list[tuple[DeltaType, WatchEvent]]] = OrderedDict()
-        self._objects: dict[str, dict[str, Manifest]] = {}
+        self._objects: dict[str, MutableMapping[str, Manifest]] = {}
         self._reflector, self._delta_fifo = _Tally(), _Tally()
         self._indexer, self._handlers = _Tally(), _Tally()
 
@@ -135,7 +137,10 @@ class Informer:
 
     def apply(self, event: WatchEvent) -> Manifest | None:
         """Store a delta. Return the object before it, for the handlers; None = there was none."""
-        objects = self._objects.setdefault(event.resource, {})
+        objects = self._objects.get(event.resource)
+        if objects is None:
+            # Events outlive the pods that they are about, and only their recorder reads them.
+            objects = self._objects[event.resource] = PackedObjects() if event.resource == EVENTS else {}
         old = objects.get(event.key)
         if event.type != "DELETED":
             verb = "Add" if old is None else "Update"
@@ -152,7 +157,7 @@ class Informer:
     def get(self, resource: str, key: str) -> Manifest | None:
         return self._objects.get(resource, {}).get(key)
 
-    def of(self, resource: str) -> dict[str, Manifest]:
+    def of(self, resource: str) -> Mapping[str, Manifest]:
         """The objects of a kind by key, in order of arrival. The caller does not change it."""
         return self._objects.get(resource, {})
 

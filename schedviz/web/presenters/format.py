@@ -106,7 +106,7 @@ class PodName(NamedTuple):
     end: str
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=10_000)
 def split_pod_name(label: str) -> PodName:
     """Split a pod's name as controllers generate it: checkout-7d9f8b6c5-x2x7q. The whole name is the owner if
     it does not look so; the number of a StatefulSet's pod belongs to its name."""

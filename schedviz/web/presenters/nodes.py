@@ -101,13 +101,13 @@ class Blocks:
         return known[4]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def node_id(name: str) -> str:
     """The element id of a node: a hash, because names contain dots, which selectors must escape."""
     return "n" + blake2b(name.encode(), digest_size=6).hexdigest()
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def block_id(holder: str, key: str) -> str:
     """The element id of a pod on a card or in a lane, or of a node in a table."""
     return "b" + blake2b(f"{holder} {key}".encode(), digest_size=6).hexdigest()
