@@ -106,7 +106,7 @@ class Client:
         with suppress(TimeoutError):
             if connection.sock:
                 connection.sock.settimeout(GLANCE)
-            text = response.read1(SHOWN).decode(errors="replace")
+            text = text_of(response.read1(SHOWN), response.headers["Content-Type"] or "")
         response.close()
         self.close()
         return response.status, text, ""
