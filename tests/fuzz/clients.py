@@ -27,6 +27,9 @@ GLANCE = 0.3
 READ_AT_ONCE = 1_000_000
 SHOWN = 2_000
 
+FAULT = 500
+"""Statuses from here on are those of faults."""
+
 CLOSED_BY_FAULT = (1006, 1011)
 """Codes of a websocket that broke."""
 
@@ -40,11 +43,17 @@ class Outcome(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def text_of(body: bytes, content_type: str) -> str:
-    """The beginning of a body as text; a Status in YAML or Protocol Buffers as JSON."""
-    if content_type == YAML and b"kind: Status" in body:
+def text_of(response: http.client.HTTPResponse) -> str:
+    """The beginning of the body; all of a fault, with a Status in YAML or Protocol Buffers as JSON."""
+    if response.status < FAULT:
+        return response.read(SHOWN).decode(errors="replace")
+    return fault_text(response.read(), response.headers["Content-Type"] or "")
+
+
+def fault_text(body: bytes, content_type: str) -> str:
+    if content_type == YAML:
         return json.dumps(yaml.safe_load(body))
-    if content_type == PROTOBUF and b"Status" in body[:20]:
+    if content_type == PROTOBUF:
         return json.dumps(decode_protobuf(body))
     return body.decode(errors="replace")
 
@@ -97,7 +106,7 @@ class Client:
         connection.endheaders(request.body)
         response = connection.getresponse()
         if request.answer == "whole":
-            text = text_of(response.read(SHOWN), response.headers["Content-Type"] or "")
+            text = text_of(response)
             while response.read(READ_AT_ONCE):
                 pass
             self._used = time.monotonic()
@@ -106,7 +115,11 @@ class Client:
         with suppress(TimeoutError):
             if connection.sock:
                 connection.sock.settimeout(GLANCE)
-            text = text_of(response.read1(SHOWN), response.headers["Content-Type"] or "")
+            text = (
+                text_of(response)
+                if response.status >= FAULT
+                else response.read1(SHOWN).decode(errors="replace")
+            )
         response.close()
         self.close()
         return response.status, text, ""

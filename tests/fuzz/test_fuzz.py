@@ -14,7 +14,7 @@ from simulator.apiserver import resources
 from simulator.apiserver.protobuf_encoding import encode_protobuf
 from tests.apiserver.cluster import Cluster
 from tests.fuzz import ROUND, objects
-from tests.fuzz.clients import Outcome, text_of
+from tests.fuzz.clients import Outcome, fault_text
 from tests.fuzz.findings import Findings, cause_of
 from tests.fuzz.generate import request
 from tests.fuzz.request import Request
@@ -104,7 +104,7 @@ def test_a_status_is_read_in_each_form(reason: str) -> None:
         PROTOBUF: encode_protobuf(status),
     }
     for content_type, body in bodies.items():
-        assert is_plain_error(Outcome(500, text_of(body, content_type))) == (not reason), content_type
+        assert is_plain_error(Outcome(500, fault_text(body, content_type))) == (not reason), content_type
 
 
 def test_a_round_of_it_finds_nothing() -> None:
