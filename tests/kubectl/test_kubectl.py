@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.chart import CHART, default_values
 from tests.kubectl.transcript import Section, Shell, Step, difference, read_sections
 
 SECTIONS = read_sections()
@@ -54,6 +55,23 @@ def test_a_proxy_hands_on_requests(shell: Shell) -> None:
         address = next(lines).rpartition(" ")[2]
         with urllib.request.urlopen(f"http://{address}/api/v1/nodes/node-1") as answer:
             assert b'"name":"node-1"' in answer.read()
+
+
+def test_helm_installs_upgrades_rolls_back_and_uninstalls_a_chart(shell: Shell) -> None:
+    namespace = "--namespace=charts"
+    for command, says in (
+        (f"install viz {CHART} {namespace} --create-namespace", "STATUS: deployed"),
+        (f"upgrade viz {CHART} {namespace} --set web.replicas=3", "REVISION: 2"),
+        (f"rollback viz 1 {namespace}", "Rollback was a success"),
+        (f"history viz {namespace}", "Rollback to 1"),
+        (f"status viz {namespace}", "==> v1/Deployment"),
+        (f"uninstall viz {namespace} --wait --timeout=60s", 'release "viz" uninstalled'),
+    ):
+        printed = shell.run(f"helm {command}")
+        if command.startswith("rollback"):
+            replicas = "kubectl get -n charts deployment viz-web -o jsonpath={.spec.replicas}"
+            assert shell.run(replicas) == str(default_values()["web"]["replicas"])
+        assert says in printed, printed
 
 
 @pytest.mark.parametrize(

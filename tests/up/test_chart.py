@@ -1,6 +1,8 @@
 """The Helm chart and the plain manifests install what ``manage.py up`` starts."""
 
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -17,8 +19,10 @@ from simulator.apiserver.admission import new_cluster
 from simulator.commands.run import START, run_scenario
 from simulator.scenario import load_scenario
 from simulator.trace import PodReady, PodStarted, VolumeBound
-from tests.chart import CHART, PLAIN, default_values, manifests, merged, plain_manifests
+from tests.chart import CHART, PLAIN, RELEASE, default_values, manifests, merged, plain_manifests
 from tests.processes import ROOT
+from tests.tools import program
+from tests.waiting import PATIENCE
 
 OUTSIDE_REDIS = {"redis": {"enabled": False}}
 INGRESS = {
@@ -58,6 +62,28 @@ def test_the_api_server_accepts_all_objects(changes: dict[str, Any]) -> None:
     """The schemas and the validation of v1.34, where an unknown field is an error."""
     documents = manifests(changes)
     assert len(new_cluster(documents, START)) > len(documents)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_helm_renders_the_same_manifests(changes: dict[str, Any], tmp_path: Path) -> None:
+    """gotpl is another program than Helm."""
+    values = tmp_path / "values.yaml"
+    values.write_text(yaml.safe_dump(changes))
+    printed = helm("template", RELEASE, str(CHART), f"--values={values}")
+    rendered = [each for each in yaml.safe_load_all(printed) if each]
+    assert sorted(rendered, key=str) == sorted(manifests(changes), key=str)
+
+
+def test_helm_finds_nothing_wrong_with_the_chart() -> None:
+    assert "1 chart(s) linted, 0 chart(s) failed" in helm("lint", "--strict", str(CHART))
+
+
+def helm(*arguments: str) -> str:
+    ended = subprocess.run(
+        [program("helm"), *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
 
 
 @pytest.mark.parametrize("changes", VARIANTS)
