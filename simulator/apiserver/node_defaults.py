@@ -9,6 +9,7 @@ from simulator.objects.conditions import condition
 
 NODE_PODS = "110"
 """The kubelet's default for maxPods."""
+KUBELET_VERSION = "v1.34.0"
 
 
 def set_node_defaults(manifest: Manifest) -> None:
@@ -23,19 +24,27 @@ def set_node_defaults(manifest: Manifest) -> None:
 
 
 def joined_node(node: Manifest, now: str) -> Manifest:
-    """Return the node as its kubelet completes it: with the labels, the condition Ready, and in capacity and
-    allocatable what the other one has. ``now`` is RFC 3339."""
+    """Return the node as its kubelet completes it: with the labels, the condition Ready, its version and
+    system, and in capacity and allocatable what the other one has. ``now`` is RFC 3339."""
     metadata, status = node["metadata"], node.get("status", {})
     labels = {
         "kubernetes.io/hostname": metadata.get("name", ""),
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
     }
+    labels |= metadata.get("labels", {})
     capacity, allocatable = status.get("capacity", {}), status.get("allocatable", {})
+    info = {
+        "kubeletVersion": KUBELET_VERSION,
+        "operatingSystem": labels["kubernetes.io/os"],
+        "architecture": labels["kubernetes.io/arch"],
+    }
+    given = status.get("nodeInfo", {})
     joined = {
         **status,
         "capacity": {"pods": NODE_PODS} | allocatable | capacity,
         "allocatable": {"pods": NODE_PODS} | capacity | allocatable,
+        "nodeInfo": {**given, **{field: given.get(field) or value for field, value in info.items()}},
     }
     if not condition(node, "Ready"):
         ready = {
@@ -47,4 +56,4 @@ def joined_node(node: Manifest, now: str) -> Manifest:
             "lastTransitionTime": now,
         }
         joined["conditions"] = [*status.get("conditions", ()), ready]
-    return {**node, "metadata": {**metadata, "labels": labels | metadata.get("labels", {})}, "status": joined}
+    return {**node, "metadata": {**metadata, "labels": labels}, "status": joined}

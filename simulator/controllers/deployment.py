@@ -67,6 +67,8 @@ class DeploymentController(WorkloadController):
             return
         newest = next((rs for rs in replica_sets if _has_template_of(rs, manifest)), None)
         older = [rs for rs in replica_sets if rs is not newest]
+        if newest is not None:
+            self._set_revision(manifest, newest)
         if manifest["spec"].get("paused") or is_scaling_event(manifest, replica_sets):
             for replica_set, size in proportional_sizes(manifest, newest, replica_sets):
                 self._scale(manifest, replica_set, size)
@@ -178,6 +180,12 @@ class DeploymentController(WorkloadController):
         self.patch(REPLICA_SETS, newest, lambda current: with_annotations(current, annotation))
         return True
 
+    def _set_revision(self, manifest: Manifest, newest: Manifest) -> None:
+        """Note the revision of the newest ReplicaSet at the Deployment (SetDeploymentRevision)."""
+        revision = annotations_of(newest).get(REVISION)
+        if revision and annotations_of(manifest).get(REVISION) != revision:
+            self.patch(DEPLOYMENTS, manifest, lambda current: with_annotations(current, {REVISION: revision}))
+
     def _scale(self, manifest: Manifest, replica_set: Manifest, size: int) -> None:
         """Set the ReplicaSet's size and its annotations about the Deployment's size."""
         before, annotations = replicas_of(replica_set), size_annotations(manifest)
@@ -222,24 +230,41 @@ class DeploymentController(WorkloadController):
         )
         enough = available >= limits.replicas - limits.max_unavailable
         conditions = [
-            self._condition(manifest, "Available", "True", "MinimumReplicasAvailable")
+            self._condition(
+                manifest,
+                "Available",
+                "True",
+                "MinimumReplicasAvailable",
+                "Deployment has minimum availability.",
+            )
             if enough
-            else self._condition(manifest, "Available", "False", "MinimumReplicasUnavailable"),
-            self._progressing(key, manifest, status),
+            else self._condition(
+                manifest,
+                "Available",
+                "False",
+                "MinimumReplicasUnavailable",
+                "Deployment does not have minimum availability.",
+            ),
+            self._progressing(key, manifest, newest, status),
         ]
         self.set_status(manifest, msgspec.structs.replace(status, conditions=conditions))
 
-    def _progressing(self, key: str, manifest: Manifest, status: DeploymentStatus) -> Manifest:
+    def _progressing(
+        self, key: str, manifest: Manifest, newest: Manifest | None, status: DeploymentStatus
+    ) -> Manifest:
         """The condition Progressing. The deadline is counted from the last change of the status's numbers
         (syncRolloutStatus)."""
+        subject = f'ReplicaSet "{name_of(newest)}"' if newest else f'Deployment "{name_of(manifest)}"'
         replicas = manifest["spec"]["replicas"]
         if status.updated_replicas == replicas == status.replicas == status.available_replicas:
-            return self._condition(manifest, "Progressing", "True", "NewReplicaSetAvailable")
+            message = f"{subject} has successfully progressed."
+            return self._condition(manifest, "Progressing", "True", "NewReplicaSetAvailable", message)
         old, now = condition(manifest, "Progressing"), timestamp(self._world.now)
         counts = msgspec.to_builtins(status)
         changed = any(status_count(manifest, field) != count for field, count in counts.items())
         if old is None or changed or old.get("reason") == "NewReplicaSetAvailable":
-            made = self._condition(manifest, "Progressing", "True", "ReplicaSetUpdated")
+            message = f"{subject} is progressing."
+            made = self._condition(manifest, "Progressing", "True", "ReplicaSetUpdated", message)
             made["lastUpdateTime"] = now
         else:
             # Whoever wrote the condition may have left out the time.
@@ -252,11 +277,12 @@ class DeploymentController(WorkloadController):
             return made
         deadline: Micros = micros(made["lastUpdateTime"]) + seconds * SECOND
         if deadline <= self._world.now:
-            return self._condition(manifest, "Progressing", "False", "ProgressDeadlineExceeded")
+            message = f"{subject} has timed out progressing."
+            return self._condition(manifest, "Progressing", "False", "ProgressDeadlineExceeded", message)
         self.enqueue(key, deadline)
         return made
 
-    def _condition(self, manifest: Manifest, kind: str, status: str, reason: str) -> Manifest:
+    def _condition(self, manifest: Manifest, kind: str, status: str, reason: str, message: str) -> Manifest:
         """The old condition if it has this status and reason, else a new one."""
         old = condition(manifest, kind)
         if old is not None and (old["status"], old.get("reason")) == (status, reason):
@@ -265,6 +291,7 @@ class DeploymentController(WorkloadController):
             type=kind,
             status=status,
             reason=reason,
+            message=message,
             last_update_time=timestamp(self._world.now),
             last_transition_time=transition_time(old, status, self._world.now),
         )

@@ -46,9 +46,10 @@ class NodeCondition(Condition, frozen=True, kw_only=True, rename="camel"):
 
 
 class DeploymentCondition(Condition, frozen=True, kw_only=True, rename="camel"):
-    """apps/v1 DeploymentCondition, without its message."""
+    """apps/v1 DeploymentCondition."""
 
     reason: str
+    message: str
     last_update_time: str
     last_transition_time: str
 

@@ -63,6 +63,13 @@ def test_a_deployment_has_a_replica_set_named_and_labelled_by_its_templates_hash
     assert (found["replicas"], found["updatedReplicas"], found["availableReplicas"]) == (3, 3, 3)
     reasons = {c["type"]: c["reason"] for c in found["conditions"]}
     assert reasons == {"Available": "MinimumReplicasAvailable", "Progressing": "NewReplicaSetAvailable"}
+    messages = [c["message"] for c in found["conditions"]]
+    assert messages == [
+        "Deployment has minimum availability.",
+        f'ReplicaSet "web-{digest}" has successfully progressed.',
+    ]
+    [deployment] = lab.api.objects[DEPLOYMENTS].values()
+    assert deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "1"
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,8 @@ def test_a_node_of_the_api_becomes_ready_when_time_runs() -> None:
     assert ready(lab, "a") == "True"
     assert joined["metadata"]["labels"]["kubernetes.io/hostname"] == "a"
     assert joined["status"]["capacity"] == {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    info = joined["status"]["nodeInfo"]
+    assert (info["kubeletVersion"], info["operatingSystem"]) == ("v1.34.0", "linux")
     assert where(lab) == ["a"]
 
 
