@@ -1,6 +1,9 @@
 """The devices of the nodes and the claims that have them, as the live page keeps them: updated by watch
 events, without the attributes of the devices."""
 
+from collections.abc import Iterable, Set
+from typing import Final
+
 import msgspec
 
 from simulator.api import Manifest
@@ -20,12 +23,22 @@ class Holder(msgspec.Struct, frozen=True):
     pods: tuple[str, ...]
 
 
+NODES_REMEMBERED: Final = 20_000
+"""Nodes of which it is known when their devices changed. With more, all count as changed."""
+
+
 class DeviceIndex:
     """Slices by node, and the holder of each device."""
 
     def __init__(self) -> None:
         self.changes = 0
         """Increases with each change of a slice or of a claim."""
+        self._changed: dict[str, int] = {}
+        """By node: the number of ``changes`` after the last change of its devices."""
+        self._all_changed = 0
+        """The same of the last change that may concern any node."""
+        self._own_pools: dict[tuple[str, str], str] = {}
+        """Driver and name of a pool -> the node that publishes it."""
         self._slices: dict[str, ResourceSlice] = {}
         self._of_node: dict[str, dict[str, ResourceSlice]] = {}
         """The slices with a nodeName, by that name."""
@@ -35,23 +48,41 @@ class DeviceIndex:
         self._held: dict[str, tuple[DeviceID, ...]] = {}
         """The devices of each claim."""
 
+    def changed_since(self, changes: int) -> Set[str] | None:
+        """The nodes whose devices changed after this number of changes; None if those of any may have."""
+        if self._all_changed > changes:
+            return None
+        return {node for node, change in self._changed.items() if change > changes}
+
+    def _mark(self, node: str | None) -> None:
+        """Count a change of the devices of a node; None = of any node."""
+        self.changes += 1
+        if node is None or len(self._changed) >= NODES_REMEMBERED:
+            self._changed.clear()
+            self._all_changed = self.changes
+        else:
+            self._changed[node] = self.changes
+
     def put_slice(self, manifest: Manifest) -> None:
-        key, found = name_of(manifest), parse_slice(manifest)
+        key, found = name_of(manifest), parse_slice(without_contents(manifest))
         self.remove_slice(key)
         if found is None:
             return
-        kept = self._slices[key] = without_contents(found)
-        if kept.node_name:
-            self._of_node.setdefault(kept.node_name, {})[key] = kept
+        self._slices[key] = found
+        self._mark(found.node_name or None)
+        if found.node_name:
+            self._of_node.setdefault(found.node_name, {})[key] = found
+            self._own_pools[found.driver, found.pool] = found.node_name
         else:
-            self._shared[key] = kept
+            self._shared[key] = found
 
     def remove_slice(self, key: str) -> None:
-        self.changes += 1
         old = self._slices.pop(key, None)
         if old is None:
             return
+        self._mark(old.node_name or None)
         self._shared.pop(key, None)
+        self._own_pools.pop((old.driver, old.pool), None)
         own = self._of_node.get(old.node_name, {})
         own.pop(key, None)
         if not own:
@@ -64,10 +95,16 @@ class DeviceIndex:
         if devices:
             self._held[key] = devices
             self._holders.update(dict.fromkeys(devices, Holder(key, pods_of_claim(manifest))))
+            self._mark_pools(devices)
+
+    def _mark_pools(self, devices: Iterable[DeviceID]) -> None:
+        for node in {self._own_pools.get((device.driver, device.pool)) for device in devices}:
+            self._mark(node)
 
     def remove_claim(self, key: str) -> None:
-        self.changes += 1
-        for device in self._held.pop(key, ()):
+        devices = self._held.pop(key, ())
+        self._mark_pools(devices)
+        for device in devices:
             if device in self._holders and self._holders[device].claim == key:
                 del self._holders[device]
 
@@ -83,10 +120,11 @@ class DeviceIndex:
         return gather_pools([*own.values(), *shared.values()])
 
 
-def without_contents(found: ResourceSlice) -> ResourceSlice:
-    """The slice without the attributes and capacity of its devices, so that a process can hold many."""
-    devices = (each._replace(attributes={}, capacity={}) for each in found.devices)
-    return found._replace(devices=tuple(devices))
+def without_contents(manifest: Manifest) -> Manifest:
+    """A slice without the attributes and capacity of its devices, so that a process can hold many."""
+    spec = manifest["spec"]
+    devices = [{"name": each["name"]} for each in spec.get("devices") or ()]
+    return {**manifest, "spec": {**spec, "devices": devices}}
 
 
 def counts_for(of: ResourceSlice, name: str, labels: dict[str, str]) -> bool:

@@ -105,7 +105,8 @@ class NodesPanel:
             self._verdicts = found = verdicts.verdicts(picture.decision)
         named = found.keys() | before.keys() if moved or found is not before else ()
         judged = {name for name in named if moved or found.get(name) != before.get(name)}
-        slots_of = picture.nodes if picture.devices.changes != self._device_changes else dirty
+        changed = picture.devices.changed_since(self._device_changes)
+        slots_of = picture.nodes.keys() & (dirty | changed) if changed is not None else picture.nodes
         self._device_changes = picture.devices.changes
         for name in sorted(dirty):
             self._draw_card(nodes.card(picture, ranks, name, self._blocks[name]))
