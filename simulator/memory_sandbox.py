@@ -18,6 +18,7 @@ from simulator.apiserver.update import admit_update
 from simulator.decision import Decision
 from simulator.memory import MemoryApi
 from simulator.objects.metadata import key_of
+from simulator.plugins.registry import load
 from simulator.queueing.versions import TODAY, QueueVersion
 from simulator.scheduler.stepping import Stride, Unit, Until
 from simulator.simulation import Options, Simulation
@@ -146,8 +147,9 @@ class MemorySandbox:
         key = resource.key(metadata.get("namespace", "default"), metadata["name"])
         return self.patch(resource, key, changes)
 
-    def configure(self, configuration: Manifest) -> None:
+    def configure(self, configuration: Manifest | None) -> None:
         """Restart the scheduler with another KubeSchedulerConfiguration. Raises ConfigError."""
+        load(configuration)
         self._config = configuration
         self._note([SchedulerConfigured(t=self._now, fields=[])])
         self._lanes = {}

@@ -76,6 +76,10 @@ class Sandbox(ABC):
         resource = resource_named(kind)
         self._delete(resource, namespace if resource.namespaced else "", name, grace_seconds)
 
+    def configure(self, config: Mapping[str, Any] | None) -> None:
+        """Restart the scheduler with another KubeSchedulerConfiguration; None = the default one."""
+        self._configure(None if config is None else {**config})
+
     # Time
 
     @property
@@ -181,6 +185,8 @@ class Sandbox(ABC):
     def _patch(self, resource: Resource, namespace: str, name: str, changes: Manifest) -> Manifest: ...
     @abstractmethod
     def _delete(self, resource: Resource, namespace: str, name: str, grace_seconds: int | None) -> None: ...
+    @abstractmethod
+    def _configure(self, config: Manifest | None) -> None: ...
     @abstractmethod
     def _run(self, until: str, end: Micros, pod: str) -> None: ...
     @abstractmethod

@@ -10,7 +10,8 @@ from schedviz.client.interface import Sandbox
 from simulator.api import Manifest, Micros
 from simulator.apiserver.lookup import with_resources
 from simulator.apiserver.resources import PODS, Resource
-from simulator.apiserver.status import NotFound
+from simulator.apiserver.status import Cause, Invalid, NotFound
+from simulator.config import ConfigError
 from simulator.explanation import Explanation, explain_pod
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.plugins.registry import load, profiles
@@ -94,6 +95,15 @@ class LocalSandbox(Sandbox):
     def _delete(self, resource: Resource, namespace: str, name: str, grace_seconds: int | None) -> None:
         key = resource.key(namespace, name)
         self._do(lambda memory: memory.delete(resource, key, grace_seconds=grace_seconds))
+
+    def _configure(self, config: Manifest | None) -> None:
+        try:
+            self._do(lambda memory: memory.configure(config))
+        except ConfigError as error:
+            causes = [Cause(path, message) for path, message in error.causes]
+            raise Invalid(
+                "KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", self.name, causes
+            ) from None
 
     def _run(self, until: str, end: Micros, pod: str) -> None:
         self._do(partial(MemorySandbox.run, condition=run_condition(until, end, pod)))

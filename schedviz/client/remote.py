@@ -170,6 +170,9 @@ class RemoteSandbox(Sandbox):
         path = f"/s/{self.name}/{root}/{resource.api_version}/{place}{resource.plural}"
         return f"{path}/{quote(name, safe='')}" if name else path
 
+    def _configure(self, config: Manifest | None) -> None:
+        self._connection.send("PATCH", f"/s/{self.name}/scheduler", {"configuration": config})
+
     def _run(self, until: str, end: Micros, pod: str) -> None:
         # What was written before happens before time moves.
         found = self._wait_for("the scheduler observes what was written", lambda found: found.observed)

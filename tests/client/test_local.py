@@ -28,6 +28,13 @@ metadata: {name: n2}
 status: {allocatable: {cpu: "2", pods: "110"}}
 """
 
+MOST = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": {
+        "type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}}}]}],
+}  # fmt: skip
+
 
 def pod(name: str, cpu: str = "1", **spec: Any) -> dict[str, Any]:
     container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": cpu}}}
@@ -177,14 +184,8 @@ def test_a_branch_goes_on_by_itself() -> None:
 
 def test_what_a_sandbox_is_made_of(tmp_path: Path) -> None:
     (tmp_path / "nodes.yaml").write_text(NODES)
-    most = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": {
-            "type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}}}]}],
-    }  # fmt: skip
     chosen = []
-    for config in (None, most):
+    for config in (None, MOST):
         with schedviz.sandbox(manifests=tmp_path / "nodes.yaml", config=config, seed=7, pace="1s") as sandbox:
             sandbox.create(pod("web"))
             sandbox.run_until("nothing-pending")
@@ -199,7 +200,7 @@ def test_what_a_sandbox_is_made_of(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         schedviz.sandbox(scenario="nowhere")
     with pytest.raises(ConfigError):
-        schedviz.sandbox(config={**most, "profiles": [{"schedulerName": ""}, {"schedulerName": ""}]})
+        schedviz.sandbox(config={**MOST, "profiles": [{"schedulerName": ""}, {"schedulerName": ""}]})
     with pytest.raises(StatusError):
         schedviz.sandbox(manifests=[pod("web"), pod("web")])
 

@@ -11,7 +11,7 @@ from schedviz.store import Store
 from simulator.trace import Bound, CycleStarted, Event, Nominated, VictimDeleted
 from tests.processes import Process
 
-from .test_local import NODES, pod
+from .test_local import MOST, NODES, pod
 
 Make = Callable[..., Sandbox]
 
@@ -55,6 +55,13 @@ def play(sandbox: Sandbox) -> dict[str, Any]:
     with pytest.raises(StatusError) as refused:
         sandbox.create(pod("big"))
     found["refused"] = (refused.value.code, refused.value.reason, str(refused.value))
+    sandbox.configure(MOST)
+    sandbox.create(pod("packed", "100m"))
+    sandbox.run_until("bound", pod="packed")
+    found["packed"] = sandbox.explain("packed").node
+    with pytest.raises(StatusError) as refused:
+        sandbox.configure({**MOST, "profiles": [{"schedulerName": ""}]})
+    found["not configured"] = (refused.value.code, refused.value.reason, refused.value.causes)
     sandbox.delete("pod", "big")
     sandbox.run_until("idle")
     with pytest.raises(StatusError) as refused:

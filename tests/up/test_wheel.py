@@ -69,6 +69,8 @@ def test_the_wheel_starts_the_server(installed: Path, tmp_path: Path) -> None:
     finally:
         up.stop()
     assert "schedviz" in run(str(installed / "schedviz"), "help", cwd=tmp_path)
+    program = "import schedviz; print(len(schedviz.sandbox(scenario='gang').list('nodes')))"
+    assert run(str(installed / "python"), "-c", program, cwd=tmp_path) == "3\n"
 
 
 def requirements(name: str) -> set[str]:

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedviz.store import Clock
-from schedviz.web.presenters import cycle, nodes, nodes_panel, preemption, queue, reasons, sentences
+from schedviz.web.presenters import (
+    cycle,
+    nodes,
+    nodes_panel,
+    preemption,
+    queue,
+    reasons,
+    sentences,
+    transport,
+)
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.node_names import NodeNames, using
 from schedviz.web.presenters.picture import BUDGETS, NODES, PODS, PRIORITY_CLASSES, Picture
@@ -315,3 +324,18 @@ def test_the_reasons_on_node_cards_are_in_the_language_of_the_page() -> None:
         assert translated_reason("a plugin's own reason") == "a plugin's own reason"
         known = {short_reason(reason) for reason in KNOWN}
         assert {short for short in known if translated_reason(short) == short} == set()
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("time 1735689630000000", "until 00:00:30.000"),
+        ("before 1735689630000000", "until nothing is due"),
+        ("nothing-pending before 1735689630000000", "until nothing is pending"),
+        ("preemption", "until a preemption"),
+        ("bound default/web before 1735689630000000", "until web is bound"),
+    ],
+)
+def test_a_run_says_where_it_ends(condition: str, words: str) -> None:
+    clock = Clock(sim=0, wall=0, until=condition)
+    assert transport.until(clock) == words

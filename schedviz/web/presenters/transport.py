@@ -60,11 +60,15 @@ def speeds(clock: Clock) -> tuple[float, ...]:
 def until(clock: Clock) -> str:
     """The condition at which the clock is paused, in words; empty if there is none."""
     match (clock.until or "").split(" "):
-        case ["nothing-pending"]:
+        case ["time", time]:
+            return gettext("until %(time)s") % {"time": fmt.clock(int(time))}
+        case ["before", _]:
+            return gettext("until nothing is due")
+        case ["nothing-pending", *_]:
             return gettext("until nothing is pending")
-        case ["preemption"]:
+        case ["preemption", *_]:
             return gettext("until a preemption")
-        case ["bound", pod]:
+        case ["bound", pod, *_]:
             return gettext("until %(pod)s is bound") % {"pod": fmt.pod_name(pod)}
         case _:
             return ""
