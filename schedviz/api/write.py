@@ -28,10 +28,11 @@ from simulator.apiserver.deletion import admit_delete, deletion_changes, last_st
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
+from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.preconditions import check_preconditions
 from simulator.apiserver.resources import CRDS, NAMESPACES, PODS, Resource
-from simulator.apiserver.server_objects import with_server_objects
+from simulator.apiserver.server_objects import missing_server_objects
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
@@ -67,7 +68,9 @@ def create_sandbox(
     commit. Its name is the first free one of ``names``, or that of ``meta``. ``clock``,
     ``access``: see :meth:`Store.create`."""
     now = int(meta.created or store.wall()) * SECOND
-    changes = admission.new_cluster(with_server_objects(documents), now)
+    changes = admission.new_cluster(documents, now)
+    further = missing_server_objects(documents)  # not counted as objects of the request
+    changes += admission.admit(further, CreatedObjects(changes), now, source="server").changes
     sandbox = create_named(store, names or [meta.name], meta, changes, clock, access=access)
     notify(sandbox)
     return sandbox

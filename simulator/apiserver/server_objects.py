@@ -15,10 +15,9 @@ API server without --client-ca-file writes it so (pkg/controlplane/controller/cl
 v1.34)."""
 
 
-def with_server_objects(documents: Sequence[Manifest]) -> list[Manifest]:
-    """Return the manifests of a new cluster with those objects that they do not have."""
-    named = [document for document in documents if _place(document) == _place(AUTHENTICATION)]
-    return [*documents, *([] if named else [AUTHENTICATION])]
+def missing_server_objects(documents: Sequence[Manifest]) -> list[Manifest]:
+    """Return those objects that the manifests of a new cluster do not have."""
+    return [] if _place(AUTHENTICATION) in map(_place, documents) else [AUTHENTICATION]
 
 
 def _place(document: Manifest) -> tuple[object, ...]:

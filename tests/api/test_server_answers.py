@@ -6,6 +6,7 @@ from urllib.request import Request, urlopen
 
 from schedviz.api.write import create_sandbox
 from schedviz.store import Clock, Meta, Store
+from simulator.apiserver.admission import MAX_COPIES
 
 
 def ask(url: str, body: object = None) -> tuple[int, str]:
@@ -65,7 +66,11 @@ def test_a_new_sandbox_has_what_servers_read_when_they_start(store: Store, sandb
         "metadata": {"name": "extension-apiserver-authentication", "namespace": "kube-system"},
         "data": {"client-ca-file": "x"},
     }
-    for manifests, data in (([], None), ([given], {"client-ca-file": "x"})):
+    full = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}}
+        for number in range(MAX_COPIES)
+    ]
+    for manifests, data in (([], None), ([given], {"client-ca-file": "x"}), (full, None)):
         sandbox = create_sandbox(
             store, Meta(sandbox_name), manifests, Clock(sim=0, wall=0, paused=True), names=[sandbox_name]
         )
