@@ -68,8 +68,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class PodDifference(msgspec.Struct, frozen=True):
-    """The first pod, in the order of the bindings, that an outside scheduler (``a``) and the model (``b``)
-    placed differently."""
+    """The first pod that an outside scheduler (``a``) and the model (``b``) placed differently: of those that
+    the outside scheduler bound, in that order, or else of those that only the model bound."""
 
     pod: str
     a: str

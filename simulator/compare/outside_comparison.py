@@ -6,35 +6,30 @@ scheduler wrote, and what the sandbox's own components wrote, is left out: the m
 that themselves.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from simulator.api import ApiError, Change, Manifest, Micros, WatchEvent, bare
-from simulator.apiserver.deletion import admit_delete
+from msgspec.structs import replace
+
+from simulator.api import Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.resources import PODS
 from simulator.compare.answer import Comparison, PodDifference, PodsCompared
 from simulator.compare.comparison_run import STEPS_PER_REPORT, Side
+from simulator.compare.model_run import ModelRun
 from simulator.compare.observer import Observer
 from simulator.compare.placements import Placements
 from simulator.compare.recorded_history import RecordedHistory, RecordedWrite
-from simulator.compare.workload import largest_pod, pod_specs
-from simulator.config.configuration import DEFAULT_SCHEDULER_NAME, MAX_PROFILES
-from simulator.decision import Decision
+from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.framework.extender import Transport
-from simulator.memory import MemoryApi
 from simulator.objects.conditions import condition
 from simulator.objects.events import EVENTS
 from simulator.objects.metadata import is_terminating
 from simulator.scheduler.evict import REASON as PREEMPTION
-from simulator.simulation import Options, Simulation
 from simulator.trace import OutsidePreempted
 
 LEFT_OUT: Final = (EVENTS, "leases.coordination.k8s.io")
 """Resources that are no part of the workload."""
-
-DECISIONS_AT_MOST: Final = 100
-"""Decisions that are kept for pods that the model has not bound yet."""
 
 
 class OutsideComparison:
@@ -49,7 +44,7 @@ class OutsideComparison:
         start = history.workload.start
         self._start, self._end = start, min(history.end, start + duration)
         self._writes = [write for write in history.writes if write.time <= self._end]
-        self._reference = largest_pod(history.workload)
+        self._reference = largest_pod(_with_created(history))
         self._recorded = Observer(start, self._reference)
         self._placements = Placements()
         first = [
@@ -66,7 +61,7 @@ class OutsideComparison:
         for write in self._writes:
             self._placements.observe(write.event, write.time)
         expected = self._placements.nodes
-        self._model = _ModelRun(history, model, self._reference, expected, transport)
+        self._model = ModelRun(history, model, self._reference, expected, transport)
         self._now = start
         self._complete = False
 
@@ -131,7 +126,9 @@ class OutsideComparison:
             for placements in (self._placements, self._model.placements)
         )
         same, first = 0, None
-        both = sorted({*theirs, *ours}, key=lambda pod: (theirs.get(pod) or ours[pod])[1])
+        both = sorted(
+            {*theirs, *ours}, key=lambda pod: (pod not in theirs, (theirs.get(pod) or ours[pod])[1], pod)
+        )
         for pod in both:
             (a, a_time), (b, b_time) = theirs.get(pod, ("", None)), ours.get(pod, ("", None))
             if a == b:
@@ -162,131 +159,11 @@ def _preemption_event(event: WatchEvent, now: Micros) -> OutsidePreempted:
     return OutsidePreempted(t=now, pod=event.key, node=node, scheduler="", preemptor="", grace_seconds=0)
 
 
-def scheduler_names(history: RecordedHistory) -> list[str]:
-    """The schedulerNames of the pods of a recording, and of those that its controllers create."""
-    manifests = [change.object for change in history.workload.objects]
-    manifests += [write.event.object for write in history.writes if write.event.type != "DELETED"]
-    names = {
-        spec.get("schedulerName") or DEFAULT_SCHEDULER_NAME
-        for manifest in manifests
-        if manifest is not None
-        for spec in pod_specs(manifest)
-    }
-    return sorted(names)
-
-
-def with_profiles(config: Manifest | None, names: Sequence[str]) -> Manifest:
-    """The configuration with a copy of its first profile for each name that none of its profiles has. What
-    does not fit into MAX_PROFILES is left out: nobody schedules these pods."""
-    profiles = (config or {}).get("profiles") or [{}]
-    known = {profile.get("schedulerName") or DEFAULT_SCHEDULER_NAME for profile in profiles}
-    more = [{**profiles[0], "schedulerName": name} for name in names if name not in known]
-    return {**(config or {}), "profiles": [*profiles, *more][:MAX_PROFILES]}
-
-
-class _ModelRun:
-    """Side B."""
-
-    def __init__(
-        self,
-        history: RecordedHistory,
-        side: Side,
-        reference: dict[str, int],
-        expected: Mapping[str, tuple[str, Micros]],
-        transport: Transport | None,
-    ) -> None:
-        """``expected``: the placements of the recording."""
-        workload = history.workload
-        self._expected = expected
-        self._api = MemoryApi()
-        self._api.commit(workload.objects)
-        options = Options(
-            seed=side.seed,
-            pace=workload.pace,
-            config=with_profiles(side.config, scheduler_names(history)),
-            first_cycle=workload.first_cycle,
-            queue=side.queue,
-        )
-        self._simulation = Simulation(self._api, options, transport=transport)
-        self.observer = Observer(workload.start, reference)
-        self.placements = Placements()
-        self.decisions: dict[str, Decision] = {}
-        """The last decision for each pod that the model does not bind where the recording has it; the first
-        DECISIONS_AT_MOST."""
-        self._now = workload.start
-        self.take_in()
-
-    def advance(self, end: Micros) -> Iterator[None]:
-        """Do what is due up to ``end``, and yield after each step."""
-        while True:
-            due = self._simulation.next_due()
-            if due is None or due > end:
-                break
-            self._now = max(self._now, due)
-            self._simulation.step(self._now)
-            self.take_in()
-            yield
-        self._now = max(self._now, end)
-
-    def write(self, old: Manifest | None, event: WatchEvent) -> None:
-        """Make a client's write. What cannot be made on this side, such as a change of a pod that the model
-        has evicted, is left out."""
-        change = self._pod_change(old, event) if event.resource == PODS.id else self._change(event)
-        if change is not None:
-            try:
-                self._api.commit([change])
-            except ApiError:
-                return
-
-    def take_in(self) -> None:
-        events = self._api.take_events()
-        self._simulation.observe(events)
-        self.observer.observe(self._now, events, self._simulation.take_trace())
-        self._simulation.take_lanes()
-        for event in events:
-            self.placements.observe(event, self._now)
-        for decision in self._simulation.take_decisions():
-            manifest = self._api.get(PODS.id, decision.pod)
-            if manifest is None:
-                continue
-            pod = self.placements.identity(decision.pod, manifest)
-            if decision.selected and decision.selected == self._expected.get(pod, ("",))[0]:
-                self.decisions.pop(pod, None)
-            elif pod in self.decisions or len(self.decisions) < DECISIONS_AT_MOST:
-                self.decisions[pod] = decision
-
-    def _change(self, event: WatchEvent) -> Change | None:
-        known = self._api.get(event.resource, event.key)
-        if event.type == "DELETED":
-            return Change(event.resource, event.key, None) if known is not None else None
-        manifest = bare(event.object)
-        if known is None:
-            return Change(event.resource, event.key, manifest, 0)
-        if event.resource != "nodes" and "status" in known:
-            manifest = {**manifest, "status": known["status"]}  # the model's controllers write it
-        return Change(event.resource, event.key, manifest)
-
-    def _pod_change(self, old: Manifest | None, event: WatchEvent) -> Change | None:
-        known = self._api.get(PODS.id, event.key)
-        manifest = event.object
-        if event.type == "ADDED":
-            return Change(PODS.id, event.key, bare(manifest), 0) if known is None else None
-        if known is None:
-            return None
-        if event.type == "DELETED" or (is_terminating(manifest) and (old is None or not is_terminating(old))):
-            return None if is_terminating(known) else admit_delete(PODS, known, self._now)
-        changed = {
-            field: value
-            for field, value in manifest["spec"].items()
-            if field not in ("nodeName", "schedulerName")
-        }
-        kept = {
-            field: known["spec"][field] for field in ("nodeName", "schedulerName") if field in known["spec"]
-        }
-        marks = {
-            field: manifest["metadata"][field]
-            for field in ("labels", "annotations")
-            if field in manifest["metadata"]
-        }
-        new = {**known, "spec": changed | kept, "metadata": {**known["metadata"], **marks}}
-        return Change(PODS.id, event.key, bare(new)) if new != known else None
+def _with_created(history: RecordedHistory) -> ComparedWorkload:
+    """The workload with all objects that were created later."""
+    created = [
+        Change(write.event.resource, write.event.key, write.event.object, 0)
+        for write in history.writes
+        if write.event.type == "ADDED" and write.event.resource not in LEFT_OUT
+    ]
+    return replace(history.workload, objects=[*history.workload.objects, *created])

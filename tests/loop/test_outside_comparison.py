@@ -98,6 +98,7 @@ def test_the_first_pod_that_the_model_places_elsewhere(
     assert first.b_time is not None
     assert first.a_time - first.b_time == 3 * SECOND, "the model needs no time"
     assert found.pods.same + found.pods.different == 6
+    assert found.reference["cpu"] == 1000
     assert found.a.bound == 5
     assert found.b.bound == 6
     waits = found.a.waits[0]

@@ -21,14 +21,21 @@ Waits = dict[str, deque[trace.OutsideBound]]
 """The last bindings by the name of the outside scheduler."""
 
 
+class Percentiles(msgspec.Struct, frozen=True):
+    """Durations as texts."""
+
+    median: str
+    p95: str
+
+
 class Latency(msgspec.Struct, frozen=True):
-    """The time from the creation of a pod, or the removal of its last scheduling gate, to its binding: median
-    and 95th percentile, as texts. ``real``: "" = no bound pod was observed from its beginning."""
+    """The time from the creation of a pod, or the removal of its last scheduling gate, to its binding."""
 
     scheduler: str
     bound: int
-    real: str
-    simulated: str
+    real: Percentiles | None
+    """None = no bound pod was observed from its beginning."""
+    simulated: Percentiles
 
 
 def note_binding(waits: Waits, event: trace.OutsideBound) -> None:
@@ -49,13 +56,14 @@ def latencies(waits: Mapping[str, Iterable[trace.OutsideBound]]) -> list[Latency
         bound = [*events]
         real = [event.waited_wall for event in bound if event.waited_wall is not None]
         simulated = [event.waited for event in bound]
-        found.append(Latency(scheduler, len(bound), _both(real) if real else "", _both(simulated)))
+        found.append(
+            Latency(scheduler, len(bound), _percentiles(real) if real else None, _percentiles(simulated))
+        )
     return found
 
 
-def _both(waits: Sequence[int]) -> str:
-    values = {"median": duration(percentile(waits, 50)), "p95": duration(percentile(waits, 95))}
-    return gettext("median %(median)s, p95 %(p95)s") % values
+def _percentiles(waits: Sequence[int]) -> Percentiles:
+    return Percentiles(duration(percentile(waits, 50)), duration(percentile(waits, 95)))
 
 
 def percentile(values: Sequence[int], percent: int) -> int:
