@@ -156,7 +156,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
 
     replaced = write.edit(
         sandbox,
-        resource.id,
+        resource,
         target.key(resource),
         changed,
         subresource=target.subresource,
@@ -182,7 +182,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
 
     patched = write.edit(
         sandbox,
-        resource.id,
+        resource,
         target.key(resource),
         changed,
         subresource=target.subresource,

@@ -64,7 +64,7 @@ def _written(
     form = Representation.of(request)
     new = write.edit(
         sandbox,
-        resource.id,
+        resource,
         target.key(resource),
         change,
         subresource="scale",

@@ -61,7 +61,7 @@ def parse(group: str, version: str, segments: Sequence[str]) -> Target:
 def resource_at(catalogue: Catalogue, target: Target) -> Resource | None:
     """The resource of a target; None if no resource of that name is stored or defined. Raises NoSuchPath if
     the path does not match the resource's version or scope."""
-    resource = find_resource(catalogue, target.group, target.plural)
+    resource = find_resource(catalogue, target.group, target.plural, target.version)
     if resource is None:
         return None
     if resource.version != target.version:

@@ -183,7 +183,7 @@ def patch(sandbox: Sandbox, resource: str, key: str, changes: Manifest, *, dry_r
 
 def edit(
     sandbox: Sandbox,
-    resource: str,
+    resource: str | Resource,
     key: str,
     change: Edit,
     *,
@@ -194,9 +194,13 @@ def edit(
 ) -> Manifest:
     """Change an object by a function, which is called again with the newer object after a conflict.
 
-    ``whole``: change the status, too; otherwise only the ``status`` subresource changes it. ``manager``: who
-    comes to own the fields that change, if the object has owners."""
-    kind = _resource(sandbox, resource)
+    ``resource``: its id, or the version of a custom resource in which the object is changed. ``whole``:
+    change the status, too; otherwise only the ``status`` subresource changes it. ``manager``: who comes to
+    own the fields that change, if the object has owners."""
+    if isinstance(resource, Resource):
+        kind = _resource(sandbox, resource.id) if resource.stored_as else resource
+    else:
+        kind = _resource(sandbox, resource)
     last: list[Manifest] = []
 
     def decide(current: Current) -> Admission:

@@ -24,14 +24,15 @@ class Catalogue(Reader, Protocol):
         ...
 
 
-def find_resource(store: Catalogue, group: str, plural: str) -> Resource | None:
+def find_resource(store: Catalogue, group: str, plural: str, version: str = "") -> Resource | None:
     """Return the resource of a group and plural: built in, defined by a CustomResourceDefinition, or of a
-    kind of which objects are stored without a definition. None if there is no such resource."""
+    kind of which objects are stored without a definition. None if there is no such resource. ``version``: of
+    a definition; "" = any."""
     known = find_built_in(group, plural)
     if known or group in BUILT_IN_GROUPS:
         return known
     for custom in defined_resources(store.list(CRDS).items):
-        if (custom.group, custom.plural) == (group, plural):
+        if (custom.group, custom.plural) == (group, plural) and version in ("", custom.version):
             return custom
     name = f"{plural}.{group}" if group else plural
     items = store.list(name).items if name in store.resources() else ()

@@ -38,6 +38,9 @@ def admit_update(
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
     resourceVersion or UID than ``old``."""
     overlay = Overlay(reader)
+    if resource.schema_text:
+        # All versions of a custom resource have the same fields (the conversion strategy None).
+        old = {**old, "apiVersion": resource.api_version}
     decoded, causes = decoding.decode(resource, _with_stored_type(new, old))
     name = old["metadata"]["name"]
     if causes:
@@ -68,7 +71,7 @@ def admit_update(
     set_next_generation(resource, old, decoded, counts=subresource != "status")
     causes = [
         *validate_metadata_update(given, old),
-        *validate(resource, decoded, is_new=False),
+        *validate(resource, decoded, is_new=False, old=old),
         *validate_update(resource, decoded, old, subresource),
     ]
     if causes:

@@ -36,11 +36,25 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
             return _resized(old, new)
     if resource.has_status:
         new = _with(new, old, "status")
+    if resource.id == CRDS:
+        new = _with_stored_versions(new)
     if resource == NAMESPACES:
         finalizers = old.get("spec", {}).get("finalizers")
         spec = {**new.get("spec", {}), "finalizers": finalizers}
         new = {**new, "spec": spec if finalizers else _without(spec, "finalizers")}
     return new
+
+
+def _with_stored_versions(definition: Manifest) -> Manifest:
+    """The definition with the version in which objects are stored now among those in which they were."""
+    status = definition.get("status") or {}
+    known = status.get("storedVersions") or []
+    added = [
+        version["name"]
+        for version in definition["spec"]["versions"]
+        if version.get("storage") and version["name"] not in known
+    ]
+    return {**definition, "status": {**status, "storedVersions": [*known, *added]}} if added else definition
 
 
 def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:

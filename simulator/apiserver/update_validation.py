@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.core_update_validation import CORE_UPDATE_CHECKS
+from simulator.apiserver.definition_validation import validate_definition_update
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.pod_subresource_validation import (
     validate_ephemeral_containers_update,
@@ -13,7 +14,7 @@ from simulator.apiserver.pod_subresource_validation import (
 )
 from simulator.apiserver.pod_update_validation import validate_pod_update
 from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import CRDS, Resource
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 from simulator.apiserver.status_validation import validate_status_update
 from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECKS
@@ -93,6 +94,7 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     **CORE_UPDATE_CHECKS,
     "controllerrevisions.apps": _revision,
     "csidrivers.storage.k8s.io": _driver,
+    CRDS: validate_definition_update,
     "csistoragecapacities.storage.k8s.io": _storage_capacity,
     "endpointslices.discovery.k8s.io": _slice,
     "runtimeclasses.node.k8s.io": _runtime_class,

@@ -9,18 +9,19 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver import names, pod_validation
+from simulator.apiserver import pod_validation
 from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
+from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
-from simulator.apiserver.field_checks import check_choice, check_cidr, check_name, parse_cidr
+from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
 from simulator.apiserver.network_validation import NETWORK_CHECKS
 from simulator.apiserver.object_meta_validation import validate_object_meta
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
-from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
+from simulator.apiserver.resources import PODS, Resource
 from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported
 from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
 from simulator.apiserver.workload_validation import (
     WORKLOAD_CHECKS,
@@ -38,10 +39,13 @@ GENERATED_SUFFIX = 5
 """Number of random characters that are appended to generateName."""
 
 
-def validate(resource: Resource, manifest: Manifest, *, is_new: bool = True) -> list[Cause]:
-    """Return the faults of an object as it is to be stored. ``is_new``: it is created, not updated."""
+def validate(
+    resource: Resource, manifest: Manifest, *, is_new: bool = True, old: Manifest | None = None
+) -> list[Cause]:
+    """Return the faults of an object as it is to be stored. ``is_new``: it is created, not updated. ``old``:
+    the object before the update, whose faults a custom resource may keep."""
     check = _CHECKS.get(resource.id) if is_new or resource.id not in _CHECKED_WHEN_NEW else None
-    faults = check(manifest) if check else custom_faults(resource, manifest)
+    faults = check(manifest) if check else custom_faults(resource, manifest, old)
     return [*validate_object_meta(resource, manifest["metadata"], is_new=is_new), *faults]
 
 
@@ -115,32 +119,6 @@ def _validate_disruption_budget(manifest: Manifest) -> Iterator[Cause]:
         yield not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION_POLICIES)
 
 
-def _custom_resource_definition(manifest: Manifest) -> Iterator[Cause]:
-    """Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation."""
-    spec = manifest["spec"]
-    group, given = spec["group"], spec["names"]
-    if manifest["metadata"].get("name") != f"{given['plural']}.{group}":
-        name = manifest["metadata"].get("name", "")
-        yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
-    if not group:
-        yield required("spec.group")
-    elif names.dns_subdomain(group):
-        yield from check_name(names.dns_subdomain, group, "spec.group")
-    elif "." not in group or group in BUILT_IN_GROUPS:
-        yield invalid(
-            "spec.group", group, "should be a domain with at least one dot, and not one of Kubernetes'"
-        )
-    for field, text in (("plural", given["plural"]), ("kind", given["kind"].lower())):
-        for problem in names.service_name(text):
-            yield invalid(f"spec.names.{field}", given[field], problem)
-    if spec["scope"] not in ("Cluster", "Namespaced"):
-        yield not_supported("spec.scope", spec["scope"], ("Cluster", "Namespaced"))
-    if not spec["versions"]:
-        yield required("spec.versions")
-    for index, version in enumerate(spec["versions"]):
-        yield from check_name(names.service_name, version["name"], f"spec.versions[{index}].name")
-
-
 def _timetable(manifest: Manifest) -> Iterator[Cause]:
     for index, entry in enumerate(manifest["spec"]["entries"]):
         for field in ("at", "every", "until"):
@@ -157,7 +135,7 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "nodes": _validate_node,
     "priorityclasses.scheduling.k8s.io": _validate_priority_class,
     "poddisruptionbudgets.policy": _validate_disruption_budget,
-    "customresourcedefinitions.apiextensions.k8s.io": _custom_resource_definition,
+    "customresourcedefinitions.apiextensions.k8s.io": validate_definition,
     "timetables.schedviz": _timetable,
     **CORE_CHECKS,
     **DEVICE_CHECKS,

@@ -41,6 +41,7 @@ from simulator.cel.types import (
 from simulator.cel.values import type_name
 
 _DEVICE: Final = "kubernetes.DRADevice"
+_VARIABLES: Final = {"device": Type(_DEVICE)}
 _FIELDS: Final = {
     "driver": STRING,
     "attributes": parse_type("map(string, map(string, any))"),
@@ -75,19 +76,19 @@ class Checked:
     """Of the calls of Kubernetes' functions, those whose types fit."""
 
 
-def check(tree: Tree, issues: Issues) -> Checked:
-    """Checks a tree. If anything is wrong, it is added to the issues."""
-    checker = _Checker(tree, issues)
+def check(tree: Tree, issues: Issues, variables: Mapping[str, Type] = _VARIABLES) -> Checked:
+    """Checks a tree. If anything is wrong, it is added to the issues. variables: what it may name."""
+    checker = _Checker(tree, issues, variables)
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
     return Checked(result, types, frozenset(checker.qualified), checker.overloads)
 
 
 class _Checker:
-    def __init__(self, tree: Tree, issues: Issues) -> None:
+    def __init__(self, tree: Tree, issues: Issues, variables: Mapping[str, Type]) -> None:
         self._positions = tree.positions
         self._issues = issues
-        self._scope: dict[str, Type] = {"device": Type(_DEVICE)}
+        self._scope: dict[str, Type] = dict(variables)
         self.unifier = Unifier()
         self.qualified: set[int] = set()
         self.overloads: dict[int, tuple[Function, ...]] = {}

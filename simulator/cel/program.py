@@ -46,8 +46,14 @@ class _Failure:
 
 def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
     """A function that evaluates the tree for a device. It raises SelectorError."""
+    evaluate = plan_scope(tree, checked)
+    return lambda device: evaluate({DEVICE: device})
+
+
+def plan_scope(tree: Tree, checked: Checked) -> Callable[[Scope], Value]:
+    """A function that evaluates the tree for the values of its variables. It raises SelectorError."""
     step = _Planner(checked).plan(tree.root)
-    return lambda device: step({DEVICE: device, _COUNT: [0]})
+    return lambda scope: step({**scope, _COUNT: [0]})
 
 
 class _Planner:

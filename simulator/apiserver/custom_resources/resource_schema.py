@@ -1,14 +1,29 @@
 """The schema of a custom resource, applied to its objects."""
 
-from collections.abc import Iterator
+from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.custom_resources.correlation import ABSENT
 from simulator.apiserver.custom_resources.defaulting import set_schema_defaults
+from simulator.apiserver.custom_resources.list_types import list_type_faults
 from simulator.apiserver.custom_resources.pruning import Pruned, prune
+from simulator.apiserver.custom_resources.rules import RULES, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause
+
+_BLOCKING: Final = (
+    "FieldValueNotSupported",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+)
+_NOT_CHECKED: Final = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to "
+    "complete validation"
+)
 
 
 def prune_custom(resource: Resource, manifest: Manifest) -> Pruned:
@@ -24,6 +39,23 @@ def set_custom_defaults(resource: Resource, manifest: Manifest) -> None:
         set_schema_defaults(structural_schema(resource.schema_text), manifest)
 
 
-def custom_faults(resource: Resource, manifest: Manifest) -> Iterator[Cause]:
-    if resource.schema_text:
-        yield from schema_faults(structural_schema(resource.schema_text), manifest)
+def custom_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> list[Cause]:
+    """Return the faults of a custom resource. ``old``: the object before an update, whose faults may stay
+    where they are (CRDValidationRatcheting). Upstream: Validate and ValidateUpdate in
+    apiextensions-apiserver/pkg/registry/customresource/strategy.go, v1.34."""
+    if not resource.schema_text:
+        return []
+    schema = structural_schema(resource.schema_text)
+    before = ABSENT if old is None else old
+    faults = [*schema_faults(schema, manifest, "", before)]
+    if old is None or not any(list_type_faults(schema, old)):
+        faults += list_type_faults(schema, manifest)
+    if not has_rules(resource.schema_text):
+        return faults
+    if any(fault.reason in _BLOCKING for fault in faults):
+        return [*faults, Cause("<nil>", f'Invalid value: "null": {_NOT_CHECKED}')]
+    return [*faults, *rule_faults(schema, manifest, before)]
+
+
+def has_rules(schema_text: str) -> bool:
+    return f'"{RULES}"' in schema_text

@@ -10,17 +10,21 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
 from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.custom_resources.text_formats import has_format
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
+from simulator.kernel.go_text import quote
 
 _TYPES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 _MAX_PATTERN: Final = 1_000
 """The longest pattern and the longest text that are matched: patterns of users may backtrack."""
 
 
-def schema_faults(schema: dict[str, Any], value: Any, path: str = "") -> Iterator[Cause]:
-    """Yield what of a value does not fit its schema."""
-    if schema is META:
+def schema_faults(schema: dict[str, Any], value: Any, path: str = "", old: Any = ABSENT) -> Iterator[Cause]:
+    """Yield what of a value does not fit its schema. ``old``: the value before an update; what did not change
+    has no faults."""
+    if schema is META or (old is not ABSENT and old == value):
         return
     if value is None:
         if not schema.get("nullable") and schema.get("type"):
@@ -38,9 +42,9 @@ def schema_faults(schema: dict[str, Any], value: Any, path: str = "") -> Iterato
         case int() | float() if not isinstance(value, bool):
             yield from _number_faults(schema, value, path)
         case list():
-            yield from _list_faults(schema, value, path)
+            yield from _list_faults(schema, value, path, old)
         case dict():
-            yield from _object_faults(schema, value, path)
+            yield from _object_faults(schema, value, path, old)
 
 
 def _type_name(value: Any) -> str:
@@ -76,6 +80,10 @@ def _text_faults(schema: dict[str, Any], value: str, path: str) -> Iterator[Caus
         yield too_long(path, schema["maxLength"])
     if len(value) < schema.get("minLength", 0):
         yield invalid(path, value, f"{_body(path)} should be at least {schema['minLength']} chars long")
+    form = schema.get("format", "")
+    if not has_format(form, value):
+        detail = f"{_body(path)} must be of type {form}: {quote(value)}"
+        yield Cause(path or "<nil>", f"Invalid value: {quote(value)}: {detail}", "FieldValueTypeInvalid")
     pattern = schema.get("pattern")
     if pattern and not _matches(pattern, value):
         yield invalid(path, value, f"{_body(path)} should match '{pattern}'")
@@ -103,7 +111,7 @@ def _number_faults(schema: dict[str, Any], value: float, path: str) -> Iterator[
         yield invalid(path, value, f"{_body(path)} should be a multiple of {step}")
 
 
-def _list_faults(schema: dict[str, Any], value: list[Any], path: str) -> Iterator[Cause]:
+def _list_faults(schema: dict[str, Any], value: list[Any], path: str, old: Any) -> Iterator[Cause]:
     if len(value) > schema.get("maxItems", len(value)):
         most = schema["maxItems"]
         detail = f"Too many: {len(value)}: must have at most {most} items"
@@ -114,10 +122,11 @@ def _list_faults(schema: dict[str, Any], value: list[Any], path: str) -> Iterato
     if schema.get("uniqueItems") and any(item in value[:index] for index, item in enumerate(value)):
         yield invalid(path, "", f"{_body(path)} shouldn't contain duplicates")
     for index, item in enumerate(value):
-        yield from schema_faults(schema.get("items", {}), item, f"{path}[{index}]")
+        before = old_item(schema, old, item)
+        yield from schema_faults(schema.get("items", {}), item, f"{path}[{index}]", before)
 
 
-def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str) -> Iterator[Cause]:
+def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str, old: Any) -> Iterator[Cause]:
     fields, others = schema.get("properties", {}), schema.get("additionalProperties")
     if len(value) > schema.get("maxProperties", len(value)):
         most = schema["maxProperties"]
@@ -132,4 +141,5 @@ def _object_faults(schema: dict[str, Any], value: dict[str, Any], path: str) -> 
     for name in sorted(value):
         field = fields.get(name, others)
         if isinstance(field, dict):
-            yield from schema_faults(field, value[name], f"{path}.{name}" if path else name)
+            before = old_field(schema, old, name)
+            yield from schema_faults(field, value[name], f"{path}.{name}" if path else name, before)

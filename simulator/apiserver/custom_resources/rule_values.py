@@ -1,0 +1,75 @@
+"""The values of a custom resource as its rules see them: CEL's types, by the schema.
+
+Upstream: UnstructuredToVal in apiserver/pkg/cel/common/values.go, the escapes in
+apiserver/pkg/cel/escaping.go, v1.34.
+"""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from typing import Any, Final
+
+from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.cel.durations import parse_duration, parse_timestamp
+from simulator.cel.values import Map, Value
+
+_SEEN_METADATA: Final = ("name", "generateName")
+_KEYWORDS: Final = frozenset(
+    (
+        "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
+        "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
+    )
+)  # fmt: skip
+_ESCAPES: Final = {".": "__dot__", "-": "__dash__", "/": "__slash__", "__": "__underscores__"}
+_TIMES: Final = {"date-time": "", "date": "T00:00:00Z"}
+
+
+def to_cel(schema: dict[str, Any], value: Any) -> Value:
+    """Return a JSON value as CEL has it. An object has the fields of its schema; of the metadata, only the
+    name."""
+    if schema is META:
+        metadata = value if isinstance(value, dict) else {}
+        return Map((name, metadata[name]) for name in _SEEN_METADATA if name in metadata)
+    match value:
+        case dict():
+            fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
+            if fields:
+                return Map(
+                    (escape(name), to_cel(fields[name], value[name])) for name in value if name in fields
+                )
+            of = others if isinstance(others, dict) else {}
+            return Map((name, to_cel(of, item)) for name, item in value.items())
+        case list():
+            return [to_cel(schema.get("items") or {}, item) for item in value]
+        case str():
+            return _text(schema.get("format", ""), value)
+        case bool():
+            return value
+        case int() if schema.get("type") == "number":
+            return float(value)
+        case float() if schema.get("type") == "integer":
+            return int(value)
+    return value
+
+
+def escape(name: str) -> str:
+    """Return the name of a field as an expression writes it."""
+    if name in _KEYWORDS:
+        return f"__{name}__"
+    return re.sub(r"__|[.\-/]", lambda found: _ESCAPES[found[0]], name)
+
+
+def _text(form: str, value: str) -> Value:
+    """A text that its format makes another type; one that is not of the format stays a text."""
+    if form in _TIMES:
+        found = parse_timestamp(value + _TIMES[form])
+        return value if found is None else found
+    if form == "duration":
+        length = parse_duration(value)
+        return value if length is None else length
+    if form == "byte":
+        try:
+            return b64decode(value, validate=True)
+        except (Base64Error, ValueError):
+            return value
+    return value

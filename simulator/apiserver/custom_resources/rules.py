@@ -1,0 +1,150 @@
+"""Evaluates the rules of a custom resource's schema (``x-kubernetes-validations``), with upstream's texts.
+
+Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34. The estimated costs of rules
+are not limited here; each evaluation is (MAX_ITERATIONS of simulator/cel/program.py).
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
+from simulator.apiserver.custom_resources.rule_values import to_cel
+from simulator.apiserver.custom_resources.structural_schema import META
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.cel.errors import SelectorError
+from simulator.cel.expression import Expression, compile_expression
+from simulator.cel.types import DYN, Type
+from simulator.cel.values import NONE, Optional, Value
+
+RULES: Final = "x-kubernetes-validations"
+MAX_MESSAGE: Final = 5_120
+"""Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
+_TYPES: Final = {
+    "string": Type("string"),
+    "boolean": Type("bool"),
+    "integer": Type("int"),
+    "number": Type("double"),
+    "array": Type("list", (DYN,)),
+}
+_SELF: Final = "self"
+_OLD_SELF: Final = "oldSelf"
+
+
+def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, path: str = "") -> Iterator[Cause]:
+    """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
+    update. A rule that does not name the old value is not asked again for a value that did not change."""
+    if schema is META or value is None:
+        return
+    if rules := schema.get(RULES):
+        yield from _broken_rules(schema, rules, value, old, path)
+    match value:
+        case list():
+            for index, item in enumerate(value):
+                of = schema.get("items") or {}
+                yield from rule_faults(of, item, old_item(schema, old, item), f"{path}[{index}]")
+        case dict():
+            fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
+            for name in sorted(value):
+                of, at = fields.get(name), f"{path}.{name}" if path else name
+                if of is None and isinstance(others, dict):
+                    of, at = others, f"{path}[{name}]"
+                if of is not None:
+                    yield from rule_faults(of, value[name], old_field(schema, old, name), at)
+
+
+def compile_rule(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
+    """Return the compiled rule; its ``error`` says why it is none."""
+    return compile_expression(str(rule.get("rule", "")), _variables(schema, rule), "bool")
+
+
+def compile_message(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
+    """Return the compiled messageExpression of a rule that has one."""
+    return compile_expression(str(rule["messageExpression"]), _variables(schema, rule), "string")
+
+
+def _variables(schema: dict[str, Any], rule: dict[str, Any]) -> tuple[tuple[str, Type], ...]:
+    kind = schema.get("type")
+    # A format makes a text a time, a duration or bytes.
+    of = _TYPES.get(kind, DYN) if isinstance(kind, str) and not schema.get("format") else DYN
+    old = Type("optional_type", (of,)) if rule.get("optionalOldSelf") else of
+    return (_SELF, of), (_OLD_SELF, old)
+
+
+def _broken_rules(
+    schema: dict[str, Any], rules: list[dict[str, Any]], value: Any, old: Any, path: str
+) -> Iterator[Cause]:
+    kind = schema.get("type", "") if isinstance(schema.get("type", ""), str) else ""
+    this = to_cel(schema, value)
+    before: tuple[Value, ...] = () if old is ABSENT or old is None else (to_cel(schema, old),)
+    for rule in rules:
+        compiled = compile_rule(schema, rule)
+        if compiled.error:
+            yield invalid(path or "<nil>", kind, f"rule compile error: {compiled.error}")
+            continue
+        is_transition = _OLD_SELF in compiled.names
+        if is_transition and not before and not rule.get("optionalOldSelf"):
+            continue
+        if not is_transition and old is not ABSENT and old == value:
+            continue
+        values: dict[str, Value] = {_SELF: this}
+        if rule.get("optionalOldSelf"):
+            values[_OLD_SELF] = Optional(before) if before else NONE
+        elif before:
+            values[_OLD_SELF] = before[0]
+        try:
+            holds = compiled.evaluate(values)
+        except SelectorError as error:
+            yield invalid(path or "<nil>", kind, _error_text(str(error), _text_of(rule)))
+            continue
+        if holds is not True:
+            yield _fault(schema, rule, values, _place(path, rule), kind)
+
+
+def _error_text(error: str, rule: str) -> str:
+    if error.startswith("no such overload"):
+        return (
+            f"'{error}': call arguments did not match a supported operator, function or macro signature for "
+            f"rule: {rule}"
+        )
+    if error.startswith("operation cancelled: actual cost limit exceeded"):
+        detail = "no further validation rules will be run due to call cost exceeds limit for rule"
+        return f"'{error}': {detail}: {rule}"
+    return f"{error} evaluating rule: {rule}"
+
+
+def _place(path: str, rule: dict[str, Any]) -> str:
+    field = str(rule.get("fieldPath") or "").replace("['", "[").replace("']", "]").removeprefix(".")
+    if not field:
+        return path or "<nil>"
+    return f"{path}.{field}" if path else field
+
+
+def _fault(
+    schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value], path: str, kind: str
+) -> Cause:
+    detail = _message(schema, rule, values)
+    match rule.get("reason"):
+        case "FieldValueForbidden":
+            return forbidden(path, detail)
+        case "FieldValueRequired":
+            return required(path, detail)
+        case "FieldValueDuplicate":
+            return duplicate(path, kind)
+    return invalid(path, kind, detail)
+
+
+def _message(schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value]) -> str:
+    """The evaluated messageExpression, if it gives a text of one line; else the message; else the rule."""
+    if rule.get("messageExpression"):
+        try:
+            found = compile_message(schema, rule).evaluate(values)
+        except SelectorError:
+            found = None
+        text = found.strip() if isinstance(found, str) else ""
+        if text and "\n" not in text and len(text.encode()) <= MAX_MESSAGE:
+            return text
+    return _text_of(rule) if rule.get("message") else f"failed rule: {_text_of(rule)}"
+
+
+def _text_of(rule: dict[str, Any]) -> str:
+    return str(rule.get("message") or rule.get("rule") or "").strip()

@@ -1,0 +1,72 @@
+"""Compiles and evaluates expressions about variables: the rules of custom resources.
+
+The types of the fields of objects are not known to the check, so what upstream's compiler finds there is
+found when the expression is evaluated.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from simulator.cel.checker import check
+from simulator.cel.errors import SelectorError
+from simulator.cel.issues import Issues
+from simulator.cel.literals import find_broken_pattern, validate
+from simulator.cel.parser import SyntaxFault, parse
+from simulator.cel.program import plan_scope
+from simulator.cel.syntax import Name, Node, get_children
+from simulator.cel.types import Type
+from simulator.cel.values import Value
+
+CACHED: Final = 1_024
+"""Compiled expressions."""
+
+
+class Expression:
+    """A compiled expression."""
+
+    def __init__(self, text: str, variables: tuple[tuple[str, Type], ...], result: str) -> None:
+        self.error = ""
+        """Why it did not compile, as upstream says it."""
+        self.names: frozenset[str] = frozenset()
+        """All names in it."""
+        try:
+            self._compile(text, dict(variables), result)
+        except SyntaxFault as fault:
+            self.error = f"compilation failed: {fault}"
+        except RecursionError:
+            self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
+
+    def evaluate(self, values: Mapping[str, Value]) -> Value:
+        """Raises SelectorError."""
+        if self.error:
+            raise SelectorError(self.error)
+        return self._evaluate(dict(values))
+
+    def _compile(self, text: str, variables: Mapping[str, Type], result: str) -> None:
+        tree = parse(text)
+        issues = Issues(text)
+        checked = check(tree, issues, variables)
+        if not issues:
+            validate(tree, checked, issues)
+        self.names = frozenset(_names_in(tree.root))
+        if issues:
+            self.error = f"compilation failed: {issues}"
+        elif checked.result.name not in (result, "any", "dyn"):
+            self.error = f"must evaluate to {'a ' * (result == 'bool')}{result}"
+        elif broken := find_broken_pattern(tree.root):
+            self.error = f"program instantiation failed: {broken}"
+        else:
+            self._evaluate = plan_scope(tree, checked)
+
+
+@lru_cache(maxsize=CACHED)
+def compile_expression(text: str, variables: tuple[tuple[str, Type], ...], result: str) -> Expression:
+    """The compiled expression. variables: names and types of what it may name; result: ``bool`` or
+    ``string``."""
+    return Expression(text, variables, result)
+
+
+def _names_in(node: Node) -> set[str]:
+    found = {node.name} if isinstance(node, Name) else set()
+    return found.union(*map(_names_in, get_children(node)))
