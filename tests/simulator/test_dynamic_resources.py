@@ -153,3 +153,22 @@ def test_a_failed_binding_gives_the_devices_back() -> None:
     lab.run(30)
     assert lab.node_of("a")
     assert consumers(claims(lab)["default/shared"]) == ["a"]
+
+
+def test_what_the_allocator_found_is_not_used_for_a_class_that_has_changed() -> None:
+    """A verdict is kept for claims that request the same and nodes with equal devices."""
+    lab = lab_with(nodes=2, devices=1)
+    lab.create(resource_claim("first"), pod_of_claim("one", "first"))
+    lab.create(resource_claim("second"), pod_of_claim("two", "second"))
+    lab.run(5)
+    assert {lab.node_of("one"), lab.node_of("two")} == {"n0", "n1"}
+    lab.create(resource_claim("third"), pod_of_claim("three", "third"))
+    lab.run(5)
+    assert not lab.node_of("three")
+    lab.update(CLAIMS, "default/first", lambda claim: {**claim, "status": {}})
+    lab.update("deviceclasses.resource.k8s.io", "gpu", lambda _: device_class("gpu", "false"))
+    lab.run(60)
+    assert not lab.node_of("three"), "the device is free, and the class selects none"
+    lab.update("deviceclasses.resource.k8s.io", "gpu", lambda _: device_class("gpu"))
+    lab.run(60)
+    assert lab.node_of("three") == lab.node_of("one")

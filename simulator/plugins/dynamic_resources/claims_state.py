@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.framework.status import Status
 from simulator.objects.node_selector import NodeSelector
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevices
@@ -29,8 +28,6 @@ class ClaimsState:
     """Indices of allocated claims, and the nodes on which they can be used."""
     unavailable: set[int] = field(default_factory=set)
     """Indices of allocated claims that some node cannot use: for PostFilter."""
-    verdicts: dict[int, Status | None] = field(default_factory=dict)
-    """By situation of a node: why the claims cannot be allocated there, None if they can."""
     allocations: dict[str, Manifest] = field(default_factory=dict)
     """By uid of a claim: what Reserve chose."""
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from simulator.api import Manifest
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Bools, Ints
+from simulator.cluster.columns import Ints, Rows
 from simulator.cluster.node_selectors import match_node_selector
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
@@ -46,9 +46,9 @@ from simulator.plugins.dynamic_resources.bind_claims import (
     without_consumer,
 )
 from simulator.plugins.dynamic_resources.claims_state import STATE, ClaimsState, allocate_on
-from simulator.plugins.dynamic_resources.classes import device_classes
+from simulator.plugins.dynamic_resources.classes import class_expressions, device_classes
 from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
-from simulator.plugins.dynamic_resources.node_devices import NodeDevices, rows_by_situation
+from simulator.plugins.dynamic_resources.node_devices import NodeDevices, distinct_situations
 from simulator.plugins.dynamic_resources.node_selection import NodeSelectorError, checked_node_selector
 from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claims_of_pod
 from simulator.plugins.dynamic_resources.resource_claim import ResourceClaim, parse_claim
@@ -129,24 +129,17 @@ class DynamicResources(
         found: ClaimsState = state.read(STATE)
         statuses: list[Status] = []
         codes: Ints = np.zeros(len(nodes), dtype=np.int64)
-
-        def give(where: Ints | Bools, status: Status) -> None:
-            statuses.append(status)
-            codes[where] = len(statuses)
-
         if any(claim.allocation is None for claim in found.claims):
-            situations = state.cluster.object_index(NodeDevices).situations(nodes.rows)
-            for indices in rows_by_situation(situations):
-                situation = int(situations[indices[0]])
-                for where, status in _verdicts(state.cluster, found, situation, indices, nodes.rows):
-                    give(where, status)
+            codes = _allocation_codes(state.cluster, found, nodes.rows, statuses)
         unavailable = np.zeros(len(nodes), dtype=np.bool_)
         for index, selector in found.selectors:
             here = (codes == 0) & ~nodes.take(match_node_selector(state.cluster, selector))
             if here.any():
                 found.unavailable.add(index)
                 unavailable |= here
-        give(unavailable, NOT_AVAILABLE)
+        if unavailable.any():
+            statuses.append(NOT_AVAILABLE)
+            codes[unavailable] = len(statuses)
         return Verdicts(codes, statuses)
 
     def post_filter(
@@ -210,21 +203,36 @@ def _missing_class(cluster: Cluster, claim: ResourceClaim) -> str | None:
     return None
 
 
-def _verdicts(
-    cluster: Cluster, found: ClaimsState, situation: int, indices: Ints, rows: Ints
-) -> Iterator[tuple[Ints, Status]]:
-    """Yield which of the nodes, which are in the same situation, are rejected. Errors name a node's own
-    pools."""
-    if situation not in found.verdicts:
-        try:
-            found.verdicts[situation] = _verdict(cluster, found, int(rows[indices[0]]))
-        except AllocationError:
-            for index in indices.tolist():
-                yield np.array([index]), error(_fault(cluster, found, int(rows[index])))
-            return
-    status = found.verdicts[situation]
-    if status is not None:
-        yield indices, status
+def _allocation_codes(cluster: Cluster, found: ClaimsState, rows: Rows, statuses: list[Status]) -> Ints:
+    """int64[n]: 0 where the nodes can serve the claims, else the number of a status that is added to
+    ``statuses``. The allocator runs once for each situation of a node that it has not seen before."""
+    devices = cluster.object_index(NodeDevices)
+    situations = devices.situations(rows)
+    number = devices.verdicts.number_of(found.to_allocate(), class_expressions(cluster))
+    distinct, first = distinct_situations(situations)
+    table: Ints = np.zeros(int(situations.max(initial=0)) + 1, dtype=np.int64)
+    code_of: dict[int, int] = {}
+    faults: list[int] = []
+    for situation, index in zip(distinct.tolist(), first.tolist(), strict=True):
+        known = devices.verdicts.find(number, situation)
+        if known is None:
+            try:
+                status = _verdict(cluster, found, int(rows[index]))
+            except AllocationError:
+                faults.append(situation)
+                continue
+            known = devices.verdicts.keep(number, situation, status)
+        if known.status is not None:
+            if id(known.status) not in code_of:
+                statuses.append(known.status)
+                code_of[id(known.status)] = len(statuses)
+            table[situation] = code_of[id(known.status)]
+    codes: Ints = table[situations]
+    for situation in faults:  # errors name a node's own pools
+        for index in np.flatnonzero(situations == situation).tolist():
+            statuses.append(error(_fault(cluster, found, int(rows[index]))))
+            codes[index] = len(statuses)
+    return codes
 
 
 def _verdict(cluster: Cluster, found: ClaimsState, row: int) -> Status | None:

@@ -1,6 +1,5 @@
 """The pools of devices of each node, kept up to date with the ResourceSlices and the nodes."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from simulator.plugins.dynamic_resources.allocated_devices import AllocatedDevic
 from simulator.plugins.dynamic_resources.errors import AllocationError
 from simulator.plugins.dynamic_resources.pool import Pool, gather_pools
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
+from simulator.plugins.dynamic_resources.verdict_cache import VerdictCache
 
 RESOURCE_SLICES = "resourceslices.resource.k8s.io"
 UNKNOWN = -1
@@ -41,6 +41,7 @@ class NodeDevices:
         """By the places of shared slices: their pools, for nodes without slices of their own."""
         self._contents: dict[Any, int] = {}
         self._situations: dict[Any, int] = {}
+        self.verdicts = VerdictCache()
         self._situation: Ints = np.full(0, UNKNOWN, dtype=np.int64)
         """By row; UNKNOWN where it must be found anew."""
         self._nodes_seen = 0
@@ -131,6 +132,7 @@ class NodeDevices:
         if len(self._situations) > MAX_SITUATIONS:
             self._situations.clear()
             self._contents.clear()
+            self.verdicts.clear()
             self._situation[:] = UNKNOWN
         for row in rows[self._situation[rows] == UNKNOWN].tolist():
             self._situation[row] = self._find_situation(row)
@@ -181,9 +183,10 @@ class NodeDevices:
         return self._contents.setdefault(pool.content(), len(self._contents))
 
 
-def rows_by_situation(situations: Ints) -> Sequence[Ints]:
-    """The indices of the nodes of each situation, in the order of their first nodes."""
-    _, first, inverse = np.unique(situations, return_index=True, return_inverse=True)
-    order = np.argsort(inverse, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
-    return [groups[k] for k in np.argsort(first)]
+def distinct_situations(situations: Ints) -> tuple[Ints, Ints]:
+    """The distinct situations, and the index of the first node of each, in the order of these nodes."""
+    # Of several assignments to one place the last one stays. There are few numbers, so nothing is sorted.
+    first: Ints = np.full(int(situations.max(initial=0)) + 1, -1, dtype=np.int64)
+    first[situations[::-1]] = np.arange(len(situations) - 1, -1, -1)
+    found = np.sort(first[first >= 0])
+    return situations[found], found
