@@ -31,7 +31,7 @@ class Sample:
         self._drawing.draw_list("timeline/marks", "marks", "parts/text.html", marks)
         draw("cycle", "parts/cycle.html", ("matrix",))
         draw("cycle/matrix", "parts/matrix.html", Matrix([], [], [], 0, 1, [], []), "cycle-matrix")
-        draw("cycle/matrix/fit", "parts/fit.html", Fit(plain, 3), "cycle-matrix-fit")
+        draw("cycle/matrix/fit", "parts/fit.html", Fit(plain, 3, 0), "cycle-matrix-fit")
         rows = {name.replace("m", "row"): text for name, text in marks.items()}
         self._drawing.draw_list("cycle/matrix", "filter-rows", "parts/text.html", rows)
         return self._drawing.changes()
