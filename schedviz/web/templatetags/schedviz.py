@@ -17,6 +17,7 @@ register.filter("clock", fmt.clock)
 register.filter("stem", fmt.stem)
 register.filter("tail", fmt.tail)
 register.filter("node_name", node_name)
+register.filter("pod_name", fmt.pod_name)
 register.filter("split_pod_name", fmt.split_pod_name)
 
 
