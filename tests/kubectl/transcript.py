@@ -38,10 +38,12 @@ class Section(NamedTuple):
 
 
 def read_sections() -> list[Section]:
-    return [section for path in sorted((FOLDER / "transcripts").iterdir()) for section in _read(path)]
+    return [
+        section for path in sorted((FOLDER / "transcripts").iterdir()) for section in read_transcript(path)
+    ]
 
 
-def _read(path: Path) -> Iterator[Section]:
+def read_transcript(path: Path) -> Iterator[Section]:
     for text in f"\n{path.read_text()}".split(f"\n{HEADING}")[1:]:
         heading, *parts = text.split(f"\n{COMMAND}")
         steps = (part.partition("\n") for part in parts)
