@@ -15,6 +15,11 @@ from msgspec import UNSET
 from msgspec.structs import replace as replace_fields
 
 from schedviz.api.admitted_write import notify, write_admitted
+from schedviz.api.definition_deletion import (
+    admit_definition_delete,
+    finalize_definition,
+    finalize_definition_of,
+)
 from schedviz.api.definitions import established
 from schedviz.api.namespace_deletion import finalize_namespace
 from schedviz.api.new_sandbox import create_named
@@ -36,6 +41,7 @@ from simulator.apiserver.server_objects import missing_server_objects
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
+from simulator.objects.metadata import is_terminating
 from simulator.objects.timestamps import timestamp
 from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
@@ -213,7 +219,10 @@ def edit(
         admitted = admit_update(kind, old, new, current, subresource=subresource, write=by)
         return _with_status(kind, old, new, current, admitted) if whole else admitted
 
-    return (write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",)) or last)[0]
+    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
+    if written and not dry_run and is_terminating(written[0]):
+        finalize_definition_of(sandbox, kind)
+    return (written or last)[0]
 
 
 def _with_status(
@@ -258,7 +267,10 @@ def delete(
         old = existing_object(current, kind, key)
         check_preconditions(kind, old, uid, version)
         now = current.now()
-        change = admit_delete(kind, old, now, grace_seconds=grace_seconds, propagation=propagation)
+        if kind.id == CRDS:
+            change = admit_definition_delete(old, now)
+        else:
+            change = admit_delete(kind, old, now, grace_seconds=grace_seconds, propagation=propagation)
         if change is None:
             admitted = Admission([], {})
         elif change.object is not None:
@@ -272,8 +284,13 @@ def delete(
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "NotFound"))
     ((old, admitted),) = tried
-    if kind == NAMESPACES and contents_at_once and not dry_run:
-        finalize_namespace(sandbox, key)
+    if not dry_run:
+        if kind == NAMESPACES and contents_at_once:
+            finalize_namespace(sandbox, key)
+        elif kind.id == CRDS:
+            finalize_definition(sandbox, key)
+        elif admitted.last is not None:
+            finalize_definition_of(sandbox, kind)
     return Deleted(written[0] if written else old, is_gone=admitted.last is not None)
 
 

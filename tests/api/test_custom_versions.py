@@ -111,3 +111,28 @@ def test_a_rule_that_does_not_compile_is_refused(url: str) -> None:
     assert [each["field"] for each in refused["details"]["causes"]] == [f"{path}[0].rule", f"{path}[1].rule"]
     assert "compilation failed: ERROR: <input>:1:7: Syntax error" in refused["message"]
     assert "must evaluate to a bool" in refused["message"]
+
+
+def test_the_objects_of_a_definition_are_deleted_before_it(served: str) -> None:
+    path = f"{served}{DEFINITIONS}/widgets.example.com"
+    for name in ("a", "b"):
+        post(served, WIDGETS.format("v1"), widget("v1", name, size=1))
+    merge = {"Content-Type": "application/merge-patch+json"}
+    held = json.dumps({"metadata": {"finalizers": ["example.com/held"]}})
+    assert request(f"{served}{WIDGETS.format('v1')}/b", "PATCH", held, merge)[0] == 200
+    code, shown = request(path, "DELETE")
+    assert (code, shown["kind"]) == (200, "CustomResourceDefinition")
+    assert shown["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+    assert shown["status"]["conditions"][-1]["type"] == "Terminating"
+    # One object waits for its finalizer, and so does the definition.
+    assert [item["metadata"]["name"] for item in request(served + WIDGETS.format("v1"))[1]["items"]] == ["b"]
+    assert request(path)[0] == 200
+    released = json.dumps({"metadata": {"finalizers": None}})
+    assert request(f"{served}{WIDGETS.format('v1')}/b", "PATCH", released, merge)[0] == 200
+    assert request(path)[0] == 404
+    # The same without an object.
+    assert post(served, DEFINITIONS, definition(version("v1", storage=True)))[0] == 201
+    assert request(f"{path}?dryRun=All", "DELETE")[0] == 200
+    assert request(path)[0] == 200
+    assert request(path, "DELETE")[0] == 200
+    assert request(path)[0] == 404

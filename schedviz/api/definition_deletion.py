@@ -1,0 +1,89 @@
+"""Deletes CustomResourceDefinitions: first their objects, then the definition.
+
+Upstream: Delete in apiextensions-apiserver/pkg/registry/customresourcedefinition/etcd.go, and
+pkg/controller/finalizer/crd_finalizer.go, v1.34. That controller runs in kube-apiserver; here it is part of
+the request. Objects with finalizers are marked, and the definition stays until the last of them is gone.
+"""
+
+from itertools import islice
+from typing import Final
+
+from schedviz.api.admitted_write import write_admitted
+from schedviz.cache import Current, read_current
+from schedviz.store import Sandbox
+from simulator.api import Change, Manifest, Micros
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.deletion import admit_delete
+from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource, defined_resources
+from simulator.objects.metadata import finalizers_of, is_terminating
+from simulator.objects.timestamps import timestamp
+
+CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+DELETED_AT_ONCE: Final = 500
+"""Objects of one commit: it blocks Redis for about 10 ms."""
+PASSES: Final = 200
+"""Commits of one request: so many delete all objects that a sandbox may have."""
+
+
+def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
+    """Return the change that marks a definition for deletion; None if it is marked already."""
+    if is_terminating(definition):
+        return None
+    metadata = {**definition["metadata"], "deletionTimestamp": timestamp(now)}
+    finalizers = finalizers_of(definition)
+    metadata["finalizers"] = finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]
+    status = definition.get("status") or {}
+    condition = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": timestamp(now),
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    }
+    conditions = [*(status.get("conditions") or ()), condition]
+    marked = {**definition, "metadata": metadata, "status": {**status, "conditions": conditions}}
+    return Change(CRDS, metadata["name"], marked, int(metadata["resourceVersion"]))
+
+
+def finalize_definition(sandbox: Sandbox, name: str) -> None:
+    """Delete the objects of a terminating definition, and then the definition, if no object stays. Raises
+    StatusError."""
+    for _ in range(PASSES):
+        if not write_admitted(
+            sandbox,
+            lambda current: _next_deletions(current, name),
+            dry_run=False,
+            again=("Conflict", "NotFound"),
+        ):
+            return
+
+
+def finalize_definition_of(sandbox: Sandbox, resource: Resource) -> None:
+    """The same after an object of a resource was removed."""
+    if resource.group in BUILT_IN_GROUPS:
+        return
+    definition = read_current(sandbox).get(CRDS, resource.id)
+    if definition is not None and is_terminating(definition):
+        finalize_definition(sandbox, resource.id)
+
+
+def _next_deletions(current: Current, name: str) -> Admission:
+    """Some objects of the definition; the definition, if there are none; nothing, if all wait for their
+    finalizers."""
+    definition = current.get(CRDS, name)
+    if definition is None or not is_terminating(definition):
+        return Admission([], {})
+    resource = next(iter(defined_resources([definition])), None)
+    listing = current.list(name)
+    now = current.now()
+    found = (admit_delete(resource, item, now) for item in listing.items) if resource else iter(())
+    changes = [*islice((change for change in found if change), DELETED_AT_ONCE)]
+    if changes or listing.items or CLEANUP not in finalizers_of(definition):
+        return Admission(changes, {})
+    others = [each for each in finalizers_of(definition) if each != CLEANUP]
+    version = int(definition["metadata"]["resourceVersion"])
+    unchanged = {name: listing.version}
+    if not others:
+        return Admission([Change(CRDS, name, None, version)], unchanged, last=definition)
+    kept = {**definition, "metadata": {**definition["metadata"], "finalizers": others}}
+    return Admission([Change(CRDS, name, kept, version)], unchanged)
