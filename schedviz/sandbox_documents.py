@@ -81,10 +81,6 @@ class ObjectsRequest(Request, frozen=True):
     """A string is YAML or JSON."""
 
 
-class QuestionRequest(Request, frozen=True):
-    """Ask what would let the pod run."""
-
-
 class SandboxOrigin(msgspec.Struct, frozen=True):
     """Where a branch was made."""
 

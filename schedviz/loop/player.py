@@ -64,11 +64,12 @@ class Player:
         return self._step(self.now)
 
     def skip_pace(self) -> bool:
-        """Move time to what is due next while a cycle waits for its end, at the speed at which none does;
-        whether it moved. The work that is due there is left to :meth:`run`."""
+        """Move time to what is due next while a cycle waits for its end, or in a run up to a time, at the
+        speed at which nothing waits; whether it moved. The work that is due there is left to :meth:`run`."""
         if self._clock.paused or self._stopped or not self._clock.unpaced:
             return False
-        due = self._simulation.next_due() if self._simulation.waits_for_pace else None
+        has_end = self._until is not None and self._until.end is not None
+        due = self._simulation.next_due() if has_end or self._simulation.waits_for_pace else None
         if due is None or due <= self.now:
             return False
         self.now = due

@@ -106,10 +106,11 @@ class Until:
             self.stop_time = int(tail)
             condition = f"before {tail}"
         rest, before, time = condition.rpartition("before ")
-        self._end = int(time) if before and time.isdecimal() else None
-        kind, _, self._pod = (condition if self._end is None else rest.rstrip()).partition(" ")
+        self.end = int(time) if before and time.isdecimal() else None
+        """The time after which the run does nothing; None = it has no end."""
+        kind, _, self._pod = (condition if self.end is None else rest.rstrip()).partition(" ")
         known = ["nothing-pending", "preemption", "bound"]
-        if kind not in known and (kind or self._end is None):
+        if kind not in known and (kind or self.end is None):
             raise ValueError(f"{condition!r}: nothing-pending, preemption or bound is wanted")
         if (kind == "bound") != (self._pod.count("/") == 1):
             raise ValueError(f"{condition!r}: bound, and no other, is followed by <namespace>/<name>")
@@ -119,9 +120,9 @@ class Until:
         self._preempted = self._preempted or any(d.outcome == "preempting" for d in decisions)
 
     def holds(self, simulation: Seen) -> bool:
-        if self._end is not None:
+        if self.end is not None:
             due = simulation.next_due()
-            if due is None or due > self._end:
+            if due is None or due > self.end:
                 return True
         if self._kind == "bound":
             return simulation.is_bound(self._pod)

@@ -68,6 +68,21 @@ def test_time_does_not_run_ahead_of_the_scheduler_s_work(world: World) -> None:
     assert world.sandbox.clock().sim == START + (PODS + 1) * PACE
 
 
+@pytest.mark.parametrize("kind", ["time", "before", "bound default/huge before"])
+def test_a_run_with_an_end_waits_for_nothing(world: World, store: Store, kind: str) -> None:
+    """A pod that fits nowhere is tried again after five minutes, in the same slice."""
+    end = START + 400 * SECOND
+    world.create(pod("huge", cpu="1000"))
+    set_clock(world.sandbox, until=f"{kind} {end}")
+    world.slice()
+    clock = world.sandbox.clock()
+    assert clock.paused
+    last = happened(world.sandbox, CycleStarted)[-1].t
+    assert START + 300 * SECOND < last < end
+    assert (clock.sim == end) == (kind == "time")
+    assert_told_again(store, world.sandbox)
+
+
 def test_a_paused_sandbox_stays_paused_and_is_stepped_as_ever(world: World) -> None:
     set_clock(world.sandbox, paused=True)
     world.slice()
