@@ -75,10 +75,9 @@ def can_take(situation: Situation, part: ClaimPart, device: PoolDevice) -> bool:
 
 
 def listed_devices(devices: list[PoolDevice]) -> str:
-    """The names of devices in a few words: ``gpu-0, gpu-1, 3 more``."""
+    """The pools and names of the first devices: ``node-1/gpu-0, node-1/gpu-1, …``."""
     named = [f"{each.id.pool}/{each.id.device}" for each in devices[:DEVICES_AT_MOST]]
-    more = len(devices) - len(named)
-    return ", ".join([*named, f"{more} more"] if more else named)
+    return ", ".join([*named, "…"] if len(named) < len(devices) else named)
 
 
 DEVICES_AT_MOST = 3

@@ -17,6 +17,7 @@ from simulator.what_if.answer import AttemptOutcome, NodeObstacles, Suggestion
 from . import format as fmt
 from . import meanings
 from .links import node_link, pod_link
+from .node_names import node_name
 from .rivals import rivals_sentence
 
 VICTIMS_AT_MOST: Final = 6
@@ -60,6 +61,9 @@ NO_LABEL: Final = gettext_noop("Remove the label {what} from {target}.")
 
 SELECTORS: Final = ("claim-selector", "class-selector")
 """Kinds of which ``before`` lists the devices that a selector refuses."""
+
+DEVICES: Final = ("delete-claim", "free-device", "device")
+"""Kinds of which ``what`` lists devices."""
 
 STAGES: Final = {
     "as it is": gettext_noop("the pod as it is"),
@@ -174,11 +178,19 @@ def suggestion_sentence(suggestion: Suggestion) -> str:
     what, text = suggestion.what, SENTENCES.get(suggestion.kind, "")
     if suggestion.kind == "label":
         text, what = (LABEL, f"{what}={suggestion.after}") if suggestion.after else (NO_LABEL, what)
+    what = short_devices(what) if suggestion.kind in DEVICES else what
     values = {"what": what, "after": suggestion.after, "target": fmt.pod_name(suggestion.target)}
     sentence = gettext(text).format(**values, before=fmt.pod_name(suggestion.before))
     if suggestion.kind in SELECTORS and suggestion.before:
-        return f"{sentence} {gettext(REFUSED).format(devices=suggestion.before)}"
+        return f"{sentence} {gettext(REFUSED).format(devices=short_devices(suggestion.before))}"
     return sentence
+
+
+def short_devices(listed: str) -> str:
+    """Devices as :func:`simulator.what_if.pod_claims.listed_devices` lists them. A pool often has the name of
+    a node, which is shortened."""
+    parts = (each.partition("/") for each in listed.split(", "))
+    return ", ".join(f"{node_name(pool)}{slash}{device}" for pool, slash, device in parts)
 
 
 def outcome_sentence(outcome: AttemptOutcome, base: str) -> SafeString:
