@@ -6,7 +6,7 @@ from typing import Any
 from simulator.api import Manifest
 from simulator.apiserver.faults import find_schema_faults
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.schema import Schema, definitions, resolve_reference, type_name_of
+from simulator.apiserver.schema import ZEROS, Schema, definitions, resolve_reference, type_name_of
 from simulator.apiserver.status import BadRequest, Cause
 from simulator.apiserver.zero_values import is_dropped
 from simulator.objects import quantity
@@ -16,7 +16,8 @@ def decode(resource: Resource, manifest: Manifest) -> tuple[Manifest, list[Cause
     """Return the manifest in its stored form, and its faults.
 
     The result is a copy without nulls (null means "not set") and empty values, with quantities in canonical
-    form. For a kind without a schema only ``metadata`` is checked.
+    form, and with Go's zero values for missing fields that upstream always writes. For a kind without a
+    schema only ``metadata`` is checked.
     """
     return _decode_as(type_name_of(resource), manifest)
 
@@ -66,6 +67,9 @@ def _normalize_fields(of: Schema, value: Manifest) -> Manifest:
             normal = _normalize(schema, item)
             if normal or key not in fields or not is_dropped(key, normal, schema, of.get("required", ())):
                 kept[key] = normal
+    for key, zero in of.get(ZEROS, {}).items():
+        if key not in kept:
+            kept[key] = _normalize(fields[key], zero)
     return kept
 
 

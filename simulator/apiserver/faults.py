@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from referencing.jsonschema import DRAFT202012, SchemaRegistry
 
-from simulator.apiserver.schema import definitions, resolve_reference
+from simulator.apiserver.schema import ZEROS, definitions, resolve_reference
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 from simulator.objects import quantity
 from simulator.objects.timestamps import NO_TIMESTAMP, is_timestamp
@@ -91,9 +91,8 @@ def _to_causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
             for key in value:
                 if key not in schema["properties"]:
                     yield _unknown_field(_join_path(field, key), key, schema["properties"])
-        # The counters of a PodDisruptionBudget's status are "required", but the API server defaults them to
-        # 0.
-        case "required" if field != "status":
+        # For the types of Kubernetes, missing fields are found by their validation.
+        case "required" if ZEROS not in schema:
             for key in expected:
                 if key not in value:
                     yield required(_join_path(field, key))

@@ -27,13 +27,23 @@ _WITHOUT_REQUIRED = (
 )
 """Types whose fields are "required" in the schema, but may be missing: they have defaults, or the kubelet
 sets them."""
-_WITH_TEMPLATE = (
-    "io.k8s.api.apps.v1.DaemonSetSpec",
-    "io.k8s.api.apps.v1.DeploymentSpec",
-    "io.k8s.api.apps.v1.StatefulSetSpec",
-    "io.k8s.api.batch.v1.JobSpec",
+ZEROS = "x-zero-values"
+"""The key of a schema's zero values: what Go's decoder sets for required fields that are missing, by field.
+Such a field is never reported as missing; validation reports its value."""
+_POINTERS = (
+    "metadata",
+    "parameters",
+    "pathType",
+    "secretRef",
+    "selector",
+    "lastObservedTime",
+    "lastTransitionTime",
 )
-"""Types with a "required" template, of which a missing one is an empty one: its containers are missing."""
+"""Required fields that are nil if they are missing."""
+_DEFINITIONS = "io.k8s.apiextensions-apiserver."
+"""The types of CustomResourceDefinitions, whose missing fields the schema finds."""
+_NO_ZEROS = ("array", "object")
+_PLAIN_ZEROS = {"string": "", "integer": 0, "boolean": False}
 _TYPES: dict[str, Schema] = {
     # The shipped schemas accept any string and any number for these two types.
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
@@ -69,8 +79,13 @@ def definitions() -> dict[str, Schema]:
     shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_simplify_schema)["$defs"]
     for name in _WITHOUT_REQUIRED:
         shipped[name]["required"] = []
-    for name in _WITH_TEMPLATE:
-        shipped[name]["required"].remove("template")
+    for name, schema in shipped.items():
+        if not name.startswith(_DEFINITIONS):
+            schema[ZEROS] = {
+                field: _zero_of(schema["properties"][field])
+                for field in schema.get("required", ())
+                if field not in _POINTERS and schema["properties"][field].get("type") not in _NO_ZEROS
+            }
     # pods/eviction accepts both versions (pkg/apis/policy/v1beta1/register.go).
     shipped[EVICTION]["properties"]["apiVersion"]["enum"].append("policy/v1beta1")
     return shipped | {_own_type_name(*kind): schema for kind, schema in OWN_KINDS.items()} | _TYPES
@@ -90,6 +105,11 @@ def _simplify_schema(schema: Schema) -> Schema:
     if schema.get("type") == "integer":
         schema.setdefault("format", "int64")
     return schema
+
+
+def _zero_of(schema: Schema) -> Any:
+    name = schema.get("$ref", "").rpartition(".")[2]
+    return {"Quantity": "0", "IntOrString": 0}.get(name, {}) if name else _PLAIN_ZEROS[schema["type"]]
 
 
 def _own_type_name(api_version: str, kind: str) -> str:
