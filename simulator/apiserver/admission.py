@@ -19,10 +19,12 @@ from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defa
 from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.event_versions import to_stored
 from simulator.apiserver.generation import set_first_generation
+from simulator.apiserver.limit_ranger import CLAIMS, check_limits, set_default_resources
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.resources import EVENTS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.runtime_class import apply_runtime_class
 from simulator.apiserver.service_allocation import SERVICES, allocate
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -193,15 +195,18 @@ def _create(
     if write and not write.is_applied:
         managed_fields = managed_fields_of_new(resource, manifest, write)
     prepare_for_create(resource, manifest, timestamp(now))
+    is_placed = entry == "page" and resource == PODS and bool(manifest["spec"].get("nodeName"))
     if resource == PODS:
+        set_default_resources(manifest, overlay)
         priority.resolve_priority(manifest, overlay)
+        apply_runtime_class(manifest, overlay, strict=entry == "api")
         manifest["status"] = _initial_pod_status(manifest, now, entry)
     elif resource == NODES and entry == "page":
         manifest = joined_node(manifest, timestamp(now))
         metadata = manifest["metadata"]
     elif resource.id == SERVICES:
         allocate(manifest, overlay)
-    if resource.id == "persistentvolumeclaims":
+    if resource.id == CLAIMS:
         _set_default_storage_class(manifest, overlay)
     causes = validate_new(resource, manifest)
     if resource == EVENTS:
@@ -210,6 +215,8 @@ def _create(
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:
         _check_namespace(resource, metadata, overlay)
+    if resource.id in (PODS.id, CLAIMS) and not is_placed:
+        check_limits(resource.id, manifest, overlay)
     if resource == PRIORITY_CLASSES:
         priority.check_global_default(manifest, overlay)
     if (resource.id, key) in overlay.changed:

@@ -198,6 +198,7 @@ def test_admission_names_the_collections_that_it_relied_on() -> None:
     cluster = Cluster()
     admitted = cluster.admit([pod()])
     assert admitted.unchanged == {
+        "limitranges": cluster.version,
         "priorityclasses.scheduling.k8s.io": cluster.version,
         "namespaces": cluster.version,
     }

@@ -1,0 +1,190 @@
+"""The LimitRanger admission plugin: the LimitRanges of a namespace give containers default requests and
+limits, and bound those of new pods and claims.
+
+Upstream: plugin/pkg/admission/limitranger/admission.go, v1.34. It walks Go maps, whose order is random; here
+the names of resources are sorted, and the LimitRanges are in the order of their names.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from simulator.api import Manifest
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.resources import PODS
+from simulator.apiserver.status import Forbidden
+from simulator.objects import quantity
+from simulator.objects.pod_requests import Requests, parse_resource_list, pod_limits, pod_requests
+from simulator.objects.quantity import NANO, Nanos
+
+LIMIT_RANGES: Final = "limitranges"
+CLAIMS: Final = "persistentvolumeclaims"
+_ANNOTATION: Final = "kubernetes.io/limit-ranger"
+
+Texts = dict[str, str]
+
+
+class Amounts(NamedTuple):
+    """Amounts of resources, by name, and how they are written."""
+
+    amounts: Requests
+    texts: Texts
+
+    @classmethod
+    def of(cls, stated: Manifest | None) -> "Amounts":
+        return cls(parse_resource_list(stated), {name: str(text) for name, text in (stated or {}).items()})
+
+    @classmethod
+    def sum_of(cls, total: Requests, stated: list[Manifest]) -> "Amounts":
+        """The sum of what several containers state. It has the format of the first one."""
+        like = {name: str(text) for each in reversed(stated) for name, text in each.items()}
+        return cls(
+            total,
+            {name: quantity.text_in_format_of(nanos, like.get(name, "")) for name, nanos in total.items()},
+        )
+
+
+def set_default_resources(pod: Manifest, overlay: Overlay) -> None:
+    """Set the requests and limits that containers lack, and say so in an annotation (PodMutateLimitFunc)."""
+    for limit_range in _limit_ranges(pod, overlay):
+        limits, requests = _defaults(limit_range)
+        changes = [
+            text
+            for field, kind in (("containers", "container"), ("initContainers", "init container"))
+            for container in pod["spec"].get(field) or ()
+            for text in _set_defaults_of(container, kind, limits, requests)
+        ]
+        if changes:
+            annotations = pod["metadata"].setdefault("annotations", {})
+            annotations[_ANNOTATION] = f"LimitRanger plugin set: {'; '.join(changes)}"
+
+
+def check_limits(resource: str, manifest: Manifest, overlay: Overlay) -> None:
+    """Check a new pod or claim. Raises Forbidden for the first LimitRange that it exceeds."""
+    check = {PODS.id: _check_pod, CLAIMS: _check_claim}[resource]
+    for limit_range in _limit_ranges(manifest, overlay):
+        items = limit_range["spec"].get("limits") or ()
+        errors = [*dict.fromkeys(error for item in items for error in check(item, manifest))]
+        if errors:
+            detail = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
+            raise Forbidden(resource, manifest["metadata"].get("name", ""), detail)
+
+
+def _limit_ranges(manifest: Manifest, overlay: Overlay) -> list[Manifest]:
+    namespace = manifest["metadata"]["namespace"]
+    found = [each for each in overlay.list(LIMIT_RANGES) if each["metadata"]["namespace"] == namespace]
+    return sorted(found, key=lambda each: str(each["metadata"]["name"]))
+
+
+def _defaults(limit_range: Manifest) -> tuple[Texts, Texts]:
+    """The default limits and requests of a container."""
+    limits: Texts = {}
+    requests: Texts = {}
+    for item in limit_range["spec"].get("limits") or ():
+        if item["type"] == "Container":
+            limits |= item.get("default") or {}
+            requests |= item.get("defaultRequest") or {}
+    return limits, requests
+
+
+def _set_defaults_of(container: Manifest, kind: str, limits: Texts, requests: Texts) -> Iterator[str]:
+    for field, word, defaults in (("requests", "request", requests), ("limits", "limit", limits)):
+        stated = (container.get("resources") or {}).get(field) or {}
+        missing = sorted(defaults.keys() - stated.keys())
+        if missing:
+            resources = container.setdefault("resources", {})
+            resources[field] = {**stated, **{name: defaults[name] for name in missing}}
+            yield f"{', '.join(missing)} {word} for {kind} {container['name']}"
+
+
+def _check_pod(item: Manifest, pod: Manifest) -> Iterator[str]:
+    spec = pod["spec"]
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    stated = [container.get("resources") or {} for container in containers]
+    match item["type"]:
+        case "Container":
+            for each in stated:
+                yield from _check_amounts(
+                    item, Amounts.of(each.get("requests")), Amounts.of(each.get("limits"))
+                )
+        case "Pod":
+            requests = [each.get("requests") or {} for each in stated]
+            limits = [each.get("limits") or {} for each in stated]
+            yield from _check_amounts(
+                item,
+                Amounts.sum_of(pod_requests(pod, use_status=False), requests),
+                Amounts.sum_of(pod_limits(pod), limits),
+            )
+
+
+def _check_claim(item: Manifest, claim: Manifest) -> Iterator[str]:
+    if item["type"] != "PersistentVolumeClaim":
+        return
+    requests = Amounts.of((claim["spec"].get("resources") or {}).get("requests"))
+    for name, enforced in _sorted(item, "min"):
+        yield from _min_errors(item["type"], name, enforced, requests, Amounts({}, {}))
+    for name, enforced in _sorted(item, "max"):
+        yield from _max_request_errors(item["type"], name, enforced, requests)
+
+
+def _check_amounts(item: Manifest, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    for name, enforced in _sorted(item, "min"):
+        yield from _min_errors(item["type"], name, enforced, requests, limits)
+    for name, enforced in _sorted(item, "max"):
+        yield from _max_errors(item["type"], name, enforced, requests, limits)
+    for name, enforced in _sorted(item, "maxLimitRequestRatio"):
+        yield from _ratio_errors(item["type"], name, enforced, requests, limits)
+
+
+def _sorted(item: Manifest, field: str) -> list[tuple[str, Any]]:
+    return sorted((item.get(field) or {}).items())
+
+
+def _min_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    """minConstraint: the first error."""
+    least, prefix = (
+        _milli(quantity.parse_quantity(enforced)),
+        f"minimum {name} usage per {kind} is {enforced}",
+    )
+    if name not in requests.amounts:
+        yield f"{prefix}.  No request is specified"
+    elif _milli(requests.amounts[name]) < least:
+        yield f"{prefix}, but request is {requests.texts[name]}"
+    elif name in limits.amounts and _milli(limits.amounts[name]) < least:
+        yield f"{prefix}, but limit is {limits.texts[name]}"
+
+
+def _max_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    """maxConstraint: the first error."""
+    most, prefix = _milli(quantity.parse_quantity(enforced)), f"maximum {name} usage per {kind} is {enforced}"
+    if name not in limits.amounts:
+        yield f"{prefix}.  No limit is specified"
+    elif _milli(limits.amounts[name]) > most:
+        yield f"{prefix}, but limit is {limits.texts[name]}"
+    elif name in requests.amounts and _milli(requests.amounts[name]) > most:
+        yield f"{prefix}, but request is {requests.texts[name]}"
+
+
+def _max_request_errors(kind: str, name: str, enforced: Any, requests: Amounts) -> Iterator[str]:
+    """maxRequestConstraint."""
+    most, prefix = _milli(quantity.parse_quantity(enforced)), f"maximum {name} usage per {kind} is {enforced}"
+    if name not in requests.amounts:
+        yield f"{prefix}.  No request is specified"
+    elif _milli(requests.amounts[name]) > most:
+        yield f"{prefix}, but request is {requests.texts[name]}"
+
+
+def _ratio_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    """limitRequestRatioConstraint."""
+    prefix = f"{name} max limit to request ratio per {kind} is {enforced}"
+    request, limit = (_milli(each.amounts.get(name, 0)) for each in (requests, limits))
+    if not request:
+        yield f"{prefix}, but no request is specified or request is 0"
+    elif not limit:
+        yield f"{prefix}, but no limit is specified or limit is 0"
+    elif limit / request * 1000 > _milli(quantity.parse_quantity(enforced)):
+        yield f"{prefix}, but provided ratio is {limit / request:f}"
+
+
+def _milli(nanos: Nanos) -> int:
+    """Thousandths, rounded up."""
+    return -(-nanos // (NANO // 1000))
