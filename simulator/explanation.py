@@ -35,8 +35,8 @@ class Explanation(msgspec.Struct, frozen=True):
     node: str = ""
     """Where it is bound; for a deleted pod, where it was evicted."""
     lane: str = ""
-    """Its part of the scheduling queue, for a pending pod: activeQ, backoffQ, unschedulable, gated, inFlight
-    or waiting."""
+    """Its part of the scheduling queue, for a pending pod: activeQ, backoffQ, unschedulable, gated,
+    inFlight, waiting or outside."""
     message: str = ""
     """The scheduler's message, for a pending pod."""
     plugins: list[str] = []

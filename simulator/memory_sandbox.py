@@ -37,6 +37,9 @@ class SandboxOptions(msgspec.Struct, frozen=True):
     """UIDs and generated names are computed from it."""
     manifests: Sequence[Manifest] = ()
     """The objects that exist at the start."""
+    imported: Sequence[Change] = ()
+    """The creations of the objects of a whole cluster, which are not admitted again. The ``manifests`` are
+    created after them. Empty = a new cluster."""
     seed: int = 0
     pace: Micros = 0
     config: Manifest | None = None
@@ -60,8 +63,12 @@ class MemorySandbox:
         self.name = options.name
         self._config = options.config
         self._api = MemoryApi()
-        self._api.commit(new_cluster(options.manifests, options.start))
         self._now: Micros = options.start
+        if options.imported:
+            self._api.commit(options.imported)
+            self._api.commit(admit(options.manifests, self, options.start, source="new").changes)
+        else:
+            self._api.commit(new_cluster(options.manifests, options.start))
         self._edits = 0
         self._lanes: dict[str, LaneEntry] = {}
         self._trace: list[tuple[int, Event]] = []

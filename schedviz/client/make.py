@@ -10,9 +10,13 @@ from schedviz.bundled_scenarios import EMPTY, scenarios
 from schedviz.client.interface import Sandbox
 from schedviz.client.local import LocalSandbox
 from schedviz.client.remote import Server
+from simulator.api import Change, Micros
 from simulator.apiserver.manifest import parse_manifests
-from simulator.memory_sandbox import SandboxOptions
+from simulator.dumps.dump import Dump, DumpError
+from simulator.dumps.imported import Import
+from simulator.memory_sandbox import START, SandboxOptions
 from simulator.objects.durations import parse_duration
+from simulator.objects.timestamps import micros
 from simulator.queueing.versions import QueueVersion
 from simulator.scenario import Scenario, load_scenario
 
@@ -21,6 +25,7 @@ def sandbox(
     scenario: str | Path | None = None,
     *,
     manifests: str | Path | Sequence[Mapping[str, Any]] = (),
+    dump: Path | None = None,
     config: Mapping[str, Any] | None = None,
     seed: int | None = None,
     pace: str | None = None,
@@ -31,8 +36,9 @@ def sandbox(
     """Make a sandbox, whose simulated time stands still.
 
     scenario: the name of a bundled one, or the path of a file; None = an empty cluster. manifests: further
-    objects, as dicts, as a YAML or JSON text, or in a file. config: a KubeSchedulerConfiguration; seed, pace
-    (the simulated time of a scheduling cycle) and queue: instead of those of the scenario.
+    objects, as dicts, as a YAML or JSON text, or in a file. dump: the file of a whole cluster, the output of
+    ``kubectl get -A -o json``; only in this process. config: a KubeSchedulerConfiguration; seed, pace (the
+    simulated time of a scheduling cycle) and queue: instead of those of the scenario.
 
     name: of the sandbox, from which UIDs and generated names are computed; "" = the scenario's. server: the
     URL of a server on which the sandbox is made, and deleted at the end of the ``with`` block; "" = it runs
@@ -46,18 +52,36 @@ def sandbox(
     if config is not None:
         options["config"] = {**config}
     made = replace(made, manifests=[*made.manifests, *_manifests(manifests)], **options)
+    if server and dump is not None:
+        raise ValueError("dump: a server imports dumps on its page only")
     if server:
         return Server(server).create(made, name)
+    imported, start = _imported(dump) if dump is not None else ((), START)
     return LocalSandbox(
         SandboxOptions(
             name or made.name,
             made.manifests,
+            imported,
             seed=made.seed,
             pace=made.pace,
             config=made.config,
             queue=made.queue,
+            start=start,
         )
     )
+
+
+def _imported(dump: Path) -> tuple[Sequence[Change], Micros]:
+    """The objects of a dump, and the time of the latest, at which simulated time begins."""
+    # The salt is a constant: nothing of it leaves this process, and the same dump gives the same sandbox.
+    taken = Import(START, b"in this process")
+    for manifest in Dump(dump.read_bytes()).manifests():
+        taken.take(manifest)
+    if not taken.has_objects:
+        raise DumpError("the dump contains no object that the simulator uses, such as a Node or a Pod")
+    changes = [*taken.changes()]
+    created = [change.object["metadata"].get("creationTimestamp") for change in changes if change.object]
+    return changes, max(START, *(micros(each) for each in created if each))
 
 
 def _scenario(scenario: str | Path | None) -> Scenario:

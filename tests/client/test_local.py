@@ -1,5 +1,6 @@
 """Sandboxes in this process."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import pytest
 import schedviz
 from schedviz.bundled_scenarios import scenarios
 from schedviz.client import NotReached, Sandbox, StatusError
+from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.config import ConfigError
+from simulator.objects.timestamps import micros
 from simulator.trace import Bound, Nominated, VictimDeleted
 
 NODES = """
@@ -203,6 +206,31 @@ def test_what_a_sandbox_is_made_of(tmp_path: Path) -> None:
         schedviz.sandbox(config={**MOST, "profiles": [{"schedulerName": ""}, {"schedulerName": ""}]})
     with pytest.raises(StatusError):
         schedviz.sandbox(manifests=[pod("web"), pod("web")])
+
+
+def test_a_dump_of_a_cluster(tmp_path: Path) -> None:
+    """Bound pods stay where they are, and pending ones are scheduled beside them."""
+    bound = pod("there", "3", nodeName="n1") | {"status": {"phase": "Running"}}
+    bound["metadata"] |= {"uid": "u1", "creationTimestamp": "2026-03-01T12:00:00Z"}
+    items = [*parse_manifests(NODES), bound, pod("new", "2")]
+    dump = {"apiVersion": "v1", "kind": "List", "items": items}
+    file = tmp_path / "cluster.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(dump).encode()))
+    traces = []
+    for _ in range(2):
+        with schedviz.sandbox(dump=file, manifests=[pod("more", "2")]) as sandbox:
+            assert sandbox.start == micros("2026-03-01T12:00:00Z")
+            sandbox.run_for("10s")
+            assert sandbox.explain("there").node == "n1"
+            assert (sandbox.explain("new").node, sandbox.explain("more").state) == ("n2", "pending")
+            traces.append(encoded(sandbox))
+            assert encoded(sandbox.branch()) == traces[-1]
+    assert traces[0] == traces[1]
+    with pytest.raises(ValueError, match="on its page only"):
+        schedviz.sandbox(dump=file, server="http://127.0.0.1:1")
+    file.write_text("{}")
+    with pytest.raises(ManifestError):
+        schedviz.sandbox(dump=file)
 
 
 @pytest.mark.parametrize("name", scenarios())
