@@ -11,6 +11,7 @@ from schedviz.api import write
 from tests.api.test_guest import EXAMPLE
 
 from .conftest import Open, node, pod
+from .test_accessibility import Complaints
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +24,7 @@ def switch(page: Page) -> None:
 
 
 def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: Open, stack: str) -> None:
-    sandbox = live(node("node-1", "4"))
+    sandbox, complaints = live(node("node-1", "4")), Complaints(screen)
     lane, log = screen.locator("#lane-outside"), screen.locator("#log")
     expect(lane).to_be_hidden()
     switch(screen)
@@ -45,7 +46,10 @@ def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: O
     screen.locator("#log a", has_text="second").first.click()
     expect(screen.locator("#outside")).to_contain_text("bound to node-1 after")
     expect(screen.locator("#pod-panel")).to_contain_text("Running")
+    complaints.look("lane", "#lane-outside")
+    complaints.look("panel", "#pod-panel")
 
     switch(screen)
     expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("large")
     expect(lane.locator(".chip")).to_have_count(0)
+    assert complaints.found == []
