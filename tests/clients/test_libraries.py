@@ -1,6 +1,7 @@
 """Client libraries create, change, watch and delete objects of a sandbox as on a real cluster."""
 
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import kr8s
@@ -75,20 +76,22 @@ def test_kr8s(kubeconfig: Path) -> None:
 
 
 def test_lightkube(kubeconfig: Path) -> None:
-    client = lightkube.Client(lightkube.KubeConfig.from_file(str(kubeconfig)), field_manager="light")
-    client.apply(PriorityClass(metadata=ObjectMeta(name="urgent"), value=1000))
-    spec = PodSpec(containers=[Container(name="main", image="web:1")], priorityClassName="urgent")
-    pod = client.apply(LightkubePod(metadata=ObjectMeta(name="web", namespace="default"), spec=spec))
-    assert pod.spec.priority == 1000
-    assert pod.metadata.managedFields[0].manager == "light"
-    version = pod.metadata.resourceVersion
-    client.patch(LightkubePod, "web", {"metadata": {"labels": {"app": "web"}}})
-    kind, changed = next(iter(client.watch(LightkubePod, resource_version=version)))
-    assert (kind, changed.metadata.labels) == ("MODIFIED", {"app": "web"})
-    client.delete(LightkubePod, "web")
-    with pytest.raises(ApiError) as refused:
-        client.get(LightkubePod, "web")
-    assert (refused.value.status.code, refused.value.status.reason) == (404, "NotFound")
+    config = lightkube.KubeConfig.from_file(str(kubeconfig))
+    with lightkube.Client(config, field_manager="light") as client:
+        client.apply(PriorityClass(metadata=ObjectMeta(name="urgent"), value=1000))
+        spec = PodSpec(containers=[Container(name="main", image="web:1")], priorityClassName="urgent")
+        pod = client.apply(LightkubePod(metadata=ObjectMeta(name="web", namespace="default"), spec=spec))
+        assert pod.spec.priority == 1000
+        assert pod.metadata.managedFields[0].manager == "light"
+        version = pod.metadata.resourceVersion
+        client.patch(LightkubePod, "web", {"metadata": {"labels": {"app": "web"}}})
+        with closing(client.watch(LightkubePod, resource_version=version)) as watch:
+            kind, changed = next(iter(watch))
+        assert (kind, changed.metadata.labels) == ("MODIFIED", {"app": "web"})
+        client.delete(LightkubePod, "web")
+        with pytest.raises(ApiError) as refused:
+            client.get(LightkubePod, "web")
+        assert (refused.value.status.code, refused.value.status.reason) == (404, "NotFound")
 
 
 def test_an_operator_of_kopf_reacts_to_custom_resources(
