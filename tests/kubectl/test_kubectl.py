@@ -40,14 +40,17 @@ def running(shell: Shell, *arguments: str) -> Iterator[Iterator[str]]:
 
 
 def test_a_watch_prints_each_change(shell: Shell) -> None:
-    with running(shell, "get", "pod", "-l", "run=watched", "-w", "--output-watch-events") as lines:
-        shell.run("kubectl run watched --image=web:1")
+    shell.run("kubectl run before --image=web:1 --labels=watched=yes")
+    with running(shell, "get", "pod", "-l", "watched=yes", "-w", "--output-watch-events") as lines:
         assert next(lines).split() == ["EVENT", "NAME", "READY", "STATUS", "RESTARTS", "AGE"]
-        assert next(lines).split()[:4] == ["ADDED", "watched", "0/1", "Pending"]
-        assert any(line.split()[:4] == ["MODIFIED", "watched", "1/1", "Running"] for line in lines)
+        assert next(lines).split()[:2] == ["ADDED", "before"]
+        shell.run("kubectl run watched --image=web:1 --labels=watched=yes")
+        changes = (line.split() for line in lines if " watched " in line)
+        assert next(changes)[:4] == ["ADDED", "watched", "0/1", "Pending"]
+        assert any(change[:4] == ["MODIFIED", "watched", "1/1", "Running"] for change in changes)
         shell.run("kubectl delete pod watched --wait=false")
-        assert any(line.split()[:4] == ["MODIFIED", "watched", "1/1", "Terminating"] for line in lines)
-        assert any(line.split()[:2] == ["DELETED", "watched"] for line in lines)
+        assert any(change[:4] == ["MODIFIED", "watched", "1/1", "Terminating"] for change in changes)
+        assert any(change[:2] == ["DELETED", "watched"] for change in changes)
 
 
 def test_a_proxy_hands_on_requests(shell: Shell) -> None:
