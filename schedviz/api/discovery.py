@@ -222,6 +222,8 @@ def _entries(resource: Resource) -> Iterable[Manifest]:
     }
     if resource.short_names:
         entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
     for category, ids in CATEGORIES.items():
         if resource.id in ids:
             entry["categories"] = [category]

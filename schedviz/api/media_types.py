@@ -1,5 +1,7 @@
 """The media types of responses: JSON, YAML and Protocol Buffers, as the Accept header asks for them."""
 
+from typing import Final
+
 import msgspec
 import yaml
 from django.http import HttpRequest
@@ -11,13 +13,19 @@ from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
 from simulator.apiserver.status import NotAcceptable, StatusError
 
+_TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
+
 
 def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Encode the object of a response in the media type that the request prefers. It stays JSON where the
     request accepts nothing that is offered, and where this program does not know the numbers of its fields
     (discovery, CustomResourceDefinition). Upstream: WriteObjectNegotiated and ErrorNegotiated in
     apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
-    if not isinstance(response, ObjectResponse) or "apiVersion" not in response.value:
+    if not isinstance(response, ObjectResponse):
+        return response
+    if _is_pretty(request):
+        response.content = msgspec.json.format(response.content, indent=2)
+    if "apiVersion" not in response.value:
         return response
     try:
         media_type = Representation.of(request).media_type
@@ -33,6 +41,14 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
         response.content = encoded
         response["Content-Type"] = media_type
     return response
+
+
+def _is_pretty(request: HttpRequest) -> bool:
+    """Whether JSON is indented: as the query parameter says; else for people, who use a browser or curl
+    (isPrettyPrint in apiserver/pkg/endpoints/handlers/negotiation/negotiate.go)."""
+    if asked := request.GET.get("pretty", ""):
+        return asked in _TRUE
+    return request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def _encode(media_type: str, response: ObjectResponse) -> bytes | None:

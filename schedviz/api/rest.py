@@ -38,6 +38,7 @@ from simulator.apiserver.status import (
     NoSuchPath,
     NotFound,
     PlainError,
+    VersionTooLarge,
 )
 from simulator.apiserver.warnings import ENDPOINTS, warnings_of
 
@@ -96,8 +97,10 @@ def list_objects(
 
 def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:
     form = Representation.of(request)
-    parse_resource_version(request.GET.get("resourceVersion", ""))
+    wanted = parse_resource_version(request.GET.get("resourceVersion", ""))
     source = read_current(sandbox)
+    if wanted > source.version():
+        raise VersionTooLarge(wanted, source.version())
     found = source.get(resource.id, target.key(resource))
     if found is None:
         raise NotFound(resource.id, target.name)

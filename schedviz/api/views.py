@@ -134,6 +134,7 @@ def alive(request: HttpRequest, name: str, endpoint: str, check: str = "") -> Ht
 
 @statuses
 def version(request: HttpRequest, name: str) -> HttpResponse:
+    _check_get(request)
     default_store().sandbox(name)
     return body.answer(discovery.VERSION)
 
@@ -207,9 +208,14 @@ def _aggregated_version(request: HttpRequest) -> str:
     return ""
 
 
-def _discovery(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
-    if request.method not in SAFE_METHODS:
+def _check_get(request: HttpRequest) -> None:
+    """Raises MethodNotAllowed for other methods, also for HEAD, as an API server."""
+    if request.method != "GET":
         raise MethodNotAllowed()
+
+
+def _discovery(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
+    _check_get(request)
     match segments:
         case ["api" | "apis" as root] if aggregated := _aggregated_version(request):
             document = discovery.aggregated(sandbox, core=root == "api", version=aggregated)

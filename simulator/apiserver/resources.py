@@ -32,6 +32,8 @@ class Resource(msgspec.Struct, frozen=True):
     namespaced: bool
     singular: str
     short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    """Of a custom resource."""
     has_status: bool = False
     """Whether ``status`` is a subresource."""
     scale: ScalePaths | None = None
@@ -42,6 +44,8 @@ class Resource(msgspec.Struct, frozen=True):
     """The openAPIV3Schema of a CustomResourceDefinition's version, in JSON."""
     columns_text: str = ""
     """Its additionalPrinterColumns, in JSON."""
+    selectable_fields: tuple[str, ...] = ()
+    """The paths of its selectableFields, without the first dot."""
 
     @property
     def id(self) -> str:
@@ -209,9 +213,14 @@ def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
                     namespaced=spec["scope"] == "Namespaced",
                     singular=names.get("singular", names["kind"].lower()),
                     short_names=tuple(names.get("shortNames", ())),
+                    categories=tuple(names.get("categories", ())),
                     has_status="status" in subresources,
                     scale=_scale_paths(subresources.get("scale")),
                     schema_text=_schema_text(version),
+                    selectable_fields=tuple(
+                        str(field.get("jsonPath", "")).removeprefix(".")
+                        for field in version.get("selectableFields") or ()
+                    ),
                     columns_text=msgspec.json.encode(version.get("additionalPrinterColumns") or []).decode(),
                 )
 

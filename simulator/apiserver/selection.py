@@ -10,7 +10,7 @@ from collections.abc import Callable
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.event_versions import stored_field
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
 from simulator.apiserver.status import BadRequest, invalid
 from simulator.objects.labels import Requirement, Selector, parse_int64
 
@@ -33,6 +33,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
         "spec.hostNetwork",
         "status.phase",
         "status.podIP",
+        "status.podIPs",
         "status.nominatedNodeName",
     ),
     "nodes": ("spec.unschedulable",),
@@ -50,7 +51,10 @@ _FIELDS: dict[str, tuple[str, ...]] = {
         "source",
         "type",
     ),
+    "replicationcontrollers": ("status.replicas",),
+    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
     "secrets": ("type",),
+    "services": ("spec.clusterIP", "spec.type"),
     "jobs.batch": ("status.successful",),
 }
 
@@ -197,14 +201,26 @@ def _not_selectable(resource: Resource, field: str) -> BadRequest:
     shown = field[:_SHOWN_LENGTH]
     if resource.id == "jobs.batch":
         return BadRequest(f'field label "{shown}" not supported for {resource.kind}')
-    if resource.id in _FIELDS:
+    if resource.id == "resourceslices.resource.k8s.io":
+        kind = f"{resource.api_version}, Kind={resource.kind}"
+        return BadRequest(f"field label not supported for {kind}: {shown}")
+    if resource.id in _FIELDS or resource.group not in BUILT_IN_GROUPS:
         return BadRequest(f"field label not supported: {shown}")
     return BadRequest(f'"{shown}" is not a known field selector: only "metadata.name", "metadata.namespace"')
 
 
-_ABSENT = {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.successful": "0"}
+_ABSENT = {
+    "spec.unschedulable": "false",
+    "spec.hostNetwork": "false",
+    "status.successful": "0",
+    "status.replicas": "0",
+}
 """What a missing field is, if not ""."""
-_ACTUAL = {"status.successful": "status.succeeded"}
+_ACTUAL = {
+    "status.successful": "status.succeeded",
+    # The conversion of pods knows it, and their strategy does not.
+    "status.podIPs": "",
+}
 """Selectable fields that have another name in the object (pkg/registry/batch/job/strategy.go)."""
 
 
@@ -216,9 +232,11 @@ def event_source(event: Manifest) -> str:
 
 def _field_predicate(resource: Resource, term: tuple[str, bool, str]) -> Predicate:
     field, equal, value = stored_field(resource, term[0]), *term[1:]
-    names_only = resource.id in _FIELDS and not resource.namespaced
+    if resource == PODS and field == "spec.host":
+        field = "spec.nodeName"
+    names_only = (resource.id in _FIELDS or resource.group not in BUILT_IN_GROUPS) and not resource.namespaced
     common = ("metadata.name",) if names_only else ("metadata.name", "metadata.namespace")
-    if field not in (*common, *_FIELDS.get(resource.id, ())):
+    if field not in (*common, *_FIELDS.get(resource.id, ()), *resource.selectable_fields):
         raise _not_selectable(resource, term[0])
     path = _ACTUAL.get(field, field).split(".")
     absent = _ABSENT.get(field, "")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from simulator.cel.checker import check
-from simulator.cel.errors import SelectorError
+from simulator.cel.errors import SelectorError, cost_exceeded
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
 from simulator.cel.parser import SyntaxFault, parse
@@ -37,11 +37,15 @@ class Expression:
         except RecursionError:
             self.error = "compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
 
-    def evaluate(self, values: Mapping[str, Value]) -> Value:
-        """Raises SelectorError."""
+    def evaluate(self, values: Mapping[str, Value], iterations: list[int]) -> Value:
+        """Evaluate the expression. ``iterations``: one number, of the iterations of all evaluations that
+        share it, which are at most MAX_ITERATIONS. Raises SelectorError."""
         if self.error:
             raise SelectorError(self.error)
-        return self._evaluate(dict(values))
+        try:
+            return self._evaluate(dict(values), iterations)
+        except RecursionError:
+            raise cost_exceeded() from None
 
     def _compile(self, text: str, variables: Mapping[str, Type], result: str) -> None:
         tree = parse(text)

@@ -47,13 +47,14 @@ class _Failure:
 def plan(tree: Tree, checked: Checked) -> Callable[[Value], Value]:
     """A function that evaluates the tree for a device. It raises SelectorError."""
     evaluate = plan_scope(tree, checked)
-    return lambda device: evaluate({DEVICE: device})
+    return lambda device: evaluate({DEVICE: device}, [0])
 
 
-def plan_scope(tree: Tree, checked: Checked) -> Callable[[Scope], Value]:
-    """A function that evaluates the tree for the values of its variables. It raises SelectorError."""
+def plan_scope(tree: Tree, checked: Checked) -> Callable[[Scope, list[int]], Value]:
+    """A function that evaluates the tree for the values of its variables. Its second argument has the number
+    of iterations so far, of all evaluations that share it. It raises SelectorError."""
     step = _Planner(checked).plan(tree.root)
-    return lambda scope: step({**scope, _COUNT: [0]})
+    return lambda scope, iterations: step({**scope, _COUNT: iterations})
 
 
 class _Planner:

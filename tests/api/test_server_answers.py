@@ -81,3 +81,74 @@ def test_a_new_sandbox_has_what_servers_read_when_they_start(store: Store, sandb
             assert int(sandbox.list("namespaces").items[0]["metadata"]["resourceVersion"]) > 100
         finally:
             store.delete(sandbox_name)
+
+
+def test_people_are_answered_in_lines(url: str) -> None:
+    def lines(query: str, agent: str) -> int:
+        asked = Request(f"{url}/api/v1/namespaces/default{query}", headers={"User-Agent": agent})
+        with urlopen(asked) as answer:
+            text: str = answer.read().decode()
+            return text.rstrip().count("\n")
+
+    assert lines("", "kubectl/v1.34") == 0
+    assert lines("", "curl/8.0") > 5
+    assert lines("?pretty=false", "curl/8.0") == 0
+    assert lines("?pretty=true", "kubectl/v1.34") > 5
+
+
+def test_an_object_at_a_later_version_is_not_there_yet(url: str) -> None:
+    code, text = ask(f"{url}/api/v1/namespaces/default?resourceVersion=999999")
+    assert (code, json.loads(text)["details"]["causes"][0]["reason"]) == (504, "ResourceVersionTooLarge")
+
+
+def test_fields_that_can_be_selected_differ_by_kind(url: str) -> None:
+    core, slices = f"{url}/api/v1/namespaces/default", f"{url}/apis/resource.k8s.io/v1/resourceslices"
+    for path in ("pods?fieldSelector=spec.host=n", "services?fieldSelector=spec.type=ClusterIP"):
+        assert ask(f"{core}/{path}")[0] == 200
+    assert ask(f"{core}/replicationcontrollers?fieldSelector=status.replicas=0")[0] == 200
+    assert ask(f"{slices}?fieldSelector=spec.driver=d")[0] == 200
+    for path, message in (
+        (f"{core}/services?fieldSelector=spec.x=y", "field label not supported: spec.x"),
+        (
+            f"{slices}?fieldSelector=spec.pool=a",
+            "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: spec.pool",
+        ),
+    ):
+        code, text = ask(path)
+        assert (code, json.loads(text)["message"]) == (400, message)
+
+
+def test_a_custom_resource_has_fields_and_categories_of_its_definition(url: str) -> None:
+    fields = {"color": {"type": "string"}, "size": {"type": "integer"}}
+    spec = {"type": "object", "properties": fields}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "lamps.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "lamps", "kind": "Lamp", "categories": ["all"]},
+            "versions": [{**version, "selectableFields": [{"jsonPath": ".spec.color"}]}],
+        },
+    }
+    assert ask(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)[0] == 201
+    lamps = f"{url}/apis/example.com/v1/namespaces/default/lamps"
+    for name, color in (("a", "red"), ("b", "blue")):
+        ask(
+            lamps,
+            {
+                "apiVersion": "example.com/v1",
+                "kind": "Lamp",
+                "metadata": {"name": name},
+                "spec": {"color": color},
+            },
+        )
+    _, text = ask(f"{lamps}?fieldSelector=spec.color=red")
+    assert [item["metadata"]["name"] for item in json.loads(text)["items"]] == ["a"]
+    code, text = ask(f"{lamps}?fieldSelector=spec.size=1")
+    assert (code, json.loads(text)["message"]) == (400, "field label not supported: spec.size")
+    _, text = ask(f"{url}/apis/example.com/v1")
+    assert json.loads(text)["resources"][0]["categories"] == ["all"]

@@ -9,7 +9,7 @@ from simulator.api import Manifest
 from simulator.apiserver.custom_resources.correlation import ABSENT
 from simulator.apiserver.custom_resources.list_types import list_type_faults
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
-from simulator.apiserver.custom_resources.rules import rule_faults
+from simulator.apiserver.custom_resources.rules import MAX_EVALUATIONS, rule_faults
 from simulator.apiserver.custom_resources.schema_validation import schema_faults
 from simulator.apiserver.custom_resources.structural_schema import structural_schema
 from simulator.apiserver.resources import Resource
@@ -245,3 +245,19 @@ def test_texts_have_the_format_of_their_schema(form: str, right: str, wrong: str
     ]
     unknown = spec_schema({"type": "object", "properties": {"x": {"type": "string", "format": "other"}}})
     assert [*schema_faults(unknown, {"spec": {"x": wrong}})] == []
+
+
+def test_the_rules_of_an_object_have_a_budget() -> None:
+    item = {**INTEGER, "x-kubernetes-validations": rules("self >= 0")}
+    many = {"properties": {"list": {"type": "array", "items": item}}}
+    (text,) = broken(many, {"list": [0] * (MAX_EVALUATIONS + 5)})
+    assert text.startswith(
+        f'spec.list[{MAX_EVALUATIONS}]: Invalid value: "integer": validation failed due to '
+    )
+    assert text.endswith("running out of cost budget, no further validation rules will be run")
+    deep = {
+        "properties": {"list": {"type": "array", "items": INTEGER}},
+        "x-kubernetes-validations": rules("self.list.all(a, self.list.all(b, a == b))"),
+    }
+    (text,) = broken(deep, {"list": [0] * 1_000})
+    assert "operation cancelled: actual cost limit exceeded" in text

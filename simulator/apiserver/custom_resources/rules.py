@@ -1,7 +1,7 @@
 """Evaluates the rules of a custom resource's schema (``x-kubernetes-validations``), with upstream's texts.
 
 Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go, v1.34. The estimated costs of rules
-are not limited here; each evaluation is (MAX_ITERATIONS of simulator/cel/program.py).
+are not limited here; what all evaluations for one object do is (Budget).
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,8 @@ from simulator.cel.types import DYN, Type
 from simulator.cel.values import NONE, Optional, Value
 
 RULES: Final = "x-kubernetes-validations"
+MAX_EVALUATIONS: Final = 5_000
+"""Evaluations for one object: some tenths of a second."""
 MAX_MESSAGE: Final = 5_120
 """Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
 _TYPES: Final = {
@@ -26,22 +28,38 @@ _TYPES: Final = {
     "number": Type("double"),
     "array": Type("list", (DYN,)),
 }
+_OUT_OF_BUDGET: Final = (
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+)
 _SELF: Final = "self"
 _OLD_SELF: Final = "oldSelf"
 
 
-def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, path: str = "") -> Iterator[Cause]:
+class Budget:
+    """What the rules of one object may still do."""
+
+    def __init__(self) -> None:
+        self.evaluations = MAX_EVALUATIONS
+        self.iterations = [0]
+        """Of all macros: at most MAX_ITERATIONS of simulator/cel/program.py."""
+
+
+def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT) -> Iterator[Cause]:
     """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
     update. A rule that does not name the old value is not asked again for a value that did not change."""
+    return _faults(schema, value, old, "", Budget())
+
+
+def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
     if schema is META or value is None:
         return
-    if rules := schema.get(RULES):
-        yield from _broken_rules(schema, rules, value, old, path)
+    if schema.get(RULES):
+        yield from _broken_rules(schema, value, old, path, budget)
     match value:
         case list():
             for index, item in enumerate(value):
                 of = schema.get("items") or {}
-                yield from rule_faults(of, item, old_item(schema, old, item), f"{path}[{index}]")
+                yield from _faults(of, item, old_item(schema, old, item), f"{path}[{index}]", budget)
         case dict():
             fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
             for name in sorted(value):
@@ -49,7 +67,7 @@ def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, path: str
                 if of is None and isinstance(others, dict):
                     of, at = others, f"{path}[{name}]"
                 if of is not None:
-                    yield from rule_faults(of, value[name], old_field(schema, old, name), at)
+                    yield from _faults(of, value[name], old_field(schema, old, name), at, budget)
 
 
 def compile_rule(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
@@ -70,13 +88,11 @@ def _variables(schema: dict[str, Any], rule: dict[str, Any]) -> tuple[tuple[str,
     return (_SELF, of), (_OLD_SELF, old)
 
 
-def _broken_rules(
-    schema: dict[str, Any], rules: list[dict[str, Any]], value: Any, old: Any, path: str
-) -> Iterator[Cause]:
+def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
     kind = schema.get("type", "") if isinstance(schema.get("type", ""), str) else ""
     this = to_cel(schema, value)
     before: tuple[Value, ...] = () if old is ABSENT or old is None else (to_cel(schema, old),)
-    for rule in rules:
+    for rule in schema[RULES]:
         compiled = compile_rule(schema, rule)
         if compiled.error:
             yield invalid(path or "<nil>", kind, f"rule compile error: {compiled.error}")
@@ -91,13 +107,19 @@ def _broken_rules(
             values[_OLD_SELF] = Optional(before) if before else NONE
         elif before:
             values[_OLD_SELF] = before[0]
+        budget.evaluations -= 1
+        if budget.evaluations < 0:
+            if budget.evaluations == -1:
+                yield invalid(path or "<nil>", kind, _OUT_OF_BUDGET)
+            return
         try:
-            holds = compiled.evaluate(values)
+            holds = compiled.evaluate(values, budget.iterations)
         except SelectorError as error:
             yield invalid(path or "<nil>", kind, _error_text(str(error), _text_of(rule)))
             continue
         if holds is not True:
-            yield _fault(schema, rule, values, _place(path, rule), kind)
+            detail = _message(schema, rule, values, budget)
+            yield _fault(rule, detail, _place(path, rule), kind)
 
 
 def _error_text(error: str, rule: str) -> str:
@@ -119,10 +141,7 @@ def _place(path: str, rule: dict[str, Any]) -> str:
     return f"{path}.{field}" if path else field
 
 
-def _fault(
-    schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value], path: str, kind: str
-) -> Cause:
-    detail = _message(schema, rule, values)
+def _fault(rule: dict[str, Any], detail: str, path: str, kind: str) -> Cause:
     match rule.get("reason"):
         case "FieldValueForbidden":
             return forbidden(path, detail)
@@ -133,11 +152,11 @@ def _fault(
     return invalid(path, kind, detail)
 
 
-def _message(schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value]) -> str:
+def _message(schema: dict[str, Any], rule: dict[str, Any], values: dict[str, Value], budget: Budget) -> str:
     """The evaluated messageExpression, if it gives a text of one line; else the message; else the rule."""
     if rule.get("messageExpression"):
         try:
-            found = compile_message(schema, rule).evaluate(values)
+            found = compile_message(schema, rule).evaluate(values, budget.iterations)
         except SelectorError:
             found = None
         text = found.strip() if isinstance(found, str) else ""
