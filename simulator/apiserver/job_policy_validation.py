@@ -65,7 +65,7 @@ def _conditions(conditions: list[Manifest], path: str) -> Iterator[Cause]:
         yield too_many(path, len(conditions), _MAX_CONDITIONS)
     for index, pattern in enumerate(conditions):
         at = f"{path}[{index}]"
-        yield from check_name(names.qualified_name, pattern["type"], f"{at}.type")
+        yield from check_name(names.qualified_name, pattern.get("type", ""), f"{at}.type")
         status = pattern.get("status", "")
         yield from check_choice(status, _STATUSES, f"{at}.status", detail=_valid(_STATUSES))
 
