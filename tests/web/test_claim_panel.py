@@ -5,6 +5,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Commit, Sandbox
+from schedviz.web.commands import run
 from schedviz.web.presenters.claim_panel import ClaimPanel, claim_panel
 from simulator.api import Change, Manifest
 from simulator.controllers.resource_claim import POD_CLAIM_NAME, TEMPLATES
@@ -135,3 +136,8 @@ def test_the_panel_is_at_the_address_to_which_slots_link(cluster: Sandbox) -> No
         "YAML",
     ):
         assert part in html
+
+
+def test_the_command_bar_opens_the_panel(cluster: Sandbox) -> None:
+    opened = run(cluster, "describe resourceclaim shared").panel
+    assert opened == f"objects/{RESOURCE_CLAIMS}/default/shared/"

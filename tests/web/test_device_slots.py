@@ -1,6 +1,12 @@
 """The devices of a node on its card: a slot for each, changed one by one."""
 
-from schedviz.web.presenters.device_slots import POOLS_AT_MOST, SLOTS_AT_MOST, Count, Slot, pool_rows
+from schedviz.web.presenters.device_slots import (
+    POOLS_AT_MOST,
+    SLOTS_AT_MOST,
+    DeviceSlot,
+    FreeDevices,
+    pool_rows,
+)
 from schedviz.web.presenters.nodes_panel import NodesPanel
 from schedviz.web.presenters.picture import NODES, PODS, Picture
 from schedviz.web.presenters.priority import Ranks
@@ -34,8 +40,8 @@ def picture(devices: int = 3) -> Picture:
 def slots(made: Picture) -> list[tuple[str, str, str]]:
     [row], more = pool_rows(made, RANKS, made.nodes["n1"])
     assert more is None
-    found = [slot for slot in row.slots.values() if isinstance(slot, Slot)]
-    [count] = [each for each in row.slots.values() if isinstance(each, Count)]
+    found = [slot for slot in row.slots.values() if isinstance(slot, DeviceSlot)]
+    [count] = [each for each in row.slots.values() if isinstance(each, FreeDevices)]
     assert count.free == sum(slot.state == "free" for slot in found)
     return [(slot.short, slot.state, slot.words) for slot in found]
 

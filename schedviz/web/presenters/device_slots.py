@@ -22,14 +22,14 @@ POOLS_AT_MOST: Final = 4
 """Pools of one card. The number of other pools is shown."""
 NUMBER: Final = re.compile(r"\d{1,3}$")
 
-SlotState = Literal["free", "used", "kept"]
+DeviceSlotState = Literal["free", "used", "kept"]
 """used: some pod uses the claim that has the device. kept: the claim is allocated, and no pod uses it."""
 
 
-class Slot(msgspec.Struct, frozen=True):
+class DeviceSlot(msgspec.Struct, frozen=True):
     """A device. ``short``: the number at the end of its name. ``rank``: of the first pod that uses it."""
 
-    state: SlotState
+    state: DeviceSlotState
     short: str
     claim: str
     rank: int
@@ -37,7 +37,7 @@ class Slot(msgspec.Struct, frozen=True):
     """The name, the state and who has the device."""
 
 
-class Count(msgspec.Struct, frozen=True):
+class FreeDevices(msgspec.Struct, frozen=True):
     """The number of free devices, behind the slots."""
 
     free: int
@@ -48,7 +48,7 @@ class PoolRow(msgspec.Struct, frozen=True):
 
     label: str
     name: str
-    slots: Mapping[str, Slot | Count]
+    slots: Mapping[str, DeviceSlot | FreeDevices]
     """By the ids of their elements."""
     meter: Meter | None = None
 
@@ -65,11 +65,11 @@ def pool_row(picture: Picture, ranks: Ranks, node: str, pool: Pool) -> PoolRow:
     holders = [picture.devices.holder(device.id) for device in pool.devices]
     if len(holders) > SLOTS_AT_MOST:
         return PoolRow(label, str(pool), {}, pool_meter(str(pool), len(holders), holders.count(None)))
-    slots: dict[str, Slot | Count] = {
-        block_id(node, str(device.id)): slot(picture, ranks, device, holder)
+    slots: dict[str, DeviceSlot | FreeDevices] = {
+        block_id(node, str(device.id)): device_slot(picture, ranks, device, holder)
         for device, holder in zip(pool.devices, holders, strict=True)
     }
-    slots[block_id(node, str(pool))] = Count(holders.count(None))
+    slots[block_id(node, str(pool))] = FreeDevices(holders.count(None))
     return PoolRow(label, str(pool), slots)
 
 
@@ -86,12 +86,12 @@ def pool_meter(name: str, count: int, free: int) -> Meter:
     )
 
 
-def slot(picture: Picture, ranks: Ranks, device: PoolDevice, holder: Holder | None) -> Slot:
+def device_slot(picture: Picture, ranks: Ranks, device: PoolDevice, holder: Holder | None) -> DeviceSlot:
     name = device.id.device
     number = NUMBER.search(name)
     pods = holder.pods if holder else ()
     first = picture.pods.get(pods[0]) if pods else None
-    return Slot(
+    return DeviceSlot(
         state="free" if holder is None else "used" if pods else "kept",
         short=number[0] if number else "",
         claim=holder.claim if holder else "",

@@ -146,7 +146,7 @@ class NodesPanel:
             into = f"{element}{place}"
             frame = replace(row, slots={})
             self._drawing.draw(places[place], "parts/pool_row.html", (frame, node), into)
-            self._drawing.draw_list(places[place], f"{into}-s", "parts/slot.html", row.slots)
+            self._drawing.draw_list(places[place], f"{into}-s", "parts/device_slot.html", row.slots)
 
     def _draw_cells(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         for name in dirty:
