@@ -46,6 +46,8 @@ class CreateRequest(Request, frozen=True):
     seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] | UnsetType = UNSET
     pace: Duration | UnsetType = UNSET
     queue: QueueVersion | UnsetType = UNSET
+    stands_down: bool = False
+    """Whether its scheduler leaves all pods to outside schedulers."""
     paused: bool = False
 
 
@@ -109,6 +111,8 @@ class SandboxAnswer(SandboxSummary, frozen=True, kw_only=True):
     seed: int
     pace: Duration
     queue: QueueVersion
+    stands_down: bool
+    """Whether its scheduler leaves all pods to outside schedulers."""
     origin: SandboxOrigin | None
     time: Micros
     speed: float | Literal["max"]

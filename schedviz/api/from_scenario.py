@@ -18,14 +18,15 @@ def create(
     names: Iterable[str],
     *,
     queue: QueueVersion | None = None,
+    stands_down: bool = False,
     paused: bool = False,
     access: str = "",
 ) -> Sandbox:
     """Create a sandbox from a scenario, with the first free one of the names.
 
-    scenario: ``Meta.scenario``. queue: None = the scenario's. paused: whether simulated time stands still at
-    the beginning. access: see :meth:`Store.create`. Raises StatusError, ValueError for a name that is not a
-    DNS label.
+    scenario: ``Meta.scenario``. queue: None = the scenario's. stands_down: whether its scheduler leaves all
+    pods to outside schedulers. paused: whether simulated time stands still at the beginning. access: see
+    :meth:`Store.create`. Raises StatusError, ValueError for a name that is not a DNS label.
     """
     now = store.wall()
     meta = Meta(
@@ -38,6 +39,7 @@ def create(
         pace=made.pace,
         config=made.config,
         queue=queue or made.queue,
+        stands_down=stands_down,
     )
     clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
     return create_sandbox(store, meta, made.manifests, clock, names=names, access=access)

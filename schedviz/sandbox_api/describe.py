@@ -55,6 +55,7 @@ def describe(sandbox: Sandbox, right: Right) -> SandboxAnswer:
         seed=meta.seed,
         pace=format_duration(meta.pace),
         queue=meta.queue,
+        stands_down=meta.stands_down,
         origin=SandboxOrigin(origin.sandbox, origin.seq, origin.now) if origin else None,
         time=clock.now(wall),
         speed=MAX if clock.unpaced else clock.speed,

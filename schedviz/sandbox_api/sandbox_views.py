@@ -62,6 +62,7 @@ def create_sandbox(request: HttpRequest) -> HttpResponse:
             made,
             asked.scenario,
             names,
+            stands_down=asked.stands_down,
             paused=asked.paused,
             access=owned_by(owner_of(request)),
         )

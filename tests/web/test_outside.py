@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from schedviz.api import write
+from schedviz.body_limit import API
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.web.presenters.outside_latency import (
     Percentiles,
@@ -85,7 +86,7 @@ def test_the_page_shows_the_lane_the_acts_and_the_latency(client: Client, sandbo
     assert "those that wait are for an outside scheduler" in predict
 
 
-def test_the_switch_on_the_page_and_of_the_api(client: Client, sandbox: Sandbox) -> None:
+def test_the_switch_on_the_page_and_of_the_api(client: Client, store: Store, sandbox: Sandbox) -> None:
     form, settings = f"/s/{sandbox.name}/scheduler/", f"/s/{sandbox.name}/scheduler"
     assert client.get(settings).json() == {"standsDown": False, "configuration": None}
     assert "Stand down" in client.get(form).content.decode()
@@ -112,6 +113,13 @@ def test_the_switch_on_the_page_and_of_the_api(client: Client, sandbox: Sandbox)
     assert client.delete(settings).status_code == 405
     assert sandbox.meta().config == packing
     assert client.get("/s/none/scheduler").status_code == 404
+    # Errors of the API are a Status; the page of the same name has pages.
+    assert API.fullmatch(settings)
+    assert not API.fullmatch(form)
+
+    made = client.post("/api/sandboxes", {"stands_down": True}, content_type="application/json").json()
+    assert made["stands_down"] is True
+    store.delete(made["name"])
 
 
 def test_latency_is_of_the_last_bindings_of_each_scheduler() -> None:
