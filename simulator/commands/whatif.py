@@ -124,7 +124,7 @@ CHANGE_TEXTS = {
     "class-selector": "no selector {what} in class {target} (not true of {before})",
     "claim-constraint": "no constraint on {what} in claim {target}",
     "delete-claim": "delete the unused claim {target}, which has {what}",
-    "free-device": "delete the pod {target} (priority {after}) and its claim {before}, which has {what}",
+    "free-device": "delete the pod {target} (priority {after}), whose claim {before} has {what}",
     "device": "one more device like {what} on {target}",
     "drop-claim": "no resource claim {what}",
     "drop-volume": "no volume {what}",

@@ -125,8 +125,8 @@ class ResourceClaimController(Controller):
     # Consumers
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        """syncClaim: remove consumers that have ended; release the devices of a claim that is to be deleted;
-        delete the claim of a pod that has ended."""
+        """syncClaim: remove consumers that have ended, and the allocation with the last one; release the
+        devices of a claim that is to be deleted; delete the claim of a pod that has ended."""
         consumers = list(status_of(manifest).get("reservedFor") or ())
         kept = [consumer for consumer in consumers if self._still_consumes(namespace_of(manifest), consumer)]
         if len(kept) < len(consumers):
@@ -152,7 +152,23 @@ class ResourceClaimController(Controller):
     def _without_ended(self, claim: Manifest) -> Manifest:
         consumers = status_of(claim).get("reservedFor") or ()
         kept = [consumer for consumer in consumers if self._still_consumes(namespace_of(claim), consumer)]
-        return with_status(claim, reservedFor=kept or None)
+        return without_consumers(claim, kept)
+
+
+def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:
+    """A claim that was in use, with these of its consumers. With the last consumer it loses its allocation,
+    so that it can be allocated anew for the next one; a claim that was not in use keeps its allocation.
+    Upstream removes the finalizer in a second request."""
+    left = with_status(claim, reservedFor=kept or None)
+    finalizers = claim["metadata"].get("finalizers") or []
+    if kept or FINALIZER not in finalizers:
+        return left
+    deallocated = with_status(left, allocation=None)
+    if is_terminating(claim):
+        return deallocated  # _released removes the finalizer, and with it the claim
+    others = [finalizer for finalizer in finalizers if finalizer != FINALIZER]
+    metadata = {field: value for field, value in claim["metadata"].items() if field != "finalizers"}
+    return {**deallocated, "metadata": {**metadata, **({"finalizers": others} if others else {})}}
 
 
 def _released(claim: Manifest) -> Manifest | None:

@@ -74,6 +74,8 @@ class Suggestion(msgspec.Struct, frozen=True):
     """The size of the change. Suggestions are sorted by it, smallest first."""
     edits: list[Edit]
     outcome: AttemptOutcome
+    follows: list[Edit] = []
+    """What the controllers write because of it, which the attempt took into account. Not to be applied."""
     unit: str = ""
     """Of a request: the unit of which ``after`` is a multiple. One unit more fits no node."""
     alike: list[str] = []

@@ -12,6 +12,7 @@ from simulator.plugins.dynamic_resources.errors import AllocationError
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS
 from simulator.plugins.dynamic_resources.pool import PoolDevice
+from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.what_if.edit import Edit, create_object, mutable_copy, recreate_object, update_object
 from simulator.what_if.obstacles import Obstacles
 from simulator.what_if.pod_claims import (
@@ -140,15 +141,15 @@ def _class_proposals(situation: Situation, name: str, devices: list[PoolDevice])
         yield Proposal("class-selector", name, expression, refused, "", partial(list, [made]))
 
 
-def _refused(expression: str, devices: list[PoolDevice]) -> list[PoolDevice]:
+def _refused(expression: str, devices: list[PoolDevice]) -> list[DeviceID]:
     """The devices for which a selector is not true."""
     found = []
     for device in devices:
         try:
             if not is_selectable(device, (("", (expression,)),)):
-                found.append(device)
+                found.append(device.id)
         except AllocationError:
-            found.append(device)
+            found.append(device.id)
     return found
 
 

@@ -20,6 +20,7 @@ from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.pod_topology_spread.common import HOSTNAME
 from simulator.what_if.edit import delete_object
 from simulator.what_if.obstacles import FIT, Obstacles
+from simulator.what_if.pod_claims import claims_without_pod
 from simulator.what_if.proposal import Proposal, Proposals, owner_text
 from simulator.what_if.situation import Situation
 
@@ -54,7 +55,10 @@ def propose_deletions(situation: Situation, obstacles: Obstacles) -> Proposals:
     if other.any():
         found |= {c.key: c for c in _conflicting_pods(situation, obstacles, rows[other])}
     for i, candidate in enumerate(sorted(found.values(), key=lambda c: c[:-1])):
-        yield _deletion_proposal(situation.pod, candidate.pod, i / len(found))
+        made = _deletion_proposal(situation.pod, candidate.pod, i / len(found))
+        if candidate.pod.spec.get("resourceClaims"):
+            made = made._replace(follows=[*claims_without_pod(situation, candidate.pod)])
+        yield made
 
 
 def _deletion_proposal(pending: Pod, pod: Pod, place: float) -> Proposal:

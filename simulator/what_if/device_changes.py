@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
-from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.plugins.dynamic_resources.allocated_devices import devices_in_use
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
@@ -15,7 +14,16 @@ from simulator.plugins.dynamic_resources.pool import PoolDevice
 from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.what_if.edit import Edit, create_object, delete_object, mutable_copy, update_object
 from simulator.what_if.obstacles import Obstacles
-from simulator.what_if.pod_claims import PLUGIN, ClaimPart, can_take, claim_parts, devices_of, listed_devices
+from simulator.what_if.pod_claims import (
+    PLUGIN,
+    ClaimPart,
+    can_take,
+    claim_parts,
+    claims_without_pod,
+    devices_of,
+    listed_devices,
+    pod_claim_keys,
+)
 from simulator.what_if.proposal import Proposal, Proposals
 from simulator.what_if.situation import Situation
 
@@ -36,12 +44,12 @@ class _Holder(NamedTuple):
     key: str
     claim: Manifest
     pod: Pod | None
-    devices: list[PoolDevice]
+    devices: list[DeviceID]
 
 
 def propose_device_releases(situation: Situation, obstacles: Obstacles) -> Proposals:
-    """Propose to delete a claim that nobody uses, or one with the only pod that uses it. Deleting the pod
-    alone does not free the devices of a claim that it did not create."""
+    """Propose to delete a claim that nobody uses, or the only pod that uses a claim, which is then
+    deallocated."""
     for place, holder in enumerate(sorted(_holders(situation, obstacles), key=lambda each: each[:3])):
         what = listed_devices(holder.devices)
         measure = min(0.49, 0.001 * place)
@@ -50,7 +58,7 @@ def propose_device_releases(situation: Situation, obstacles: Obstacles) -> Propo
             yield Proposal("delete-claim", holder.key, what, holder.key, "", edits.copy, measure)
             continue
         more_important = holder.pod.priority > situation.pod.priority
-        edits = [delete_object(PODS.id, holder.pod.key), *_claim_deletions(situation, holder)]
+        edits = [delete_object(PODS.id, holder.pod.key)]
         yield Proposal(
             "free-device",
             holder.pod.key,
@@ -59,29 +67,26 @@ def propose_device_releases(situation: Situation, obstacles: Obstacles) -> Propo
             str(holder.pod.priority),
             edits.copy,
             measure + (0.5 if more_important else 0),
+            follows=[*claims_without_pod(situation, holder.pod)],
         )
-
-
-def _claim_deletions(situation: Situation, holder: _Holder) -> Iterator[Edit]:
-    """The claim, and those that were created for the pod, which the garbage collector deletes with it."""
-    assert holder.pod is not None
-    for key, claim in situation.cluster.objects(RESOURCE_CLAIMS).items():
-        owner = controller_of(claim)
-        if key == holder.key or (owner is not None and owner["uid"] == holder.pod.uid != ""):
-            yield delete_object(RESOURCE_CLAIMS, key)
 
 
 def _holders(situation: Situation, obstacles: Obstacles) -> Iterator[_Holder]:
     wanted = _wanted_devices(situation, obstacles)
+    own = {*pod_claim_keys(situation)} if len(obstacles.only(PLUGIN)) else set()
     pods = situation.cluster.pods
     for key, claim in situation.cluster.objects(RESOURCE_CLAIMS).items():
         status = claim.get("status") or {}
-        devices = [wanted[each] for each in devices_in_use(status.get("allocation")) if each in wanted]
+        devices = [each for each in devices_in_use(status.get("allocation")) if each in wanted]
         consumers = status.get("reservedFor") or []
+        if key in own:
+            devices = [*devices_in_use(status.get("allocation"))]
         if not devices or len(consumers) > 1 or claim["metadata"].get("deletionTimestamp"):
             continue
         if not consumers:
             yield _Holder(False, 0, key, claim, None, devices)
+            continue
+        if consumers[0].get("uid") == situation.pod.uid:
             continue
         name = f"{key.rpartition('/')[0]}/{consumers[0]['name']}"
         pod = pods.get(name)
@@ -89,12 +94,12 @@ def _holders(situation: Situation, obstacles: Obstacles) -> Iterator[_Holder]:
             yield _Holder(True, pod.priority, key, claim, pod, devices)
 
 
-def _wanted_devices(situation: Situation, obstacles: Obstacles) -> dict[DeviceID, PoolDevice]:
+def _wanted_devices(situation: Situation, obstacles: Obstacles) -> set[DeviceID]:
     """The devices that one of the pod's requests could take, were they free, on nodes that have no other
     obstacle."""
     parts = [*claim_parts(situation)]
     return {
-        device.id: device
+        device.id
         for row in obstacles.only(PLUGIN).tolist()
         for device in devices_of(situation, row)
         if any(can_take(situation, part, device) for part in parts)

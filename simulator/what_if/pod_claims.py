@@ -1,16 +1,21 @@
 """The pending pod's resource claims, and the devices that its requests can take."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from simulator.api import Manifest
+from simulator.objects.owner_references import controller_of
+from simulator.objects.pod import Pod
+from simulator.plugins.dynamic_resources.bind_claims import without_allocation
+from simulator.plugins.dynamic_resources.claims_state import reservations
 from simulator.plugins.dynamic_resources.classes import class_expressions
 from simulator.plugins.dynamic_resources.device_selectors import is_selectable
 from simulator.plugins.dynamic_resources.errors import AllocationError, ClaimError
 from simulator.plugins.dynamic_resources.node_devices import NodeDevices
 from simulator.plugins.dynamic_resources.pod_claims import RESOURCE_CLAIMS, claim_name
 from simulator.plugins.dynamic_resources.pool import PoolDevice
-from simulator.plugins.dynamic_resources.resource_claim import DeviceRequest, parse_claim
+from simulator.plugins.dynamic_resources.resource_claim import DeviceID, DeviceRequest, parse_claim
+from simulator.what_if.edit import Edit, delete_object, update_object
 from simulator.what_if.situation import Situation
 
 PLUGIN = "DynamicResources"
@@ -28,9 +33,8 @@ class ClaimPart(NamedTuple):
     """``REQUEST`` or ``REQUEST/SUBREQUEST``."""
 
 
-def unallocated_claims(situation: Situation) -> Iterator[tuple[str, Manifest]]:
-    """Yield key and manifest of the pod's claims that are not allocated yet, each once."""
-    claims = situation.cluster.objects(RESOURCE_CLAIMS)
+def pod_claim_keys(situation: Situation) -> Iterable[str]:
+    """The keys of the pod's claims, each once."""
     keys: dict[str, None] = {}
     for reference in situation.pod.spec.get("resourceClaims") or ():
         try:
@@ -38,7 +42,13 @@ def unallocated_claims(situation: Situation) -> Iterator[tuple[str, Manifest]]:
         except ClaimError:
             continue
         keys[f"{situation.pod.namespace}/{name}"] = None
-    for key in keys:
+    return keys
+
+
+def unallocated_claims(situation: Situation) -> Iterator[tuple[str, Manifest]]:
+    """Yield key and manifest of the pod's claims that are not allocated yet."""
+    claims = situation.cluster.objects(RESOURCE_CLAIMS)
+    for key in pod_claim_keys(situation):
         manifest = claims.get(key)
         if manifest is not None and not (manifest.get("status") or {}).get("allocation"):
             yield key, manifest
@@ -74,10 +84,21 @@ def can_take(situation: Situation, part: ClaimPart, device: PoolDevice) -> bool:
         return False
 
 
-def listed_devices(devices: list[PoolDevice]) -> str:
+def listed_devices(devices: list[DeviceID]) -> str:
     """The pools and names of the first devices: ``node-1/gpu-0, node-1/gpu-1, …``."""
-    named = [f"{each.id.pool}/{each.id.device}" for each in devices[:DEVICES_AT_MOST]]
+    named = [f"{each.pool}/{each.device}" for each in devices[:DEVICES_AT_MOST]]
     return ", ".join([*named, "…"] if len(named) < len(devices) else named)
+
+
+def claims_without_pod(situation: Situation, pod: Pod) -> Iterator[Edit]:
+    """What becomes of the claims that only this pod uses: those that were created for it are deleted, the
+    others are deallocated (simulator/controllers/resource_claim.py)."""
+    for key, claim in situation.cluster.objects(RESOURCE_CLAIMS).items():
+        owner = controller_of(claim)
+        if owner is not None and owner["uid"] == pod.uid != "":
+            yield delete_object(RESOURCE_CLAIMS, key)
+        elif [each["uid"] for each in reservations(claim)] == [pod.uid]:
+            yield update_object(RESOURCE_CLAIMS, key, claim, without_allocation(claim))
 
 
 DEVICES_AT_MOST = 3

@@ -66,6 +66,8 @@ class Proposal(NamedTuple):
     measure: float = 0
     """The relative size among changes of its kind, from 0 to below 1."""
     unit: str = ""
+    follows: Sequence[Edit] = ()
+    """What the controllers write because of the change."""
 
     @property
     def cost(self) -> float:

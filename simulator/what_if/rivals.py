@@ -72,7 +72,7 @@ def _group_by_spec(own: Pod, pods: Sequence[Manifest]) -> dict[bytes, list[Manif
 
 def _rivals(situation: Situation, suggestion: Suggestion, groups: Sequence[_Group]) -> list[str]:
     deleted = {edit.key for edit in suggestion.edits if edit.resource == PODS.id and edit.manifest is None}
-    with situation.with_changes(edit.change for edit in suggestion.edits):
+    with situation.with_changes(edit.change for edit in (*suggestion.edits, *suggestion.follows)):
         row = situation.cluster.rows[suggestion.outcome.node]
         return [
             key

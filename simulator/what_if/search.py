@@ -158,7 +158,11 @@ class _Search:
             tries += 1
             self.tried += 1
             edits = proposal.make()
-            outcome = self._outcome(edits, stage.nominates and rank < OUTCOME_RANKS["nominated"])
+            if any(edits == said.edits for said in self.found.values()):
+                continue  # another stage found the same change
+            outcome = self._outcome(
+                [*edits, *proposal.follows], stage.nominates and rank < OUTCOME_RANKS["nominated"]
+            )
             helped = OUTCOME_RANKS.get(outcome.kind, 0) > rank
             if not helped:
                 yield None
@@ -197,5 +201,6 @@ def _to_suggestion(proposal: Proposal, edits: list[Edit], outcome: AttemptOutcom
         cost=round(proposal.cost, 3),
         edits=edits,
         outcome=outcome,
+        follows=[*proposal.follows],
         unit=proposal.unit,
     )

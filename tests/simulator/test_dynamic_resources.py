@@ -102,17 +102,25 @@ def test_pods_share_a_claim_on_the_node_of_its_devices() -> None:
     lab.delete_pod("b")
     lab.run(60)
     claim = claims(lab)["default/shared"]
-    assert consumers(claim) == []
-    assert len(devices_of(claim)) == 1, "an allocation stays until it is in the way"
+    assert (consumers(claim), devices_of(claim)) == ([], []), "deallocated with its last consumer"
+    assert "finalizers" not in claim["metadata"]
+    lab.create(pod_of_claim("c"))
+    lab.run(10)
+    assert consumers(claims(lab)["default/shared"]) == ["c"]
+    assert claims(lab)["default/shared"]["metadata"]["finalizers"]
 
 
 def test_an_unused_allocation_that_is_in_the_way_is_removed() -> None:
+    """Of a claim that was not in use: as after a binding that failed."""
     lab = lab_with(resource_claim("shared"))
-    lab.create(pod_of_claim("a"))
-    lab.run(5)
-    there = lab.node_of("a")
+    failing = pod_of_claim("a")
+    failing["metadata"]["annotations"] = {"schedviz/fail-at": "Bind"}
+    lab.create(failing)
+    lab.run(0.5)
+    [there] = {device.partition("/")[0] for device in devices_of(claims(lab)["default/shared"])}
     lab.delete_pod("a")
-    lab.run(60)
+    lab.run(1)
+    assert devices_of(claims(lab)["default/shared"])
     lab.update("nodes", there, lambda found: {**found, "spec": {**found["spec"], "unschedulable": True}})
     lab.create(pod_of_claim("b"))
     lab.run(10)

@@ -21,7 +21,8 @@ def gpu(name: str, model: str = "h100", numa: int = 0) -> Manifest:
 
 
 def claim(name: str = "mine", count: int = 1, **more: Any) -> Manifest:
-    """``more``: constraints, used_by (pod), on (node, devices), and the fields of ``exactly``."""
+    """``more``: constraints, used_by (pod), on (node, devices), only (node), and fields of ``exactly``."""
+    only = more.pop("only", "")
     constraints, user, on = more.pop("constraints", None), more.pop("used_by", ""), more.pop("on", None)
     made = resource_claim(name, count, allocationMode="ExactCount", **more)
     made["metadata"] |= {"namespace": "default", "uid": name}
@@ -32,7 +33,12 @@ def claim(name: str = "mine", count: int = 1, **more: Any) -> Manifest:
         results = [
             {"request": "gpus", "driver": DRIVER, "pool": where, "device": device} for device in devices
         ]
+        made["metadata"]["finalizers"] = ["resource.kubernetes.io/delete-protection"]
         made["status"] = {"allocation": {"devices": {"results": results}}}
+        if only:
+            field = {"key": "metadata.name", "operator": "In", "values": [only]}
+            selector = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+            made["status"]["allocation"]["nodeSelector"] = selector
         if user:
             made["status"]["reservedFor"] = [{"resource": "pods", "name": user, "uid": user}]
     return made
@@ -74,6 +80,23 @@ CASES: list[tuple[str, Objects, list[Expected]]] = [
             ("free-device", "default/x", "a/gpu-0", "default/of-x", "5", "a"),
             DROP,
             ("device", "a", "a/gpu-0", "", "gpu", "a"),
+        ],
+    ),
+    (
+        "the pod's own claim is allocated on a node that is full",
+        [
+            node("a"),
+            node("full", "1"),
+            device_class("gpu", EVERY),
+            *(resource_slice(name, [gpu("gpu-0")]) for name in ("a", "full")),
+            claim(used_by="x", on=("full", "gpu-0"), only="full"),
+            user_of("x", "full", "mine"),
+        ],
+        [
+            ("request", "default/question", "cpu", "1", "0", "full"),
+            ("priority", "default/question", "priority-1", "0", "1", "full"),
+            ("delete-pod", "default/x", "", "0", "", "a"),
+            DROP,
         ],
     ),
     (
@@ -162,7 +185,7 @@ def check(objects: Objects, question: Manifest) -> list[str]:
     """Apply each suggestion to the manifests; the scheduler then does what it said. Returns the kinds."""
     found = asked(objects, question)
     for said in found.suggestions:
-        changed, new = edited([*objects, question], question, said.edits)
+        changed, new = edited([*objects, question], question, [*said.edits, *said.follows])
         assert attempted(changed, new) == (said.outcome.kind, said.outcome.node, said.outcome.victims), said
     return [said.kind for said in found.suggestions]
 

@@ -29,7 +29,7 @@ def test_a_number_that_no_suggestion_has_names_none(number: str) -> None:
             "free-device",
             "a/gpu-0, a/gpu-1, …",
             "default/of-x",
-            "Delete the pod x (priority 5) and its claim of-x, which has a/gpu-0, a/gpu-1, ….",
+            "Delete the pod x (priority 5), whose claim of-x has a/gpu-0, a/gpu-1, ….",
         ),
         (
             "claim-selector",

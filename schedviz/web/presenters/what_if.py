@@ -46,7 +46,7 @@ SENTENCES: Final = {
     "claim-constraint": gettext_noop("Remove the constraint on {what} from claim {target}."),
     "delete-claim": gettext_noop("Delete the claim {target}, which no pod uses: it has {what}."),
     "free-device": gettext_noop(
-        "Delete the pod {target} (priority {after}) and its claim {before}, which has {what}."
+        "Delete the pod {target} (priority {after}), whose claim {before} has {what}."
     ),
     "device": gettext_noop("Add one more device like {what} to {target}."),
     "drop-claim": gettext_noop("Remove the resource claim {what} from the pod."),
