@@ -8,7 +8,7 @@ stored then.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.conf import settings
 from msgspec import UNSET
@@ -57,6 +57,8 @@ class Deleted(NamedTuple):
     is_gone: bool
 
 
+API_SERVER: Final = "kube-apiserver"
+"""The manager of what controllers in kube-apiserver change."""
 Edit = Callable[[Resource, Manifest], Manifest]
 """Computes the new object from the stored one."""
 
@@ -152,7 +154,8 @@ def _establish_definitions(sandbox: Sandbox, created: Sequence[Manifest]) -> Non
     for manifest in created:
         if manifest["kind"] == "CustomResourceDefinition":
             with suppress(NotFound):  # it may be deleted by now
-                edit(sandbox, CRDS, manifest["metadata"]["name"], established, subresource="status")
+                name = manifest["metadata"]["name"]
+                edit(sandbox, CRDS, name, established, subresource="status", manager=API_SERVER)
 
 
 def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:

@@ -6,7 +6,7 @@ Upstream: apimachinery/pkg/runtime (errors.go, scheme.go), and transformDecodeEr
 from simulator.api import Manifest
 from simulator.apiserver.resources import BUILT_IN, Resource
 from simulator.apiserver.schema import is_known_kind
-from simulator.apiserver.status import BadRequest
+from simulator.apiserver.status import BadRequest, Invalid, invalid
 
 _SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 _SHOWN_LENGTH = 100
@@ -26,9 +26,27 @@ def with_type(resource: Resource, manifest: Manifest, *, also: str = "") -> Mani
     if given in ((resource.api_version, resource.kind), (also, resource.kind)):
         return manifest
     api_version, kind = (str(part)[:_SHOWN_LENGTH] for part in given)
+    if resource.schema_text:
+        raise _custom_type_error(resource, manifest, api_version, kind)
     _, _, version = api_version.rpartition("/")
     detail = type_error(resource, api_version, kind)
     raise BadRequest(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {detail}')
+
+
+def _custom_type_error(
+    resource: Resource, manifest: Manifest, api_version: str, kind: str
+) -> BadRequest | Invalid:
+    """The error for a custom resource of another type: its decoder takes all, so the handler of a create
+    compares the version, and the strategy the kind (customresource/validator.go)."""
+    if api_version != resource.api_version:
+        return BadRequest(
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({resource.api_version})"
+        )
+    metadata = manifest.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    named = name[:_SHOWN_LENGTH] if isinstance(name, str) else ""
+    return Invalid(kind, resource.group, named, [invalid("kind", kind, f"must be {resource.kind}")])
 
 
 def type_error(resource: Resource, api_version: str, kind: str) -> str:

@@ -83,6 +83,17 @@ def test_an_update_follows_the_schema_of_its_version(served: str) -> None:
     assert (code, same["apiVersion"], same["metadata"]["resourceVersion"]) == (200, "example.com/v1", before)
 
 
+def test_an_object_of_another_type_is_refused(served: str) -> None:
+    code, refused = post(served, WIDGETS.format("v1"), widget("v1beta1", "a", size=1))
+    expected = "the API version in the data (example.com/v1beta1) does not match the expected API version"
+    assert (code, refused["message"]) == (400, f"{expected} (example.com/v1)")
+    code, refused = post(served, WIDGETS.format("v1"), {**widget("v1", "a", size=1), "kind": "Gadget"})
+    assert (code, refused["message"]) == (
+        422,
+        'Gadget.example.com "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+    )
+
+
 def test_names_and_stored_versions_of_a_definition_stay(served: str) -> None:
     _, stored = request(f"{served}{DEFINITIONS}/widgets.example.com")
     changed = json.loads(json.dumps(stored))
