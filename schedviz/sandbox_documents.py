@@ -10,6 +10,7 @@ from simulator.queueing.versions import QueueVersion
 from simulator.scheduler.stepping import Unit
 from simulator.trace import AnyEvent
 from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.eviction import Prevention
 
 PATH: Final = "/api/sandboxes"
 EVENTS_AT_MOST: Final = 1_000
@@ -177,6 +178,9 @@ class QuestionAnswer(msgspec.Struct, frozen=True):
     trouble: str
     """Why it failed."""
     answer: WhatIfAnswer | None
+    """Of what would let the pod run."""
+    preventions: list[Prevention]
+    """Of what would have prevented its eviction."""
 
 
 class StatusCause(msgspec.Struct, frozen=True, omit_defaults=True):

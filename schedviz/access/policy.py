@@ -131,6 +131,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "sandbox-trace": VIEWED,
     "sandbox-explanation": VIEWED,
     "sandbox-question": ASKED,
+    "sandbox-preventions": ASKED,
     # Pages of a sandbox
     "sandbox": VIEWED,
     "jump": VIEWED,

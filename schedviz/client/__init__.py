@@ -9,12 +9,14 @@ from simulator.apiserver.status import StatusError
 from simulator.explanation import Explanation, NodeVerdict
 from simulator.memory_sandbox import NotReached
 from simulator.what_if.answer import Suggestion, WhatIfAnswer
+from simulator.what_if.eviction import Prevention
 
 __all__ = [
     "Explanation",
     "LocalSandbox",
     "NodeVerdict",
     "NotReached",
+    "Prevention",
     "RemoteSandbox",
     "Sandbox",
     "Server",

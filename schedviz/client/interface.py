@@ -17,6 +17,7 @@ from simulator.objects.durations import parse_duration
 from simulator.scheduler.stepping import Unit
 from simulator.trace import Event, Nominated
 from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.eviction import Prevention
 
 E = TypeVar("E", bound=Event)
 WITHIN = "1h"
@@ -149,6 +150,11 @@ class Sandbox(ABC):
         """The smallest single changes that would let a pending pod run. Each was tried on a copy."""
         return self._what_if(pod_key(pod))
 
+    def preventions(self, pod: str | Mapping[str, Any]) -> builtins.list[Prevention]:
+        """What would have prevented the eviction of a pod. Each was tried on the cluster as it was before
+        the cycle of the preemptor. Raises StatusError (NotFound) for a pod that was not evicted."""
+        return self._preventions(pod_key(pod))
+
     def trace(
         self,
         kind: type[E] = Event,  # type: ignore[assignment]  # the default means all events
@@ -193,6 +199,8 @@ class Sandbox(ABC):
     def _explain(self, pod: str) -> Explanation: ...
     @abstractmethod
     def _what_if(self, pod: str) -> WhatIfAnswer: ...
+    @abstractmethod
+    def _preventions(self, pod: str) -> builtins.list[Prevention]: ...
     @abstractmethod
     def _trace(self, after: int) -> Sequence[Event]: ...
 

@@ -16,8 +16,9 @@ from simulator.explanation import Explanation, explain_pod
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler.stepping import Unit, run_condition
-from simulator.trace import Event
+from simulator.trace import CycleStarted, Event
 from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.eviction import Prevention, find_preventions
 from simulator.what_if.rivals import with_rivals
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
@@ -121,17 +122,30 @@ class LocalSandbox(Sandbox):
         manifest = memory.get(PODS.id, pod)
         if manifest is None:
             raise NotFound(PODS.id, pod.rpartition("/")[2])
-        objects = memory.list_all()
-        situation = Situation.read(
-            with_resources(memory, objects),
-            manifest,
-            profiles(load(memory.config())),
-            seed=memory.options.seed,
-            cycle=memory.last_cycle() + 1,
-        )
+        situation = _situation(memory, manifest, memory.last_cycle() + 1)
         answer = next(found for found in search(situation) if isinstance(found, WhatIfAnswer))
-        pods = [*objects[PODS.id].values()]
+        pods = [*memory.list_all()[PODS.id].values()]
         return replace(answer, suggestions=with_rivals(situation, answer.suggestions, pods))
+
+    def _preventions(self, pod: str) -> builtins.list[Prevention]:
+        cycle = self._explain(pod).evicted_in
+        if not cycle:
+            raise NotFound("evictions", pod)
+        numbered = self.memory.trace()
+        began = next(n for n, each in numbered if isinstance(each, CycleStarted) and each.cycle == cycle)
+        before, preemptor = self.branch(at=began - 1).memory, self._explain(pod).preemptor
+        return [*find_preventions(_situation(before, before.list_all()[PODS.id][preemptor], cycle), pod)]
 
     def _trace(self, after: int) -> Sequence[Event]:
         return [event for _, event in self.memory.trace(after)]
+
+
+def _situation(memory: MemorySandbox, pod: Manifest, cycle: int) -> Situation:
+    """The cluster as it is, with a pod that the cycle with this number is about."""
+    return Situation.read(
+        with_resources(memory, memory.list_all()),
+        pod,
+        profiles(load(memory.config())),
+        seed=memory.options.seed,
+        cycle=cycle,
+    )

@@ -32,6 +32,7 @@ from simulator.scenario import Scenario
 from simulator.scheduler.stepping import Unit
 from simulator.trace import Event
 from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.eviction import Prevention
 
 T = TypeVar("T")
 FIRST_POLL_SECONDS: Final = 0.02
@@ -185,16 +186,24 @@ class RemoteSandbox(Sandbox):
         return self._connection.ask(Explanation, "GET", f"{self._pod_path(pod)}/explanation")
 
     def _what_if(self, pod: str) -> WhatIfAnswer:
-        path = f"{self._pod_path(pod)}/question"
+        answer = self._ask(f"{self._pod_path(pod)}/question").answer
+        assert answer is not None, "a question that is done has it"
+        return answer
+
+    def _preventions(self, pod: str) -> builtins.list[Prevention]:
+        return self._ask(f"{self._pod_path(pod)}/preventions").preventions
+
+    def _ask(self, path: str) -> QuestionAnswer:
+        """Raises RuntimeError for a question that has no answer."""
         self._connection.send("POST", path)
         found = self._poll(
             "the question is answered",
             lambda: self._connection.ask(QuestionAnswer, "GET", path),
             lambda found: found.state not in ("waiting", "running"),
         )
-        if found.answer is None:
+        if found.state != "done":
             raise RuntimeError(f"the question is {found.state}: {found.trouble}")
-        return found.answer
+        return found
 
     def _pod_path(self, pod: str) -> str:
         namespace, _, name = pod.partition("/")

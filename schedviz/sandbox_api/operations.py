@@ -122,5 +122,16 @@ OPERATIONS: Final[Mapping[str, Mapping[Method, Operation]]] = {
             "askQuestion", "Ask which changes would let a pod run", documents.QuestionAnswer, status=202
         ),
     },
+    "sandbox-preventions": {
+        "get": Operation(
+            "readPreventions", "The question about an evicted pod, and its answer", documents.QuestionAnswer
+        ),
+        "post": Operation(
+            "askPreventions",
+            "Ask what would have prevented the eviction of a pod",
+            documents.QuestionAnswer,
+            status=202,
+        ),
+    },
 }
 """Name of the URL -> method -> operation."""

@@ -9,7 +9,7 @@ from schedviz.api.trace_events import trace_events
 from schedviz.cache import Current, find_handle, read_current
 from schedviz.jobs.job import TooManyJobs
 from schedviz.jobs.job_store import JobStore
-from schedviz.jobs.question import QUESTIONS, Question, question_key
+from schedviz.jobs.question import QUESTIONS, Question
 from schedviz.sandbox_api.requests import answer, read_body
 from schedviz.sandbox_documents import (
     EVENTS_AT_MOST,
@@ -23,7 +23,7 @@ from schedviz.store.default import default_store
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import BadRequest, NotFound, TooManyRequests
-from simulator.explanation import explain_pod
+from simulator.explanation import Explanation, explain_pod
 from simulator.trace import AnyEvent, CycleStarted
 
 
@@ -41,34 +41,69 @@ def read_trace(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def explain(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    return answer(explanation_of(name, namespace, pod))
+
+
+def explanation_of(name: str, namespace: str, pod: str) -> Explanation:
+    """Raises NotFound."""
     source, key = read_current(find_handle(name)), f"{namespace}/{pod}"
-    manifest = source.get(PODS.id, key)
     named = source.about_pod(key)
     if not any(isinstance(event, CycleStarted) for _, event in named):
         # Its last cycle may be longer ago than what a cache has.
         named = source.about_pod(key, TRACE_LENGTH)
+    about = [event for _, event in named]
     try:
-        found = explain_pod(key, manifest, source.lane(key), [event for _, event in named], source.decision)
+        return explain_pod(key, source.get(PODS.id, key), source.lane(key), about, source.decision)
     except LookupError:
         raise NotFound(PODS.id, pod) from None
-    return answer(found)
 
 
 def read_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """404 where nobody has asked, or it was long ago."""
-    uid = existing_pod(read_current(find_handle(name)), namespace, pod)["metadata"]["uid"]
-    key = question_key("what-if", name, f"{namespace}/{pod}", uid=uid)
-    question = JobStore(default_store(), QUESTIONS).read(key)
-    if question is None:
-        raise NotFound("questions", f"{namespace}/{pod}")
-    return answer(question_answer(question))
+    return read(what_if(name, namespace, pod))
 
 
 def ask_question(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """The same question as that of the page: all who look at the pod see it."""
     read_body(request, Request)
+    return submit(what_if(name, namespace, pod))
+
+
+def read_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """404 where nobody has asked, or it was long ago."""
+    return read(saved(name, namespace, pod))
+
+
+def ask_preventions(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    read_body(request, Request)
+    return submit(saved(name, namespace, pod))
+
+
+def what_if(name: str, namespace: str, pod: str) -> Question:
+    """The question what would let a pod run. Raises NotFound."""
     uid = existing_pod(read_current(find_handle(name)), namespace, pod)["metadata"]["uid"]
-    question = Question(kind="what-if", sandbox=name, pod=f"{namespace}/{pod}", uid=uid)
+    return Question(kind="what-if", sandbox=name, pod=f"{namespace}/{pod}", uid=uid)
+
+
+def saved(name: str, namespace: str, pod: str) -> Question:
+    """The question what would have prevented the eviction of a pod. Raises NotFound, also for a pod that was
+    not evicted."""
+    cycle = explanation_of(name, namespace, pod).evicted_in
+    if not cycle:
+        raise NotFound("evictions", f"{namespace}/{pod}")
+    return Question(kind="saved", sandbox=name, pod=f"{namespace}/{pod}", cycle=cycle)
+
+
+def read(question: Question) -> HttpResponse:
+    """Raises NotFound."""
+    found = JobStore(default_store(), QUESTIONS).read(question.key)
+    if found is None:
+        raise NotFound("questions", question.pod)
+    return answer(question_answer(found))
+
+
+def submit(question: Question) -> HttpResponse:
+    """Raises TooManyRequests."""
     try:
         return answer(question_answer(JobStore(default_store(), QUESTIONS).submit(question)), 202)
     except TooManyJobs:
@@ -91,4 +126,5 @@ def question_answer(question: Question) -> QuestionAnswer:
         tried=question.tried,
         trouble=question.trouble,
         answer=question.answer,
+        preventions=question.savings,
     )

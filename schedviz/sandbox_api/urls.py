@@ -36,6 +36,10 @@ _VIEWS: dict[str, tuple[str, dict[str, View]]] = {
         f"{_POD}/question",
         {"get": reading_views.read_question, "post": reading_views.ask_question},
     ),
+    "sandbox-preventions": (
+        f"{_POD}/preventions",
+        {"get": reading_views.read_preventions, "post": reading_views.ask_preventions},
+    ),
 }
 
 urlpatterns = [path(route, by_method(name, **views), name=name) for name, (route, views) in _VIEWS.items()]

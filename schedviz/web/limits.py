@@ -31,7 +31,7 @@ ASKS: Final = {"what-if", "evicted"}
 """The names of the URLs whose POST requests with ``do`` = ask ask a question."""
 
 
-QUESTIONS: Final = {"compare", "sandbox-question"}
+QUESTIONS: Final = {"compare", "sandbox-question", "sandbox-preventions"}
 """The names of the URLs whose POST requests ask a question or for a comparison."""
 
 

@@ -46,7 +46,7 @@ NEEDED: Final = {
     "sandbox-openapi": "--", "sandbox-scenarios": "--", "sandboxes": "--", "one-sandbox": "VO",
     "sandbox-branches": "VV", "sandbox-objects": "EE", "sandbox-pause": "EE", "sandbox-resume": "EE",
     "sandbox-speed": "EE", "sandbox-step": "EE", "sandbox-run": "EE", "sandbox-trace": "VE",
-    "sandbox-explanation": "VE", "sandbox-question": "VV",
+    "sandbox-explanation": "VE", "sandbox-question": "VV", "sandbox-preventions": "VV",
     "sandbox": "VE", "jump": "VE", "moment": "VE", "moment-cycle": "VE", "moment-last-cycle": "VE",
     "moment-pod": "VE", "moment-nodes": "VE", "moment-node": "VE", "moment-object": "VE",
     "cycle": "VE", "last-cycle": "VE",

@@ -118,6 +118,25 @@ def test_a_question(make: Make, job_runner: Process) -> None:
     assert (suggestion.kind, suggestion.what, suggestion.after) == ("request", "cpu", "4")
 
 
+def test_what_would_have_prevented_an_eviction(make: Make, job_runner: Process) -> None:
+    sandbox = make(manifests=NODES)
+    sandbox.create(pod("low", "3"))
+    sandbox.run_until("bound", pod="low")
+    sandbox.create(pod("high", "3", priorityClassName="system-cluster-critical"))
+    sandbox.run_until("bound", pod="high")
+    found = {each.kind: each for each in sandbox.preventions("low")}
+    assert found.keys() == {"priority", "request", "preemptor-priority"}
+    assert (found["request"].what, found["request"].after, found["request"].outcome.node) == (
+        "cpu",
+        "1",
+        "n2",
+    )
+    assert found["priority"].after == "2000000000"
+    with pytest.raises(StatusError) as refused:
+        sandbox.preventions("high")
+    assert refused.value.code == 404
+
+
 def test_a_sandbox_that_exists_is_opened_and_stays(stack: str, store: Store) -> None:
     server = Server(stack)
     with schedviz.sandbox(scenario="gang", server=stack) as made:

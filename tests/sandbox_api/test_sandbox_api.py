@@ -123,6 +123,13 @@ def test_a_sandbox_lives(api: DocumentedClient, sandbox_name: str, world: World)
     status, asked = api.send("POST", question)
     assert (status, asked["state"], asked["answer"]) == (202, "waiting", None)
     assert api.send("GET", question)[1]["state"] == "waiting"
+    world.create(pod("urgent", cpu="4", priorityClassName="system-cluster-critical"))
+    world.let_time_pass(60)
+    world.slice()
+    preventions = f"{led}/pods/default/web/preventions"
+    assert api.send("GET", f"{led}/pods/default/web/explanation")[1]["preemptor"] == "default/urgent"
+    assert api.send("POST", preventions)[1]["state"] == "waiting"
+    assert api.send("GET", preventions)[1]["preventions"] == []
     api.send("GET", "/api/openapi.json")
     document = api.document["paths"]
     assert api.used == {
