@@ -33,7 +33,7 @@ class ResourceClaimForm(ManifestForm):
     name = text_field(_("Name"), length=253)
     requests = text_field(
         _("Requests"),
-        rows=3,
+        rows=4,
         length=40_000,
         placeholder="gpus: 2 x gpu",
         help_text=_(
