@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import IO, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any, Final
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpResponseBadRequest
@@ -14,9 +15,14 @@ Message = Mapping[str, Any]
 Scope = Mapping[str, Any]
 CreatedRequest = tuple[ASGIRequest, None] | tuple[None, HttpResponseBase]
 Header = tuple[bytes, bytes]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 WARNING = re.compile(rb'299 - "(?:[^"\\]|\\.)*"')
 """One value of a Warning header (schedviz/api/body.py with_warnings)."""
+
+IDLE_THREADS: Final = 32
+"""Threads that are kept for later requests: as many as a server of one core answers at the same time."""
 
 
 class RequestHandler(ASGIHandler):
@@ -24,9 +30,32 @@ class RequestHandler(ASGIHandler):
 
     All views and middleware are synchronous. The asynchronous chain of ASGIHandler goes to a thread for each
     method of each middleware, some twenty times for one request. The response of a watch is streamed by an
-    asynchronous iterator, outside of this call."""
+    asynchronous iterator, outside of this call.
+
+    A request has a thread of its own, as with ASGIHandler, but the thread is used again for a later one: to
+    start one thread for each request, and another one that waits for its end, takes 0.15 ms of CPU time."""
 
     _middleware_chain: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._idle: list[ThreadPoolExecutor] = []
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        thread = self._idle.pop() if self._idle else ThreadPoolExecutor(1, thread_name_prefix="request")
+        try:
+            async with ThreadSensitiveContext(executor=thread):
+                await self.handle(scope, receive, send)
+        finally:
+            # Of a request that was cut off the view may still run: it is idle after that.
+            thread.submit(self._keep, thread)
+
+    def _keep(self, thread: ThreadPoolExecutor) -> None:
+        """Called in the thread."""
+        if len(self._idle) < IDLE_THREADS:
+            self._idle.append(thread)
+        else:
+            thread.shutdown(wait=False)
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Build the synchronous chain, whatever ``is_async`` is."""
@@ -41,9 +70,7 @@ class RequestHandler(ASGIHandler):
         except SuspiciousOperation:
             return None, HttpResponseBadRequest()
 
-    async def send_response(
-        self, response: HttpResponseBase, send: Callable[[Message], Awaitable[None]]
-    ) -> None:
+    async def send_response(self, response: HttpResponseBase, send: Send) -> None:
         """Send each warning in a header of its own, as the API server does. A response of Django has one
         value of each header."""
 

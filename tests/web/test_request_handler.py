@@ -1,5 +1,6 @@
 """The ASGI handler: how a request goes through middleware and view."""
 
+import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from schedviz.api.body import with_warnings
 from schedviz.request_handler import RequestHandler
+from tests.waiting import PATIENCE, eventually
 
 SEEN: list[tuple[str, int]] = []
 """What ran, and in which thread."""
@@ -41,7 +43,17 @@ def warn(request: HttpRequest) -> HttpResponse:
 
 WARNINGS = ['unknown field "a", 299 - "b"', "c:\\", "plain"]
 
-urlpatterns = [path("", view), path("warn", warn)]
+BEGAN, MAY_END = threading.Event(), threading.Event()
+
+
+def wait(request: HttpRequest) -> HttpResponse:
+    SEEN.append(("view", threading.get_ident()))
+    BEGAN.set()
+    assert MAY_END.wait(PATIENCE)
+    return HttpResponse()
+
+
+urlpatterns = [path("", view), path("warn", warn), path("wait", wait)]
 
 
 @pytest.fixture
@@ -83,3 +95,30 @@ async def test_middleware_and_view_run_in_one_call_to_a_thread(handler: RequestH
     assert [step for step, _ in SEEN] == ["called", "called", "view", "returned", "returned"]
     (thread,) = {thread for _, thread in SEEN}
     assert thread != threading.get_ident()
+
+
+async def test_a_thread_is_used_again_when_its_request_has_ended(handler: RequestHandler) -> None:
+    for _ in range(3):
+        await fetch(handler, "/")
+        await asyncio.to_thread(eventually, lambda: len(handler._idle) == 1, "the thread is idle")
+    assert len({thread for _, thread in SEEN}) == 1
+
+
+async def test_a_thread_in_which_a_view_still_runs_is_not_used_again(handler: RequestHandler) -> None:
+    BEGAN.clear()
+    MAY_END.clear()
+    scope = {"type": "http", "method": "GET", "path": "/wait", "query_string": b"", "headers": []}
+    browser = ApplicationCommunicator(handler, scope)
+    await browser.send_input({"type": "http.request", "body": b""})
+    assert await asyncio.to_thread(BEGAN.wait, PATIENCE)
+    await browser.send_input({"type": "http.disconnect"})
+    cut_off = asyncio.create_task(browser.wait())
+    try:
+        await asyncio.sleep(0)
+        await fetch(handler, "/")
+    finally:
+        MAY_END.set()
+    await cut_off
+    first, second = [thread for step, thread in SEEN if step == "view"]
+    assert first != second
+    await asyncio.to_thread(eventually, lambda: len(handler._idle) == 2, "both threads are idle")
