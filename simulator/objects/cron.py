@@ -1,9 +1,11 @@
 """Cron schedules: ``*/5 * * * *``, ``0 9-17 * * mon-fri``, ``@hourly``.
 
 Upstream: github.com/robfig/cron/v3 (ParseStandard in parser.go, Next in spec.go), which the CronJob
-controller uses."""
+controller uses. ``@every`` is not supported."""
 
 import datetime
+import re
+import zoneinfo
 from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
@@ -21,9 +23,10 @@ DESCRIPTORS = {
 }
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-FIELDS = ("minute", "hour", "day of month", "month", "day of week")
 RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 NAMES: tuple[tuple[str, ...], ...] = ((), (), (), MONTHS, DAYS)
+_ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
+_NUMBER = re.compile("[+-]?[0-9]+")
 MAX_LENGTH = 200
 """Maximum length of a schedule. A list of all values of all fields is shorter."""
 MAX_DAYS = 5 * 366
@@ -76,49 +79,88 @@ class Schedule(NamedTuple):
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Parse a schedule. Raises ValueError with a message for users."""
+    """Parse a schedule. Raises ValueError with upstream's message. A time zone at its beginning is checked
+    and not used, because a CronJob has it in a field of its own."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"a schedule may have {MAX_LENGTH} characters at most")
+    if text.startswith(_ZONE_PREFIXES):
+        zone, _, text = text.partition(" ")
+        _check_zone(zone.partition("=")[2])
     if text.startswith("@") and text not in DESCRIPTORS:
-        known = ", ".join(DESCRIPTORS)
-        raise ValueError(f"{text!r} is not known; there are {known}")
+        raise ValueError(f"unrecognized descriptor: {text}")
     fields = DESCRIPTORS.get(text, text).split()
-    if len(fields) != len(FIELDS):
-        wanted = ", ".join(FIELDS)
-        raise ValueError(f"expected 5 fields ({wanted}), found {len(fields)}: {text!r}")
-    minutes, hours, days, months, weekdays = (
-        _parse_field(i, field.lower()) for i, field in enumerate(fields)
-    )
-    any_day, any_weekday = (fields[i][0] in "*?" for i in (2, 4))
-    return Schedule(minutes, hours, days, months, weekdays, any_day, any_weekday)
+    if len(fields) != len(RANGES):
+        raise ValueError(f"expected exactly {len(RANGES)} fields, found {len(fields)}: [{' '.join(fields)}]")
+    values = [_parse_field(index, field) for index, field in enumerate(fields)]
+    minutes, hours, days, months, weekdays = (found for found, _ in values)
+    return Schedule(minutes, hours, days, months, weekdays, values[2][1], values[4][1])
 
 
-def _parse_field(index: int, text: str) -> frozenset[int]:
+def _check_zone(name: str) -> None:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (ValueError, zoneinfo.ZoneInfoNotFoundError, OSError):
+        raise ValueError(f"provided bad location {name}: unknown time zone {name}") from None
+
+
+def _parse_field(index: int, text: str) -> tuple[frozenset[int], bool]:
+    """The values of a field, and whether it has a star, which restricts nothing (getField)."""
     found: set[int] = set()
-    for part in text.split(","):
-        span, slash, step = part.partition("/")
-        low, high = RANGES[index]
-        if span not in ("*", "?"):
-            first, dash, last = span.partition("-")
-            low = _parse_value(index, first)
-            # "5/15" means "5-59/15": up to the end of the field's range.
-            if dash or not slash:
-                high = _parse_value(index, last) if dash else low
-        if slash and not (step.isascii() and step.isdigit() and 0 < int(step[:9]) < 1000):
-            raise ValueError(f"{FIELDS[index]}: {part!r} has no step that is a number above 0")
-        if low > high:
-            raise ValueError(f"{FIELDS[index]}: {part!r} ends before it begins")
-        found.update(range(low, high + 1, int(step) if slash else 1))
-    return frozenset(found)
+    has_star = False
+    for part in filter(None, text.split(",")):
+        values, is_star = _parse_range(index, part)
+        found.update(values)
+        has_star |= is_star
+    return frozenset(found), has_star
+
+
+def _parse_range(index: int, text: str) -> tuple[range, bool]:
+    """getRange."""
+    lowest, highest = RANGES[index]
+    span, *steps = text.split("/")
+    first, *last = span.split("-")
+    is_star = first in ("*", "?")
+    if is_star:
+        low, high = lowest, highest
+    else:
+        low = _parse_value(index, first)
+        if len(last) > 1:
+            raise ValueError(f"too many hyphens: {text}")
+        high = _parse_value(index, last[0]) if last else low
+    if len(steps) > 1:
+        raise ValueError(f"too many slashes: {text}")
+    step = _parse_number(steps[0]) if steps else 1
+    if steps and not last:
+        # "5/15" means "5-59/15": up to the end of the field's range.
+        high = highest
+    if low < lowest:
+        raise ValueError(f"beginning of range ({low}) below minimum ({lowest}): {text}")
+    if high > highest:
+        raise ValueError(f"end of range ({high}) above maximum ({highest}): {text}")
+    if low > high:
+        raise ValueError(f"beginning of range ({low}) beyond end of range ({high}): {text}")
+    if step == 0:
+        raise ValueError(f"step of range should be a positive number: {text}")
+    return range(low, high + 1, step), is_star and step == 1
 
 
 def _parse_value(index: int, text: str) -> int:
-    low, high = RANGES[index]
-    if text in NAMES[index]:
-        return NAMES[index].index(text) + low
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else -1
-    if not low <= number <= high:
-        raise ValueError(f"{FIELDS[index]}: {text!r} is not a number from {low} to {high}")
+    """parseIntOrName."""
+    name = text.lower()
+    return NAMES[index].index(name) + RANGES[index][0] if name in NAMES[index] else _parse_number(text)
+
+
+def _parse_number(text: str) -> int:
+    """mustParseInt, with the messages of Go's strconv.Atoi."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax')
+    number = int(text)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(
+            f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": value out of range'
+        )
+    if number < 0:
+        raise ValueError(f"negative number ({number}) not allowed: {text}")
     return number
 
 

@@ -3,6 +3,7 @@
 The lab's clock starts on Wednesday, 1 January 2025, at midnight."""
 
 import datetime
+import re
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -93,7 +94,7 @@ def test_a_successor_makes_up_for_the_latest_of_the_times_missed_unless_it_is_to
 
 
 def test_a_schedule_that_nobody_can_read_is_refused_with_the_reason() -> None:
-    with pytest.raises(Invalid, match=r"spec\.schedule.*minute: '61' is not a number from 0 to 59"):
+    with pytest.raises(Invalid, match=r"spec\.schedule.*end of range \(61\) above maximum \(59\): 61"):
         begun(cron_job("61 * * * *"))
 
 
@@ -105,6 +106,7 @@ def test_a_schedule_that_nobody_can_read_is_refused_with_the_reason() -> None:
         ("0 9-17/4 * * mon-fri", ["01-01T09:00", "01-01T13:00"]),
         ("30 6 1,15 * *", ["01-01T06:30", "01-15T06:30"]),
         ("0 0 13 * fri", ["01-03T00:00", "01-10T00:00"]),
+        ("0 0 */7 * fri", ["01-03T00:00", "01-08T00:00"]),
         ("0 0 29 feb *", []),
         ("@weekly", ["01-05T00:00", "01-12T00:00"]),
         ("@monthly", ["02-01T00:00", "03-01T00:00"]),
@@ -135,15 +137,24 @@ def test_a_day_that_never_comes_is_never_due_and_zones_have_their_own_hours() ->
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("* * * *", "expected 5 fields"),
-        ("@often", "'@often' is not known"),
-        ("* 5-3 * * *", "ends before it begins"),
-        ("*/0 * * * *", "no step that is a number above 0"),
-        ("* * * * funday", "'funday' is not a number from 0 to 6"),
+        ("bad", "expected exactly 5 fields, found 1: [bad]"),
+        ("@often", "unrecognized descriptor: @often"),
+        ("* 5-3 * * *", "beginning of range (5) beyond end of range (3): 5-3"),
+        ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
+        ("* * * * 1-7", "end of range (7) above maximum (6): 1-7"),
+        ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
+        ("*/2/3 * * * *", "too many slashes: */2/3"),
+        ("*/0 * * * *", "step of range should be a positive number: */0"),
+        ("*/-2 * * * *", "negative number (-2) not allowed: -2"),
+        (
+            "* * * * funday",
+            'failed to parse int from funday: strconv.Atoi: parsing "funday": invalid syntax',
+        ),
+        ("TZ=Mars/Base * * * * *", "provided bad location Mars/Base: unknown time zone Mars/Base"),
     ],
 )
-def test_a_slip_of_the_pen_is_told_with_its_field(text: str, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
+def test_a_wrong_schedule_has_the_message_of_upstream(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         cron.parse_schedule(text)
 
 
