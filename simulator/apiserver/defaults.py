@@ -10,6 +10,7 @@ from typing import Any
 
 from simulator.api import Manifest
 from simulator.apiserver.custom_resources.resource_schema import set_custom_defaults
+from simulator.apiserver.disabled_fields import drop_disabled_fields
 from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
 from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.node_defaults import set_node_defaults
@@ -31,7 +32,8 @@ UNREACHABLE_SECONDS = 300
 
 
 def set_defaults(resource: Resource, manifest: Manifest) -> None:
-    """Set the defaults that every write sets. Idempotent."""
+    """Set the defaults that every write sets, after the fields that are disabled are dropped. Idempotent."""
+    drop_disabled_fields(resource.id, manifest)
     default = _DEFAULTS.get(resource.id)
     if default:
         default(manifest)

@@ -1,0 +1,108 @@
+"""Removal of fields whose feature gate is off by default, which kube-apiserver drops from what it stores.
+
+Upstream: dropDisabledFields in pkg/api/pod/util.go, dropStatefulSetDisabledFields in
+pkg/registry/apps/statefulset/strategy.go, dropDisabledFields in
+pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go and DropDisabledFields in
+pkg/api/persistentvolumeclaim/util.go, v1.34.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from simulator.api import Manifest
+
+_PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
+"""Sources of projected volumes (ClusterTrustBundleProjection, PodCertificateRequest)."""
+
+
+def drop_disabled_fields(resource_id: str, manifest: Manifest) -> None:
+    """Remove the disabled fields of an object, in place. Values of wrong types have been refused before."""
+    drop = _DROPS.get(resource_id)
+    if drop:
+        drop(_at(manifest, "spec"))
+
+
+def _of_pod(spec: Manifest) -> None:
+    spec.pop("hostnameOverride", None)  # HostnameOverride
+    for containers in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(containers, ()):
+            _of_container(container, may_restart=containers == "initContainers")
+    _image_volumes(spec)
+    for volume in spec.get("volumes", ()):
+        for source in _at(volume, "projected").get("sources", ()):
+            for field in _PROJECTIONS:
+                source.pop(field, None)
+
+
+def _of_container(container: Manifest, *, may_restart: bool) -> None:
+    container.pop("restartPolicyRules", None)  # ContainerRestartRules
+    if not may_restart or container.get("restartPolicy") != "Always":
+        container.pop("restartPolicy", None)
+    lifecycle = _at(container, "lifecycle")
+    if lifecycle.pop("stopSignal", None) and not lifecycle:  # ContainerStopSignals
+        del container["lifecycle"]
+    for variable in container.get("env", ()):
+        _at(variable, "valueFrom").pop("fileKeyRef", None)  # EnvFiles
+
+
+def _image_volumes(spec: Manifest) -> None:
+    """Remove the volumes of images and their mounts (ImageVolume)."""
+    volumes = spec.get("volumes", [])
+    dropped = {volume["name"] for volume in volumes if "image" in volume}
+    if not dropped:
+        return
+    _replace(spec, "volumes", [volume for volume in volumes if "image" not in volume])
+    for containers in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(containers, ()):
+            mounts = container.get("volumeMounts", [])
+            _replace(container, "volumeMounts", [each for each in mounts if each["name"] not in dropped])
+
+
+def _replace(holder: Manifest, field: str, items: list[Any]) -> None:
+    if items:
+        holder[field] = items
+    else:
+        holder.pop(field, None)
+
+
+def _of_template(spec: Manifest) -> None:
+    _of_pod(_at(spec, "template", "spec"))
+
+
+def _of_stateful_set(spec: Manifest) -> None:
+    _of_template(spec)
+    _at(spec, "updateStrategy", "rollingUpdate").pop("maxUnavailable", None)  # MaxUnavailableStatefulSet
+
+
+def _of_cron_job(spec: Manifest) -> None:
+    _of_template(_at(spec, "jobTemplate", "spec"))
+
+
+def _of_autoscaler(spec: Manifest) -> None:
+    for direction in ("scaleUp", "scaleDown"):
+        _at(spec, "behavior", direction).pop("tolerance", None)  # HPAConfigurableTolerance
+
+
+def _of_claim(spec: Manifest) -> None:
+    _at(spec, "dataSourceRef").pop("namespace", None)  # CrossNamespaceVolumeDataSource
+
+
+def _at(of: Manifest, *path: str) -> Manifest:
+    """The object at the path; an empty one that belongs to nothing, if there is none."""
+    for field in path:
+        of = of.get(field) or {}
+    return of
+
+
+_DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
+    "pods": _of_pod,
+    "replicationcontrollers": _of_template,
+    "deployments.apps": _of_template,
+    "replicasets.apps": _of_template,
+    "daemonsets.apps": _of_template,
+    "statefulsets.apps": _of_stateful_set,
+    "jobs.batch": _of_template,
+    "cronjobs.batch": _of_cron_job,
+    "horizontalpodautoscalers.autoscaling": _of_autoscaler,
+    "persistentvolumeclaims": _of_claim,
+}
