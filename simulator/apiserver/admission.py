@@ -25,7 +25,7 @@ from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.resources import EVENTS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.runtime_class import apply_runtime_class
-from simulator.apiserver.service_allocation import SERVICES, allocate
+from simulator.apiserver.service_allocation import SERVICES, allocate, find_allocation_faults
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
@@ -211,6 +211,8 @@ def _create(
     causes = validate_new(resource, manifest)
     if resource == EVENTS:
         causes += validate_event(manifest, given_version)
+    if resource.id == SERVICES and not causes:
+        causes = find_allocation_faults(manifest, overlay)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:

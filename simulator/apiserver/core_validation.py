@@ -14,6 +14,7 @@ from simulator.apiserver import names
 from simulator.apiserver.autoscaler_validation import validate_autoscaler
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name
 from simulator.apiserver.quota_validation import validate_limit_range, validate_quota
+from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.resource_validation import validate_overhead
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
 from simulator.apiserver.service_validation import validate_service
@@ -74,12 +75,24 @@ def _docker_config(data: dict[str, str], key: str) -> Iterator[Cause]:
         return
     try:
         content = base64.b64decode(data[key])
-        if not isinstance(json.loads(content), dict | None):
-            raise ValueError("json: cannot unmarshal the value into Go value of type map[string]interface {}")
+        detail = find_syntax_fault(content) or _no_map(json.loads(content))
     except (binascii.Error, ValueError) as error:
-        is_empty = not data[key]
-        detail = "unexpected end of JSON input" if is_empty else str(error)
+        detail = str(error)
+    if detail:
         yield invalid(f"data[{key}]", "<secret contents redacted>", detail)
+
+
+def _no_map(value: object) -> str:
+    """What Go's decoder says of a value that is no JSON object; "" for null and objects."""
+    names_of_types: dict[type, str] = {
+        str: "string",
+        bool: "bool",
+        int: "number",
+        float: "number",
+        list: "array",
+    }
+    name = names_of_types.get(type(value))
+    return f"json: cannot unmarshal {name} into Go value of type map[string]interface {{}}" if name else ""
 
 
 def _validate_namespace(manifest: Manifest) -> Iterator[Cause]:
@@ -117,7 +130,7 @@ def _validate_runtime_class(manifest: Manifest) -> Iterator[Cause]:
     yield from check_name(names.dns_label, manifest.get("handler", ""), "handler")
     overhead = (manifest.get("overhead") or {}).get("podFixed")
     if overhead:
-        yield from validate_overhead(overhead, "overhead.podFixed")
+        yield from validate_overhead(overhead, "overhead")
     scheduling = manifest.get("scheduling") or {}
     yield from validate_labels(scheduling.get("nodeSelector", {}), "scheduling.nodeSelector")
     tolerations = scheduling.get("tolerations", [])

@@ -9,11 +9,16 @@ from collections.abc import Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.status import Cause, invalid
 
 SERVICES = "services"
 HEADLESS = "None"
 _ADDRESSES = ipaddress.IPv4Network("10.96.0.0/12")
 _PORTS = range(30_000, 32_768)
+_WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
+_NOT_IN_RANGE = (
+    f"provided port is not in the valid range. The range of valid ports is {_PORTS.start}-{_PORTS.stop - 1}"
+)
 
 
 def allocate(service: Manifest, overlay: Overlay) -> None:
@@ -21,7 +26,7 @@ def allocate(service: Manifest, overlay: Overlay) -> None:
     spec = service["spec"]
     if spec["type"] == "ExternalName":
         return
-    others = [other["spec"] for other in overlay.list(SERVICES) if other["metadata"] != service["metadata"]]
+    others = _other_specs(service, overlay)
     if not spec.get("clusterIP"):
         taken = {other.get("clusterIP") for other in others}
         spec["clusterIP"] = next(ip for ip in _addresses(service) if ip not in taken)
@@ -64,6 +69,43 @@ def keep_allocated(new: Manifest, old: Manifest) -> None:
             number = allocated.get((port.get("protocol", "TCP"), port["port"]))
             if not port.get("nodePort") and number and number not in taken:
                 port["nodePort"] = number
+
+
+def find_allocation_faults(service: Manifest, overlay: Overlay, old: Manifest | None = None) -> list[Cause]:
+    """Return the causes for an address or node port that the Service asks for and cannot have. Those that it
+    has already (``old``) are not checked. That an address is in the range is not checked.
+
+    Upstream: allocIPs and allocNodePort in alloc.go, with the errors of the two allocators."""
+    spec, has = service["spec"], old["spec"] if old else {}
+    others = _other_specs(service, overlay)
+    addresses = spec.get("clusterIPs", [])
+    taken = {address for other in others for address in other.get("clusterIPs", ())} - {HEADLESS}
+    causes = [
+        invalid(
+            "spec.clusterIPs", addresses, f"failed to allocate IP {address}: provided IP is already allocated"
+        )
+        for address in addresses
+        if address in taken and address not in has.get("clusterIPs", ())
+    ]
+    used = {_node_port(port) for other in others for port in other.get("ports", ())}
+    kept = {_node_port(port) for port in has.get("ports", ())}
+    for index, port in enumerate(spec.get("ports", ()) if spec["type"] in _WITH_NODE_PORTS else ()):
+        number = port.get("nodePort")
+        if number and _node_port(port) not in kept:
+            detail = "" if number in _PORTS else _NOT_IN_RANGE
+            detail = "provided port is already allocated" if _node_port(port) in used else detail
+            if detail:
+                causes.append(invalid(f"spec.ports[{index}].nodePort", number, detail))
+    return causes[:1]
+
+
+def _other_specs(service: Manifest, overlay: Overlay) -> list[Manifest]:
+    own = service["metadata"]["uid"]
+    return [other["spec"] for other in overlay.list(SERVICES) if other["metadata"]["uid"] != own]
+
+
+def _node_port(port: Manifest) -> tuple[str, int]:
+    return port.get("protocol", "TCP"), port.get("nodePort", 0)
 
 
 def _allocate_ports(service: Manifest, taken: set[int]) -> None:

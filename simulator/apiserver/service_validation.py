@@ -168,7 +168,7 @@ def _unique_ports(ports: Any, kind: str) -> Iterator[Cause]:
                 if field == "nodePort":
                     yield duplicate(f"{at}.nodePort", number)
                 else:
-                    yield duplicate(at, _port_struct(protocol, number))
+                    yield duplicate(at, _port_struct(protocol, number), whole=True)
             seen.add((protocol, number))
 
 

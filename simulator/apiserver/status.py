@@ -52,9 +52,10 @@ def forbidden(field: str, detail: str) -> Cause:
     return Cause(field, f"Forbidden: {detail}", "FieldValueForbidden")
 
 
-def duplicate(field: str, value: object, detail: str = "") -> Cause:
-    """With a ``detail``, the value is a struct of upstream."""
-    shown = f"{_go_text(value, is_struct=True)}: {detail}" if detail else _shorten(value)
+def duplicate(field: str, value: object, detail: str = "", *, whole: bool = False) -> Cause:
+    """With a ``detail`` or ``whole``, the value is a struct of upstream."""
+    shown = _go_text(value, is_struct=True) if detail or whole else _shorten(value)
+    shown += f": {detail}" if detail else ""
     return Cause(field, f"Duplicate value: {shown}", "FieldValueDuplicate")
 
 

@@ -14,7 +14,7 @@ from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.metadata_update import validate_metadata_update
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
-from simulator.apiserver.service_allocation import SERVICES, keep_allocated
+from simulator.apiserver.service_allocation import SERVICES, allocate, find_allocation_faults, keep_allocated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
 from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_preparation import prepare_update
@@ -74,10 +74,14 @@ def admit_update(
         *validate(resource, decoded, is_new=False, old=old),
         *validate_update(resource, decoded, old, subresource),
     ]
+    if resource.id == SERVICES and not causes:
+        causes = find_allocation_faults(decoded, overlay, old)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource == PRIORITY_CLASSES:
         priority.check_global_default(decoded, overlay)
+    elif resource.id == SERVICES:
+        allocate(decoded, overlay)
     if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)
