@@ -31,7 +31,9 @@ IMPORTED_RESOURCES: Final = (
     *("persistentvolumes", "persistentvolumeclaims", "volumeattachments.storage.k8s.io", "services"),
     *("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps", "cronjobs.batch"),
     *("jobs.batch", "controllerrevisions.apps", "replicationcontrollers", "poddisruptionbudgets.policy"),
-    *("timetables.schedviz", "pods"),
+    *("deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"),
+    *("resourceclaimtemplates.resource.k8s.io", "timetables.schedviz", "pods"),
+    "resourceclaims.resource.k8s.io",
 )
 """The resources that the scheduler or a controller of the simulation reads, in the order in which they are
 written: owners before their dependents."""
@@ -39,8 +41,6 @@ PRIVATE_RESOURCES: Final = frozenset({"secrets", "configmaps"})
 """Resources that are not imported because they may contain secrets."""
 UNSIMULATED_RESOURCES: Final = frozenset(
     {
-        *("resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"),
-        *("deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"),
         *("horizontalpodautoscalers.autoscaling", "resourcequotas", "limitranges"),
     }
 )

@@ -14,6 +14,7 @@ import msgspec
 from simulator.api import Manifest
 from simulator.apiserver.fitting import ReportField
 from simulator.apiserver.storage_protection import PROTECTION
+from simulator.dumps.redact_devices import redact_devices
 
 KEPT_METADATA: Final = frozenset(
     {
@@ -25,7 +26,10 @@ KEPT_METADATA: Final = frozenset(
 SERVER_METADATA: Final = frozenset({"managedFields", "resourceVersion", "selfLink"})
 """Fields of metadata about the API server's storage. They are removed without being reported."""
 KEPT_FINALIZERS: Final = frozenset(
-    {"batch.kubernetes.io/job-tracking", "foregroundDeletion", "orphan", *PROTECTION.values()}
+    {
+        *("batch.kubernetes.io/job-tracking", "foregroundDeletion", "orphan"),
+        *("resource.kubernetes.io/delete-protection", *PROTECTION.values()),
+    }
 )
 """Finalizers that a simulated controller removes. With any other one the object could never be deleted."""
 ANNOTATION_DOMAINS: Final = ("kubernetes.io", "k8s.io", "schedviz")
@@ -84,6 +88,8 @@ def redact(manifest: Manifest, salt: bytes, note: ReportField) -> Manifest:
         found["data"] = _redact_revision(manifest.get("data"), salt, note)
     elif kind == "StorageClass":
         found = _without(found, ("parameters", "mountOptions"), "", note)
+    elif str(manifest.get("apiVersion")).startswith("resource.k8s.io/"):
+        found = redact_devices(found, note)
     elif kind == "Timetable" and isinstance(spec, dict):
         found["spec"] = _redact_timetable(spec, salt, note)
     elif isinstance(spec, dict):

@@ -19,7 +19,9 @@ from simulator.dumps.imported import Import, ImportReport
 from simulator.memory import MemoryApi
 from simulator.simulation import Options, Simulation
 from tests.dumps import SECRET, as_list, cluster, node, pod, workload
+from tests.simulator.devices import DRIVER, claim_template, device_class, resource_claim, resource_slice
 
+PROTECTION_OF_CLAIMS = "resource.kubernetes.io/delete-protection"
 NOW = 1_780_000_000 * SECOND
 
 
@@ -66,6 +68,29 @@ def test_a_real_cluster_is_taken_over_as_it_stands_and_the_report_says_what_was_
     assert [*report.dropped.items()] == sorted(
         report.dropped.items(), key=lambda field: (-field[1], field[0])
     )
+
+
+def test_devices_and_their_claims_are_taken_over_without_what_only_drivers_read() -> None:
+    config = [{"opaque": {"driver": DRIVER, "parameters": {"token": SECRET}}}]
+    used = resource_claim("mine", allocationMode="ExactCount")
+    used["metadata"] |= {"namespace": "default", "uid": "mine", "finalizers": [PROTECTION_OF_CLAIMS]}
+    used["spec"]["devices"]["config"] = config
+    result = {"request": "gpus", "driver": DRIVER, "pool": "n", "device": "gpu-0"}
+    devices = {"results": [result], "config": [{"source": "FromClaim", **config[0]}]}
+    reported = [{"driver": DRIVER, "pool": "n", "device": "gpu-0", "data": {"serial": SECRET}}]
+    consumer = {"resource": "pods", "name": "web", "uid": "web"}
+    used["status"] = {"allocation": {"devices": devices}, "reservedFor": [consumer], "devices": reported}
+    configured = device_class()
+    configured["spec"]["config"] = config
+    given = [node("n"), configured, resource_slice("n"), used, claim_template()]
+    objects, report = imported(as_list(given))
+    claim = objects["resourceclaims.resource.k8s.io", "default/mine"]
+    assert claim["status"] == {"allocation": {"devices": {"results": [result]}}, "reservedFor": [consumer]}
+    assert claim["metadata"]["finalizers"] == [PROTECTION_OF_CLAIMS]
+    assert SECRET not in json.dumps([*objects.values()])
+    assert {kind.kind for kind in report.kinds if kind.taken} == {
+        "Node", "DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate",
+    }  # fmt: skip
 
 
 def test_no_secret_is_in_what_is_taken_over() -> None:
