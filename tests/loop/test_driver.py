@@ -61,7 +61,7 @@ class StandIn:
         self.lanes: dict[str, LaneEntry | None] = {}
         made.append(self)
 
-    def observe(self, events: Sequence[WatchEvent]) -> None:
+    def observe(self, events: Sequence[WatchEvent], wall: int | None = None) -> None:
         self.inbox += events
         self.seen += events
 
