@@ -8,6 +8,7 @@ from simulator.api import Manifest
 from simulator.apiserver.core_update_validation import CORE_UPDATE_CHECKS
 from simulator.apiserver.definition_validation import validate_definition_update
 from simulator.apiserver.field_checks import IMMUTABLE
+from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.pod_subresource_validation import (
     validate_ephemeral_containers_update,
     validate_resize,
@@ -82,6 +83,30 @@ def _revision(new: Manifest, old: Manifest) -> Iterator[Cause]:
     yield from _immutable(new, old, "data")
 
 
+def _ingress_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    after, before = (manifest.get("spec", {}).get("controller", "") for manifest in (new, old))
+    if after != before:
+        yield invalid("spec.controller", after, IMMUTABLE)
+
+
+def _quota(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateResourceQuotaUpdate. The order of the scopes does not count."""
+    after, before = (manifest.get("spec", {}).get("scopes") for manifest in (new, old))
+    if {*(after or ())} != {*(before or ())}:
+        yield invalid("spec.scopes", after, IMMUTABLE)
+
+
+def _spec_of(type_name: str) -> Callable[[Manifest, Manifest], Iterator[Cause]]:
+    """The check of a kind whose whole spec may not change."""
+
+    def check(new: Manifest, old: Manifest) -> Iterator[Cause]:
+        after, before = (manifest.get("spec", {}) for manifest in (new, old))
+        if after != before:
+            yield invalid("spec", api_struct(type_name, after), IMMUTABLE, whole=True)
+
+    return check
+
+
 def _immutable(new: Manifest, old: Manifest, field: str) -> Iterator[Cause]:
     if new.get(field) != old.get(field):
         yield invalid(field, new.get(field, NIL), IMMUTABLE)
@@ -97,7 +122,12 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     CRDS: validate_definition_update,
     "csistoragecapacities.storage.k8s.io": _storage_capacity,
     "endpointslices.discovery.k8s.io": _slice,
+    "ingressclasses.networking.k8s.io": _ingress_class,
+    "resourceclaims.resource.k8s.io": _spec_of("resource.v1.ResourceClaimSpec"),
+    "resourceclaimtemplates.resource.k8s.io": _spec_of("resource.v1.ResourceClaimTemplateSpec"),
+    "resourcequotas": _quota,
     "runtimeclasses.node.k8s.io": _runtime_class,
+    "volumeattachments.storage.k8s.io": _spec_of("storage.v1.VolumeAttachmentSpec"),
     "volumeattributesclasses.storage.k8s.io": _attributes_class,
     **dict.fromkeys(BINDINGS, validate_binding_update),
     **WORKLOAD_UPDATE_CHECKS,

@@ -216,3 +216,46 @@ def test_a_service_that_becomes_one_with_node_ports_gets_them() -> None:
 
 def test_a_priority_class_without_a_value_has_the_value_zero() -> None:
     assert Cluster().create([of("scheduling.k8s.io/v1", "PriorityClass")])[0]["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "expected"),
+    [
+        (
+            "IngressClass",
+            {"controller": "example.com/a"},
+            {"controller": "example.com/b"},
+            ("spec.controller", 'Invalid value: "example.com/b": field is immutable'),
+        ),
+        (
+            "ResourceQuota",
+            {"hard": {"pods": "1"}, "scopes": ["BestEffort"]},
+            {"hard": {"pods": "1"}, "scopes": ["NotBestEffort"]},
+            ("spec.scopes", 'Invalid value: ["NotBestEffort"]: field is immutable'),
+        ),
+    ],
+)
+def test_an_update_of_a_field_that_may_not_change_is_refused(
+    kind: str, before: Manifest, after: Manifest, expected: tuple[str, str]
+) -> None:
+    cluster = Cluster()
+    api_version = "v1" if kind == "ResourceQuota" else "networking.k8s.io/v1"
+    old = cluster.create([of(api_version, kind, before)])[0]
+    resource = resources.find_by_kind(api_version, kind)
+    assert resource is not None
+    with pytest.raises(Invalid) as refused:
+        cluster.update(resource, old, {**old, "spec": after})
+    assert [(cause.field, cause.message) for cause in refused.value.causes] == [expected]
+
+
+def test_the_spec_of_a_claim_may_not_change() -> None:
+    cluster = Cluster()
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}
+    claim = of("resource.k8s.io/v1", "ResourceClaim", {"devices": {"requests": [request]}})
+    old = cluster.create([claim])[0]
+    resource = resources.find_by_kind("resource.k8s.io/v1", "ResourceClaim")
+    assert resource is not None
+    with pytest.raises(Invalid) as refused:
+        cluster.update(resource, old, {**old, "spec": {}})
+    assert refused.value.causes[0].field == "spec"
+    assert refused.value.causes[0].message.endswith(": field is immutable")
