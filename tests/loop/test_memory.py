@@ -19,7 +19,7 @@ from tests.loop.world import World
 
 PODS: Final = 20
 """Of a round."""
-FILLED, FURTHER = 5, 6
+FILLED, FURTHER = 5, 12
 """Rounds until all that is bounded is full, and rounds after that."""
 
 SHARED: Final = (
@@ -93,7 +93,8 @@ def test_pods_that_come_and_go_leave_nothing_behind(store: Store) -> None:
         cached.append(count_cached_forever())
     caches_of(store).unfollow(cache)
     assert world.sandbox.count("pods") == 0
-    for before, after in zip(sizes[FILLED - 1], sizes[-1], strict=True):
-        # The number of the archive's chapters is bounded by their bytes; there are fewer than pods.
-        assert after - before < FURTHER * PODS / 2, sizes
+    for of_process in zip(*sizes, strict=True):
+        # They differ by some tens from round to round, as the lists of pages do. What stays of each pod would
+        # be at least FURTHER * PODS objects.
+        assert min(of_process[-3:]) - max(of_process[:FILLED]) < FURTHER * PODS / 2, sizes
     assert cached[-1] == cached[FILLED - 1]
