@@ -39,7 +39,7 @@ def validate_pod_annotations_update(new: Manifest, old: Manifest) -> Iterator[Ca
     """ValidatePodSpecificAnnotationUpdates: some annotations stay as they are."""
     path = "metadata.annotations"
     before, after = (pod["metadata"].get("annotations", {}) for pod in (old, new))
-    for key in before.keys() | after.keys():
+    for key in sorted(before.keys() | after.keys()):
         if before.get(key) == after.get(key):
             continue
         verb = "remove or update" if key in before else "add"

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct, struct_difference
-from simulator.apiserver.status import Cause, forbidden, invalid
+from simulator.apiserver.pod_annotation_validation import validate_pod_annotations_update
+from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 
 POD_UPDATE: Final = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -21,6 +22,7 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     after, before = new["spec"], old["spec"]
+    yield from validate_pod_annotations_update(new, old)
     for kind in ("containers", "initContainers"):
         if len(after.get(kind, ())) != len(before.get(kind, ())):
             yield forbidden(f"spec.{kind}", "pod updates may not add or remove containers")
@@ -31,7 +33,7 @@ def validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield invalid(path, given, "must be less than or equal to previous value")
         return
     if known is not None and given is None:
-        yield invalid(path, given, "must not update from a positive integer to nil value")
+        yield invalid(path, NIL, "must not update from a positive integer to nil value")
     yield from _tolerations(after, before)
     yield from _gates(after, before)
     munged = _with_changeable_fields_of(after, before)

@@ -259,3 +259,15 @@ def test_the_spec_of_a_claim_may_not_change() -> None:
         cluster.update(resource, old, {**old, "spec": {}})
     assert refused.value.causes[0].field == "spec"
     assert refused.value.causes[0].message.endswith(": field is immutable")
+
+
+def test_an_update_of_a_pod_may_not_add_the_annotation_of_mirror_pods() -> None:
+    cluster = Cluster()
+    old = cluster.create([pod()])[0]
+    metadata = {**old["metadata"], "annotations": {"kubernetes.io/config.mirror": "a"}}
+    with pytest.raises(Invalid) as refused:
+        cluster.update(resources.PODS, old, {**old, "metadata": metadata})
+    field = "metadata.annotations[kubernetes.io/config.mirror]"
+    assert [(cause.field, cause.message) for cause in refused.value.causes][:1] == [
+        (field, "Forbidden: may not add mirror pod annotation")
+    ]
