@@ -267,7 +267,5 @@ def test_an_update_of_a_pod_may_not_add_the_annotation_of_mirror_pods() -> None:
     metadata = {**old["metadata"], "annotations": {"kubernetes.io/config.mirror": "a"}}
     with pytest.raises(Invalid) as refused:
         cluster.update(resources.PODS, old, {**old, "metadata": metadata})
-    field = "metadata.annotations[kubernetes.io/config.mirror]"
-    assert [(cause.field, cause.message) for cause in refused.value.causes][:1] == [
-        (field, "Forbidden: may not add mirror pod annotation")
-    ]
+    message = "Forbidden: may not add mirror pod annotation"
+    assert message in [cause.message for cause in refused.value.causes]
