@@ -7,6 +7,7 @@ time that an annotation of the storage class sets."""
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller, ControllerContext, change_of
 from simulator.controllers.status_types import VolumeStatus
+from simulator.objects.csi_migration import BY_NAME
 from simulator.objects.durations import annotated_seconds
 from simulator.objects.metadata import (
     annotations_of,
@@ -136,7 +137,7 @@ class PersistentVolumeClaimController(Controller):
             "storageClassName": class_of_claim,
             "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
             "claimRef": claim_reference_to(claim),
-            "csi": {"driver": provisioner, "volumeHandle": name},
+            "csi": {"driver": csi_driver_of(provisioner), "volumeHandle": name},
             **self._zone_affinity(node),
         }
         metadata = {"name": name, "annotations": {PROVISIONED_BY: provisioner}, "ownerReferences": []}
@@ -221,3 +222,11 @@ class EphemeralVolumeController(Controller):
 
 def _ephemeral_volumes(pod: Manifest) -> list[Manifest]:
     return [volume for volume in pod["spec"].get("volumes") or () if volume.get("ephemeral")]
+
+
+def csi_driver_of(provisioner: str) -> str:
+    """The CSI driver that provides the volumes of a storage class: the one to which an in-tree plugin is
+    migrated, or the one that has the provisioner's name. Names of other provisioners have a slash, which no
+    driver has: a dot takes its place."""
+    in_tree = BY_NAME.get(provisioner)
+    return in_tree.driver if in_tree else provisioner.replace("/", ".")

@@ -1,5 +1,7 @@
 """Claims get their volumes, and pods wait for them."""
 
+import pytest
+
 from simulator import trace
 from tests.simulator.controllers.storage import claim, storage_class, user, volume, zoned
 from tests.simulator.controllers.workloads import heir, names, workload
@@ -83,6 +85,23 @@ def test_a_local_volume_is_chosen_with_its_node() -> None:
     lab.create(user())
     lab.run(10)
     assert (lab.node_of("user"), of(lab)) == ("b", ("Bound", "disk"))
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "driver"),
+    [
+        ("disks.example", "disks.example"),
+        ("kubernetes.io/aws-ebs", "ebs.csi.aws.com"),
+        ("example.com/disks", "example.com.disks"),
+    ],
+)
+def test_any_provisioner_creates_a_volume(provisioner: str, driver: str) -> None:
+    lab = Lab()
+    lab.create(storage_class("fast", "Immediate", provisioner), claim(storageClassName="fast"))
+    lab.run(10)
+    [made] = lab.api.objects["persistentvolumes"].values()
+    assert made["spec"]["csi"]["driver"] == driver
+    assert of(lab)[0] == "Bound"
 
 
 def test_a_claim_whose_volume_is_taken_away_is_lost() -> None:
