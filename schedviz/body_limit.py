@@ -24,7 +24,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 API: Final = re.compile(
-    r"/s/[^/]+/(apis?|version|openapi|trace|recording)(/.*)?|/s/[^/]+/scheduler|/api/.*"
+    r"/s/[^/]+/(apis?|version|openapi|trace|recording)(/.*)?|/s/[^/]+/scheduler|/(api|openapi)/.*"
     r"|/healthz|/readyz|/metrics"
 )
 """Paths of :mod:`schedviz.api.urls` and :mod:`schedviz.sandbox_api.urls`, whose errors are a Status."""

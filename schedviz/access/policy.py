@@ -112,6 +112,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "api-version": VIEWED,
     "api-health": VIEWED,
     "openapi": VIEWED,
+    "built-in-openapi": PUBLIC,
     "scheduler-settings": VIEWED,
     "trace": VIEWED,
     "recording": VIEWED,

@@ -16,7 +16,7 @@ from schedviz.api.openapi_protobuf import encode_swagger
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.openapi_components import components_of
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import BUILT_IN, Resource
 from simulator.apiserver.status import NoSuchPath
 
 _VERBS = {"get": "read", "put": "replace", "patch": "patch", "delete": "delete"}
@@ -27,18 +27,30 @@ _VERSION_PATH = "version"
 
 
 def index(sandbox: Readable) -> Manifest:
-    """``/openapi/v3``: the URL of the document of each group and version. It is one of this server: clients
-    resolve it against the server's root, not against the sandbox's."""
-    found = _by_root(sandbox)
-    paths = {root: _url(sandbox, root, _document(root, found[root])) for root in sorted(found)}
-    return {"paths": {**paths, _VERSION_PATH: _url(sandbox, _VERSION_PATH, _version_document())}}
+    """``/openapi/v3``: the URL of the document of each group and version. Clients resolve it against the root
+    of the server, not against that of the sandbox: there are the documents that all sandboxes have."""
+    built_in = _by_root(BUILT_IN)
+    paths = {_VERSION_PATH: _url("", _VERSION_PATH, _version_document())}
+    for root, resources in _by_root(sandbox_resources(sandbox)).items():
+        at = "" if resources == built_in.get(root) else f"/s/{sandbox.name}"
+        paths[root] = _url(at, root, _document(root, resources))
+    return {"paths": dict(sorted(paths.items()))}
 
 
 def document(sandbox: Readable, root: str) -> bytes:
-    """``/openapi/v3/api/v1``, ``/openapi/v3/apis/<group>/<version>``. Raises NoSuchPath."""
+    """``/openapi/v3/api/v1``, ``/openapi/v3/apis/<group>/<version>`` of a sandbox. Raises NoSuchPath."""
+    return _find_document(sandbox_resources(sandbox), root)
+
+
+def built_in_document(root: str) -> bytes:
+    """The same of the server: what all sandboxes have. Raises NoSuchPath."""
+    return _find_document(BUILT_IN, root)
+
+
+def _find_document(resources: Iterable[Resource], root: str) -> bytes:
     if root == _VERSION_PATH:
         return _version_document()
-    found = _by_root(sandbox).get(root)
+    found = _by_root(resources).get(root)
     if found is None:
         raise NoSuchPath()
     return _document(root, found)
@@ -46,7 +58,10 @@ def document(sandbox: Readable, root: str) -> bytes:
 
 def swagger(sandbox: Readable, *, protobuf: bool) -> bytes:
     """``/openapi/v2``: the types only, without paths. Clients of this form look up types."""
-    return _swagger(tuple(resource for found in _by_root(sandbox).values() for resource in found), protobuf)
+    return _swagger(
+        tuple(resource for found in _by_root(sandbox_resources(sandbox)).values() for resource in found),
+        protobuf,
+    )
 
 
 @lru_cache(16)
@@ -70,16 +85,16 @@ def _in_version_2(schema: Any) -> Any:
     return schema
 
 
-def _by_root(sandbox: Readable) -> dict[str, tuple[Resource, ...]]:
+def _by_root(resources: Iterable[Resource]) -> dict[str, tuple[Resource, ...]]:
     found: dict[str, list[Resource]] = {}
-    for resource in sandbox_resources(sandbox):
+    for resource in resources:
         found.setdefault(_root(resource), []).append(resource)
     return {root: tuple(resources) for root, resources in found.items()}
 
 
-def _url(sandbox: Readable, root: str, content: bytes) -> Manifest:
+def _url(at: str, root: str, content: bytes) -> Manifest:
     digest = sha256(content).hexdigest().upper()
-    return {"serverRelativeURL": f"/s/{sandbox.name}/openapi/v3/{root}?hash={digest}"}
+    return {"serverRelativeURL": f"{at}/openapi/v3/{root}?hash={digest}"}
 
 
 @lru_cache(256)

@@ -18,6 +18,7 @@ urlpatterns = [
     re_path(
         r"^s/(?P<name>[^/]+)/openapi/(?P<form>v[23])(?P<path>(?:/.*)?)$", views.openapi_of, name="openapi"
     ),
+    path("openapi/v3/<path:path>", views.built_in_openapi, name="built-in-openapi"),
     path("s/<str:name>/scheduler", views.scheduler_of, name="scheduler-settings"),
     path("s/<str:name>/trace", views.trace, name="trace"),
     path("s/<str:name>/recording", views.recording, name="recording"),

@@ -157,6 +157,19 @@ def openapi_of(request: HttpRequest, name: str, form: str, path: str) -> HttpRes
             return HttpResponse(index, content_type="text/plain; charset=utf-8")
     except NoSuchPath:
         pass
+    return _no_document()
+
+
+@statuses
+def built_in_openapi(request: HttpRequest, path: str) -> HttpResponse:
+    """``/openapi/v3`` of the server: the documents that all sandboxes have."""
+    try:
+        return HttpResponse(openapi.built_in_document(path.strip("/")), content_type=body.JSON)
+    except NoSuchPath:
+        return _no_document()
+
+
+def _no_document() -> HttpResponse:
     response = HttpResponse(status=404)
     del response["Content-Type"]
     return response

@@ -21,7 +21,7 @@ from .conftest import Scene, identity_cookie, new_client
 VALUES = {
     "seq": "1", "number": "1", "kind": "pod", "resource": "pods", "key": "default/web",
     "namespace": "default", "pod": "web", "node": "node-1", "action": "cordon",
-    "token": "x" * 24,
+    "token": "x" * 24, "path": "api/v1",
 }  # fmt: skip
 
 API_PATHS: Final = {
@@ -41,7 +41,8 @@ NEEDED: Final = {
     "handout": "--", "rooms": "--", "new-room": "--", "room": "--", "room-qr": "--", "room-me": "--",
     "room-hint": "--", "room-personal": "--", "teach-link": "--",
     "teach": "TT", "room-act": "TT", "room-own": "TT", "room-results": "TT", "room-projector": "TT",
-    "api": "VE", "api-version": "VE", "api-health": "VE", "openapi": "VE", "trace": "VE", "recording": "VE",
+    "api": "VE", "api-version": "VE", "api-health": "VE", "openapi": "VE", "built-in-openapi": "--",
+    "trace": "VE", "recording": "VE",
     "scheduler-settings": "VE",
     "sandbox-openapi": "--", "sandbox-scenarios": "--", "sandboxes": "--", "one-sandbox": "VO",
     "sandbox-branches": "VV", "sandbox-objects": "EE", "sandbox-pause": "EE", "sandbox-resume": "EE",

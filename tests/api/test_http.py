@@ -431,7 +431,44 @@ def test_kubectl_gets_tables_and_is_told_that_the_server_checks_fields(url: str)
 
     documents = request(url + "/openapi/v3")[1]["paths"]
     place = urlsplit(url)
-    document = request(f"{place.scheme}://{place.netloc}{documents['api/v1']['serverRelativeURL']}")[1]
+    root = f"{place.scheme}://{place.netloc}"
+    document = request(root + documents["api/v1"]["serverRelativeURL"])[1]
+    assert document == request(url + "/openapi/v3/api/v1")[1], "it is that of the sandbox"
     patch = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
     assert patch["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "Pod"}
     assert "fieldValidation" in [parameter["name"] for parameter in patch["parameters"]]
+
+
+def test_the_documents_of_custom_resources_are_those_of_their_sandbox(url: str) -> None:
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+    definitions = f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert request(definitions, "POST", json.dumps(definition))[0] == 201
+    documents = request(url + "/openapi/v3")[1]["paths"]
+    place = urlsplit(url)
+    found = {
+        root: documents[root]["serverRelativeURL"].partition("?")[0]
+        for root in ("apis/apps/v1", "apis/example.com/v1")
+    }
+    assert found == {
+        "apis/apps/v1": "/openapi/v3/apis/apps/v1",
+        "apis/example.com/v1": f"{place.path}/openapi/v3/apis/example.com/v1",
+    }
+    for path in found.values():
+        assert request(f"{place.scheme}://{place.netloc}{path}")[1]["openapi"] == "3.0.0"
