@@ -14,6 +14,7 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver import protobuf
 from simulator.apiserver.event_versions import to_served
 from simulator.apiserver.printers.table import build_table
+from simulator.apiserver.protobuf_encoding import has_protobuf
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource, find_built_in
 from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import BadRequest, NotAcceptable
@@ -87,13 +88,17 @@ class Representation(msgspec.Struct, frozen=True):
     def api_version(self) -> str:
         return f"{META}/{self.version}"
 
-    def check_stream(self, resource: Resource) -> None:
-        """Raises NotAcceptable if the events of a watch of this resource cannot be encoded so."""
+    def of_stream(self, resource: Resource) -> "Representation":
+        """The representation of the events of a watch of this resource: JSON where this program does not know
+        the numbers of its fields. Raises NotAcceptable if they cannot be encoded as the request asks."""
         if self.media_type == YAML:
             raise NotAcceptable(f"only the following media types are accepted: {STREAMED}")
         if self.media_type == PROTOBUF and self.form != "PartialObjectMetadata":
             kind = ("Table", self.api_version) if self.form else (resource.kind, resource.api_version)
             check_protobuf({"kind": kind[0], "apiVersion": kind[1]})
+            if not has_protobuf(resource.api_version, resource.kind):
+                return msgspec.structs.replace(self, media_type=JSON)
+        return self
 
     def one(self, resource: Resource, manifest: Manifest, now: Callable[[], Micros]) -> Manifest:
         """Represent one object. ``now``: returns the simulated time, for the ages in a Table."""

@@ -79,7 +79,7 @@ def list_objects(
     options = ListOptions.of(body.query(request))
     selected = selection.selection_predicate(resource, options.label_selector, options.field_selector)
     if options.watch or target.watch:
-        form.check_stream(resource)
+        form = form.of_stream(resource)
         standing, requester = Standing(sandbox.name, asker_of(request)), requester_of(request)
         return watch(
             sandbox,

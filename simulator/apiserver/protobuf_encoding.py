@@ -60,6 +60,8 @@ def _encode_kind(api_version: str, kind: str, manifest: Manifest) -> bytes:
     if kind.endswith("List") and isinstance(manifest.get("items"), list):
         metadata = _bytes(_LIST_METADATA, _message(f"{META}ListMeta", manifest.get("metadata") or {}))
         item_kind = kind.removesuffix("List")
+        if item_kind != "PartialObjectMetadata" and not has_protobuf(api_version, item_kind):
+            raise NoDescription(f"{item_kind} of {api_version} has no Protocol Buffers")
         items = (
             _bytes(_LIST_ITEMS, _encode_kind(api_version, item_kind, item)) for item in manifest["items"]
         )

@@ -110,6 +110,32 @@ def test_what_has_no_messages_is_not_acceptable(url: str) -> None:
     assert (status, media_type, yaml.safe_load(body)["message"]) == (406, YAML, STREAMED)
 
 
+def test_kinds_whose_fields_have_no_numbers_are_answered_in_json(url: str) -> None:
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    for path in (definitions, f"{definitions}?watch=1&timeoutSeconds=1"):
+        assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON), path
+    definition = {
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+    assert request(url + definitions, "POST", json.dumps(definition))[0] == 201
+    status, media_type, body = fetch(f"{url}{definitions}?watch=1&timeoutSeconds=1", KUBE_SCHEDULER)
+    assert (status, media_type) == (200, JSON)
+    assert json.loads(body.splitlines()[0])["object"]["metadata"]["name"] == "widgets.example.com"
+
+
 def test_discovery_is_json_whatever_is_asked(url: str) -> None:
     for path in ("/api", "/apis", "/api/v1", "/version"):
         assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON)
