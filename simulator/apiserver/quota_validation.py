@@ -11,6 +11,7 @@ from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.resource_validation import (
     HUGE_PAGES,
+    QUOTA_RESOURCES,
     can_be_overcommitted,
     check_container_resource,
     check_resource_name,
@@ -19,30 +20,6 @@ from simulator.apiserver.resource_validation import (
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.objects import quantity
 
-_QUOTA_RESOURCES: Final = frozenset(
-    (
-        "configmaps",
-        "cpu",
-        "ephemeral-storage",
-        "limits.cpu",
-        "limits.ephemeral-storage",
-        "limits.memory",
-        "memory",
-        "persistentvolumeclaims",
-        "pods",
-        "replicationcontrollers",
-        "requests.cpu",
-        "requests.ephemeral-storage",
-        "requests.memory",
-        "requests.storage",
-        "resourcequotas",
-        "secrets",
-        "services",
-        "services.loadbalancers",
-        "services.nodeports",
-    )
-)
-"""standardQuotaResources in pkg/apis/core/helper/helpers.go."""
 _OF_PODS: Final = frozenset(
     (
         "cpu",
@@ -110,7 +87,7 @@ def check_quota_amounts(amounts: dict[str, str], path: str) -> Iterator[Cause]:
 
 
 def _is_standard(name: str) -> bool:
-    return name in _QUOTA_RESOURCES or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
+    return name in QUOTA_RESOURCES or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
 
 
 def _wrong_resources(scope: str, hard: dict[str, str], shown: Any, path: str) -> Iterator[Cause]:

@@ -23,7 +23,7 @@ from simulator.objects import quantity
 from simulator.objects.pod_requests import is_extended_resource, pod_requests, supported_at_pod_level
 
 _CONTAINER_RESOURCES: Final = ("cpu", "ephemeral-storage", "memory")
-_STANDARD: Final = frozenset(
+QUOTA_RESOURCES: Final = frozenset(
     (
         *_CONTAINER_RESOURCES,
         "configmaps",
@@ -42,9 +42,10 @@ _STANDARD: Final = frozenset(
         "services",
         "services.loadbalancers",
         "services.nodeports",
-        "storage",
     )
 )
+"""standardQuotaResources in pkg/apis/core/helper/helpers.go."""
+_STANDARD: Final = QUOTA_RESOURCES | {"storage"}
 """standardResources."""
 INTEGER_RESOURCES: Final = frozenset(
     (

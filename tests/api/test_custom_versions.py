@@ -6,32 +6,9 @@ from typing import Any
 import pytest
 
 from .test_http import request
+from .widget_definition import DEFINITIONS, definition, version
 
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WIDGETS = "/apis/example.com/{}/namespaces/default/widgets"
-
-
-def version(name: str, *, storage: bool = False, rules: Any = ()) -> dict[str, Any]:
-    size: dict[str, Any] = {"type": "integer"}
-    if rules:
-        size["x-kubernetes-validations"] = rules
-    spec = {"type": "object", "properties": {"size": size}}
-    schema = {"type": "object", "properties": {"spec": spec}}
-    return {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}}
-
-
-def definition(*versions: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [*versions],
-        },
-    }
 
 
 def widget(api: str, name: str, **spec: Any) -> dict[str, Any]:

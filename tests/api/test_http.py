@@ -21,6 +21,7 @@ from schedviz.store import Commit, Meta, Sandbox, Store
 from schedviz.store.keys import FAILING
 from simulator.__main__ import main
 from simulator.trace import PodStarted
+from tests.api.widget_definition import DEFINITIONS, definition, version
 from tests.clocks import at_rest
 from tests.loop.conftest import node, pod, until_bound
 from tests.processes import Process
@@ -440,26 +441,8 @@ def test_kubectl_gets_tables_and_is_told_that_the_server_checks_fields(url: str)
 
 
 def test_the_documents_of_custom_resources_are_those_of_their_sandbox(url: str) -> None:
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": {"type": "object"}},
-                }
-            ],
-        },
-    }
-    definitions = f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    assert request(definitions, "POST", json.dumps(definition))[0] == 201
+    made = json.dumps(definition(version("v1", storage=True)))
+    assert request(url + DEFINITIONS, "POST", made)[0] == 201
     documents = request(url + "/openapi/v3")[1]["paths"]
     place = urlsplit(url)
     found = {

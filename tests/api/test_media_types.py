@@ -13,6 +13,7 @@ from schedviz.api.representation import JSON, PROTOBUF, YAML
 from simulator.apiserver.protobuf import decode_protobuf
 from simulator.apiserver.protobuf_encoding import encode_protobuf
 from tests.api.test_http import PODS, pod_json, request
+from tests.api.widget_definition import DEFINITIONS, definition, version
 from tests.apiserver.test_protobuf import MAGIC
 from tests.waiting import PATIENCE
 
@@ -111,27 +112,11 @@ def test_what_has_no_messages_is_not_acceptable(url: str) -> None:
 
 
 def test_kinds_whose_fields_have_no_numbers_are_answered_in_json(url: str) -> None:
-    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    for path in (definitions, f"{definitions}?watch=1&timeoutSeconds=1"):
+    for path in (DEFINITIONS, f"{DEFINITIONS}?watch=1&timeoutSeconds=1"):
         assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON), path
-    definition = {
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": {"type": "object"}},
-                }
-            ],
-        },
-    }
-    assert request(url + definitions, "POST", json.dumps(definition))[0] == 201
-    status, media_type, body = fetch(f"{url}{definitions}?watch=1&timeoutSeconds=1", KUBE_SCHEDULER)
+    made = json.dumps(definition(version("v1", storage=True)))
+    assert request(url + DEFINITIONS, "POST", made)[0] == 201
+    status, media_type, body = fetch(f"{url}{DEFINITIONS}?watch=1&timeoutSeconds=1", KUBE_SCHEDULER)
     assert (status, media_type) == (200, JSON)
     assert json.loads(body.splitlines()[0])["object"]["metadata"]["name"] == "widgets.example.com"
 

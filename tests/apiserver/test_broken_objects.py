@@ -3,11 +3,9 @@
 The objects are those that the recorded stories create (tests/conformance/api)."""
 
 import copy
-import gzip
 import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -17,8 +15,8 @@ from simulator.apiserver import resources
 from simulator.apiserver.resources import NAMESPACES
 from simulator.apiserver.status import StatusError
 from tests.apiserver.cluster import Cluster
+from tests.stories.recorded import read_stories
 
-STORIES: Final = Path(__file__).parents[1] / "conformance" / "api"
 CATEGORIES: Final = ("create", "defaults")
 BREAKS_OF_AN_OBJECT: Final = 6
 REMOVED: Final = object()
@@ -27,16 +25,15 @@ REMOVED: Final = object()
 def objects(category: str) -> list[Manifest]:
     """The objects that stories of the category create in their first step, without those of other stories."""
     found = []
-    with gzip.open(STORIES / f"{category}.jsonl.gz", "rt") as lines:
-        for line in lines:
-            step = json.loads(line.replace("{{id}}", "abc"))["steps"][0]
-            body = step["request"].get("body")
-            is_new = step["request"]["method"] == "POST" and step["response"]["status"] == 201
-            if is_new and isinstance(body, dict) and not step["request"].get("query"):
-                known = resources.find_by_kind(body.get("apiVersion", ""), body.get("kind", ""))
-                if known is not None and known != NAMESPACES:
-                    home = {"namespace": "ns-abc"} if known.namespaced else {}
-                    found.append({**body, "metadata": {**home, **body["metadata"]}})
+    for story in read_stories(category):
+        step = json.loads(json.dumps(story["steps"][0]).replace("{{id}}", "abc"))
+        body = step["request"].get("body")
+        is_new = step["request"]["method"] == "POST" and step["response"]["status"] == 201
+        if is_new and isinstance(body, dict) and not step["request"].get("query"):
+            known = resources.find_by_kind(body.get("apiVersion", ""), body.get("kind", ""))
+            if known is not None and known != NAMESPACES:
+                home = {"namespace": "ns-abc"} if known.namespaced else {}
+                found.append({**body, "metadata": {**home, **body["metadata"]}})
     return found
 
 

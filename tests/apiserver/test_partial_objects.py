@@ -1,11 +1,9 @@
 """An object that lacks a part is created or updated and printed, or refused with a Status. Nothing else."""
 
 import copy
-import gzip
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +13,8 @@ from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.status import StatusError
 from tests.apiserver.cluster import NOW, Cluster
+from tests.stories.recorded import read_steps
 
-STORIES = Path(__file__).parent.parent / "conformance" / "api"
 DEPTH = 12
 """Levels at which a part is left out: all that the recorded objects have."""
 
@@ -26,20 +24,17 @@ def recorded_objects() -> list[Manifest]:
     those that have fields which the ones before do not have."""
     found: list[Manifest] = []
     seen: dict[str, set[str]] = {}
-    for file in sorted(STORIES.glob("*.jsonl.gz")):
-        with gzip.open(file) as lines:
-            requests = [step["request"] for line in lines for step in json.loads(line)["steps"]]
-        for request in requests:
-            text = json.dumps(request.get("body")).replace("{{id}}", "a")
-            body = json.loads(text)
-            if request["method"] not in ("POST", "PUT") or "{{" in text or not isinstance(body, dict):
-                continue
-            if isinstance(body.get("kind"), str) and isinstance(body.get("metadata"), dict):
-                kind = seen.setdefault(f"{body.get('apiVersion')} {body['kind']}", set())
-                fields = {*field_paths(body)}
-                if fields - kind and find_by_kind(str(body.get("apiVersion")), body["kind"]):
-                    kind |= fields
-                    found.append(body)
+    for request in (step["request"] for step in read_steps()):
+        text = json.dumps(request.get("body")).replace("{{id}}", "a")
+        body = json.loads(text)
+        if request["method"] not in ("POST", "PUT") or "{{" in text or not isinstance(body, dict):
+            continue
+        if isinstance(body.get("kind"), str) and isinstance(body.get("metadata"), dict):
+            kind = seen.setdefault(f"{body.get('apiVersion')} {body['kind']}", set())
+            fields = {*field_paths(body)}
+            if fields - kind and find_by_kind(str(body.get("apiVersion")), body["kind"]):
+                kind |= fields
+                found.append(body)
     return found
 
 

@@ -1,10 +1,8 @@
 """What is encoded in Protocol Buffers is decoded as it was."""
 
-import gzip
 import json
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +15,8 @@ from simulator.apiserver.protobuf_encoding import encode_protobuf, encode_watch_
 from simulator.apiserver.schema import Schema, definitions, find_type_name
 from tests.apiserver.test_protobuf import encoded, field
 from tests.schema_objects import any_object, examples
+from tests.stories.recorded import read_steps
 
-STORIES = Path(__file__).parent.parent / "conformance" / "api"
 SKIPPED = {"CustomResourceDefinition", "Timetable"}
 """Kinds whose fields have no numbers."""
 
@@ -73,19 +71,11 @@ def check(manifest: Manifest) -> None:
 
 
 def recorded_objects() -> Iterator[Manifest]:
-    for file in sorted(STORIES.glob("*.jsonl.gz")):
-        with gzip.open(file) as lines:
-            text = (
-                b"".join(lines)
-                .decode()
-                .replace("<time>", "2026-01-01T00:00:00Z")
-                .replace('"<port>"', "30000")
-            )
-        for line in text.replace("<microtime>", "2026-01-01T00:00:00.000001Z").splitlines():
-            for step in json.loads(line)["steps"]:
-                body = step["response"].get("body")
-                if isinstance(body, dict) and "kind" in body and "metadata" in body:
-                    yield body
+    for step in read_steps():
+        body = step["response"].get("body")
+        if isinstance(body, dict) and "kind" in body and "metadata" in body:
+            text = json.dumps(body).replace("<time>", "2026-01-01T00:00:00Z").replace('"<port>"', "30000")
+            yield json.loads(text.replace("<microtime>", "2026-01-01T00:00:00.000001Z"))
 
 
 def test_the_objects_of_a_real_server_come_back_as_they_were() -> None:

@@ -1,11 +1,8 @@
 """Every request of the recorded stories is answered as kube-apiserver v1.34 answered it."""
 
-import gzip
-import json
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +12,8 @@ from schedviz.store import Clock, Meta, Store
 from simulator.api import SECOND
 from tests.stories.comparison import Comparison
 from tests.stories.player import Player
+from tests.stories.recorded import CATEGORIES, FOLDER, read_stories
 
-FOLDER = Path(__file__).parent / "api"
-CATEGORIES = sorted(file.name.removesuffix(".jsonl.gz") for file in FOLDER.glob("*.jsonl.gz"))
 PLAYED_AT_ONCE = 8
 CREATED = 1_700_000_000
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -65,9 +61,7 @@ def test_no_category_is_missing() -> None:
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_answers_are_those_of_the_real_api_server(player: Player, category: str) -> None:
     """Those stories differ that are named as such, and no other: the list can only get shorter."""
-    with gzip.open(FOLDER / f"{category}.jsonl.gz") as lines:
-        stories = [json.loads(line) for line in lines]
-    found = play_all(player, stories)
+    found = play_all(player, read_stories(category))
     differing = {name for name, differs in found.items() if differs}
     known = names_of_differing(category)
     new = [line for name in sorted(differing - known) for line in found[name]]

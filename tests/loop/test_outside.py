@@ -1,7 +1,7 @@
 """A sandbox whose scheduler stands down, with an outside one: what its leader writes, and its recording."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
@@ -54,6 +54,19 @@ def micro_time(now: Micros) -> str:
     return f"{timestamp(now)[:-1]}.{now % SECOND:06d}Z"
 
 
+def slices_of(store: Store, sandbox: Sandbox) -> Callable[[float], None]:
+    """A function that runs a slice of a worker of its own at a simulated time, in seconds after the start."""
+    presence = Presence(store, sandbox.name)
+    presence.beat()
+    driver = Driver(store, Wakes(store), presence, Simulation)
+
+    def slice_at(seconds: float) -> None:
+        sandbox.set_clock(Clock(START + round(seconds * SECOND), time.time(), STILL))
+        driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
+
+    return slice_at
+
+
 def bind(sandbox: Sandbox, name: str) -> None:
     binding = {"metadata": {"name": name}, "target": {"kind": "Node", "name": "n0"}}
 
@@ -68,14 +81,7 @@ def bind(sandbox: Sandbox, name: str) -> None:
 def test_the_sandbox_goes_on_beside_an_outside_scheduler_and_takes_over(
     store: Store, sandbox: Sandbox
 ) -> None:
-    presence = Presence(store, sandbox.name)
-    presence.beat()
-    driver = Driver(store, Wakes(store), presence, Simulation)
-
-    def slice_at(seconds: int) -> None:
-        sandbox.set_clock(Clock(START + seconds * SECOND, time.time(), STILL))
-        driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
-
+    slice_at = slices_of(store, sandbox)
     slice_at(1)
     write.create(sandbox, [pod("p1"), pod("p2")])
     slice_at(2)
@@ -113,14 +119,7 @@ def test_the_leases_of_an_outside_scheduler_leave_the_history_its_room(
     store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive_writer, "CHAPTER_WRITES", 100)
-    presence = Presence(store, sandbox.name)
-    presence.beat()
-    driver = Driver(store, Wakes(store), presence, Simulation)
-
-    def slice_at(seconds: float) -> None:
-        sandbox.set_clock(Clock(START + round(seconds * SECOND), time.time(), STILL))
-        driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
-
+    slice_at = slices_of(store, sandbox)
     slice_at(1)
     slice_at(10)
     key = "kube-system/kube-scheduler"

@@ -10,9 +10,6 @@ from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
 from schedviz.jobs.comparison_turns import ComparisonTurns
 from schedviz.jobs.job_store import JobStore
-from schedviz.loop.driver import Driver
-from schedviz.loop.presence import Presence
-from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.recording import recording_lines
 from schedviz.web.comparison_form import InvalidField, parse_comparison
@@ -22,9 +19,8 @@ from simulator.compare.comparison_run import Side
 from simulator.compare.outside_comparison import OutsideComparison
 from simulator.compare.recorded_history import read_history
 from simulator.recording import record_decoder
-from simulator.simulation import Simulation
 from tests.loop.conftest import node, pod
-from tests.loop.test_outside import START, STILL, bind
+from tests.loop.test_outside import START, STILL, bind, slices_of
 from tests.simulator.controllers.workloads import workload
 
 
@@ -57,14 +53,7 @@ def page_of(store: Store, client: Client, asked: dict[str, str]) -> str:
 def test_the_first_pod_that_the_model_places_elsewhere(
     store: Store, sandbox: Sandbox, client: Client
 ) -> None:
-    presence = Presence(store, sandbox.name)
-    presence.beat()
-    driver = Driver(store, Wakes(store), presence, Simulation)
-
-    def slice_at(seconds: int) -> None:
-        sandbox.set_clock(Clock(START + seconds * SECOND, time.time(), STILL))
-        driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
-
+    slice_at = slices_of(store, sandbox)
     slice_at(1)
     write.configure(sandbox, None, [], stands_down=True)
     slice_at(2)
