@@ -10,10 +10,10 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import MESSAGE_POLICIES, PROTOCOLS, PULL_POLICIES
 from simulator.apiserver.env_validation import validate_env
 from simulator.apiserver.ephemeral_validation import validate_ephemeral_container
 from simulator.apiserver.field_checks import (
-    PROTOCOLS,
     check_choice,
     check_name,
     check_port_number,
@@ -26,8 +26,6 @@ from simulator.apiserver.resource_validation import validate_container_resources
 from simulator.apiserver.security_context_validation import validate_container_security
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
-PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
 _RESIZABLE: Final = ("cpu", "memory")
 _RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 _DEFAULT_GRACE: Final = 30

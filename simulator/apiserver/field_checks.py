@@ -18,7 +18,6 @@ NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
 NO_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 NO_CIDR: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

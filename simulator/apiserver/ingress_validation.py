@@ -7,6 +7,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import PATH_TYPES
 from simulator.apiserver.field_checks import (
     check_domain_prefixed,
     check_name,
@@ -15,7 +16,6 @@ from simulator.apiserver.field_checks import (
 )
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
 
-_PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_SUFFIXES: Final = ("/..", "/.")
 _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
@@ -82,7 +82,7 @@ def _path(entry: Manifest, path: str) -> Iterator[Cause]:
         if text and not text.startswith("/"):
             yield invalid(f"{path}.path", text, "must be an absolute path")
     else:
-        yield not_supported(f"{path}.pathType", kind, _PATH_TYPES)
+        yield not_supported(f"{path}.pathType", kind, PATH_TYPES)
     yield from _backend(entry.get("backend") or {}, f"{path}.backend")
 
 

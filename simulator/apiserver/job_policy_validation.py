@@ -9,6 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import EXIT_CODE_OPERATORS, FAILURE_ACTIONS
 from simulator.apiserver.field_checks import check_choice, check_name, check_not_negative, too_many
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.status import (
@@ -21,13 +22,11 @@ from simulator.apiserver.status import (
 )
 from simulator.kernel.go_text import quote
 
-FAILURE_ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _MAX_RULES: Final = 20
 _MAX_CONDITIONS: Final = 20
 _MAX_CODES: Final = 255
 _MAX_INDEXES_LENGTH: Final = 64 * 1024
 _STATUSES: Final = ("False", "True", "Unknown")
-_OPERATORS: Final = ("In", "NotIn")
 
 
 def _valid(choices: Collection[str]) -> str:
@@ -72,7 +71,9 @@ def _conditions(conditions: list[Manifest], path: str) -> Iterator[Cause]:
 
 def _exit_codes(codes: Manifest, path: str, containers: set[str]) -> Iterator[Cause]:
     operator, values, at = codes["operator"], codes.get("values") or [], f"{path}.values"
-    yield from check_choice(operator, _OPERATORS, f"{path}.operator", detail=_valid(_OPERATORS))
+    yield from check_choice(
+        operator, EXIT_CODE_OPERATORS, f"{path}.operator", detail=_valid(EXIT_CODE_OPERATORS)
+    )
     name = codes.get("containerName")
     if name is not None and name not in containers:
         detail = "must be one of the container or initContainer names in the pod template"

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import COMPLETION_MODES, CONCURRENCY_POLICIES, REPLACEMENT_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_domain_prefixed, check_not_negative
 from simulator.apiserver.job_policy_validation import validate_failure_policy, validate_success_policy
 from simulator.apiserver.selector_validation import validate_label_selector
@@ -35,7 +36,6 @@ _COUNTS: Final = (
     "backoffLimitPerIndex",
     "maxFailedIndexes",
 )
-_REPLACEMENTS: Final = ("Failed", "TerminatingOrFailed")
 _POLICIES: Final = ("OnFailure", "Never")
 _ZONE_PART: Final = re.compile(r"[A-Za-z._0-9+][A-Za-z.\-_0-9+]{0,13}")
 
@@ -91,8 +91,8 @@ def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
         yield from _managed_by(spec["managedBy"], f"{path}.managedBy")
     # The Jobs of a CronJob get their defaults when they are created.
     mode = spec.get("completionMode", "NonIndexed")
-    if mode not in ("NonIndexed", "Indexed"):
-        yield not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"), as_given=True)
+    if mode not in COMPLETION_MODES:
+        yield not_supported(f"{path}.completionMode", mode, COMPLETION_MODES, as_given=True)
     elif mode == "Indexed":
         yield from _indexed(spec, path)
     else:
@@ -104,7 +104,7 @@ def _validate_job_spec(spec: Manifest, path: str) -> Iterator[Cause]:
     if "successPolicy" in spec:
         yield from validate_success_policy(spec, f"{path}.successPolicy")
     if "podReplacementPolicy" in spec:
-        choices = ("Failed",) if "podFailurePolicy" in spec else _REPLACEMENTS
+        choices = ("Failed",) if "podFailurePolicy" in spec else REPLACEMENT_POLICIES
         if spec["podReplacementPolicy"] not in choices:
             yield not_supported(f"{path}.podReplacementPolicy", spec["podReplacementPolicy"], choices)
     yield from validate_template(spec["template"], f"{path}.template")
@@ -149,8 +149,8 @@ def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
     yield from check_not_negative(spec, ("startingDeadlineSeconds",), "spec")
     if "timeZone" in spec:
         yield from _time_zone(spec["timeZone"], "spec.timeZone")
-    choices = ("Allow", "Forbid", "Replace")
-    yield from check_choice(spec["concurrencyPolicy"], choices, "spec.concurrencyPolicy", as_given=True)
+    policy = spec["concurrencyPolicy"]
+    yield from check_choice(policy, CONCURRENCY_POLICIES, "spec.concurrencyPolicy", as_given=True)
     yield from _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
     limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     yield from check_not_negative(spec, limits, "spec")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.enumerations import PROPAGATIONS
 from simulator.apiserver.paths import check_descending_path, check_no_steps_back
 from simulator.apiserver.status import Cause, forbidden, invalid, not_found, not_supported, required
 
-_PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 _RECURSIVE: Final = ("Disabled", "Enabled", "IfPossible")
 _FOR_DEVICES: Final = ("persistentVolumeClaim", "ephemeral")
 
@@ -58,8 +58,8 @@ def _mounts(container: Manifest, volumes: Volumes, path: str) -> Iterator[Cause]
 
 
 def _propagation(propagation: str, container: Manifest, path: str) -> Iterator[Cause]:
-    if propagation not in _PROPAGATIONS:
-        yield not_supported(path, propagation, _PROPAGATIONS)
+    if propagation not in PROPAGATIONS:
+        yield not_supported(path, propagation, PROPAGATIONS)
     elif propagation == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
         detail = "Bidirectional mount propagation is available only to privileged containers"
         yield forbidden(path, detail)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import ADDRESS_TYPES, POLICY_TYPES, PROTOCOLS
 from simulator.apiserver.field_checks import (
-    PROTOCOLS,
     check_address,
     check_choice,
     check_cidr,
@@ -32,13 +32,11 @@ from simulator.apiserver.status import (
     required,
 )
 
-_ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
 _MAX_ADDRESSES: Final = 100
 _MAX_PORTS: Final = 20_000
 _MAX_ENDPOINTS: Final = 1_000
 _MAX_TOPOLOGY: Final = 16
 _MAX_HINTS: Final = 8
-_POLICY_TYPES: Final = ("Ingress", "Egress")
 
 
 def _validate_endpoints(manifest: Manifest) -> Iterator[Cause]:
@@ -81,8 +79,8 @@ def _validate_endpoint_slice(manifest: Manifest) -> Iterator[Cause]:
     kind = manifest["addressType"]
     if not kind:
         yield required("addressType")
-    elif kind not in _ADDRESS_TYPES:
-        yield not_supported("addressType", kind, _ADDRESS_TYPES)
+    elif kind not in ADDRESS_TYPES:
+        yield not_supported("addressType", kind, ADDRESS_TYPES)
     endpoints = manifest.get("endpoints") or ()
     if len(endpoints) > _MAX_ENDPOINTS:
         yield too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)
@@ -160,12 +158,12 @@ def _validate_network_policy(manifest: Manifest) -> Iterator[Cause]:
             for number, peer in enumerate(rule.get(peers) or ()):
                 yield from _peer(peer, f"{path}.{peers}[{number}]")
     types = spec.get("policyTypes") or []
-    if len(types) > len(_POLICY_TYPES):
+    if len(types) > len(POLICY_TYPES):
         yield invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
         return
     for index, kind in enumerate(types):
-        if kind not in _POLICY_TYPES:
-            yield not_supported(f"spec.policyTypes[{index}]", kind, _POLICY_TYPES, as_given=True)
+        if kind not in POLICY_TYPES:
+            yield not_supported(f"spec.policyTypes[{index}]", kind, POLICY_TYPES, as_given=True)
 
 
 def _policy_port(port: Manifest, path: str) -> Iterator[Cause]:

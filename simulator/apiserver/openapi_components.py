@@ -1,7 +1,7 @@
 """The schemas of types in the form of OpenAPI v3, with the descriptions that ``kubectl explain`` prints.
 
 Upstream: the documents under ``/openapi/v3``, v1.34. The package kubernetes-validate has the schemas and
-their descriptions, without defaults and enumerations: defaults are derived as far as they can be.
+their descriptions, without defaults and enumerations: both are derived as far as they can be.
 """
 
 import importlib.util
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.apiserver.managed_fields.empty_objects import STRUCTS
+from simulator.apiserver.openapi_enumerations import list_values
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.schema import VERSION, Schema, find_type_name
 
@@ -72,6 +73,7 @@ def _add(name: str, found: dict[str, Schema]) -> None:
         name = waiting.pop()
         if name not in found:
             found[name] = _converted(_shipped()[name], waiting)
+            list_values(name, found[name].get("properties", {}))
 
 
 def _converted(schema: Schema, references: list[str]) -> Schema:

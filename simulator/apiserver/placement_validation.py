@@ -9,6 +9,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import NODE_POLICIES, WHEN_UNSATISFIABLE
 from simulator.apiserver.field_checks import NOT_POSITIVE, check_name
 from simulator.apiserver.selector_validation import (
     validate_label_selector,
@@ -17,8 +18,6 @@ from simulator.apiserver.selector_validation import (
 )
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
-WHEN_UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
-NODE_POLICIES: Final = ("Honor", "Ignore")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _MAX_WEIGHT: Final = 100

@@ -12,6 +12,7 @@ from simulator.apiserver.container_validation import (
     validate_containers,
     validate_host_network,
 )
+from simulator.apiserver.enumerations import DNS_POLICIES, PREEMPTION_POLICIES, RESTART_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_name, check_optional_names
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.placement_validation import validate_affinity, validate_spread
@@ -24,9 +25,6 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, req
 from simulator.apiserver.volume_source_validation import validate_volumes
 from simulator.apiserver.windows_validation import validate_host_process, validate_operating_system
 
-RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
-DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 _MAX_SECONDS: Final = (1 << 31) - 1
 _NO_ACCOUNT: Final = "must not be specified when serviceAccountName is not set"
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.enumerations import SCHEMES
 from simulator.apiserver.field_checks import check_not_negative, check_port
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 
@@ -85,8 +86,8 @@ def _http_get(action: Manifest, path: str) -> Iterator[Cause]:
     if not action.get("path"):
         yield required(f"{path}.path")
     yield from check_port(action.get("port"), f"{path}.port")
-    if action.get("scheme", "HTTP") not in ("HTTP", "HTTPS"):
-        yield not_supported(f"{path}.scheme", action["scheme"], ("HTTP", "HTTPS"))
+    if action.get("scheme", "HTTP") not in SCHEMES:
+        yield not_supported(f"{path}.scheme", action["scheme"], SCHEMES)
     for header in action.get("httpHeaders", ()):
         if not _HEADER.fullmatch(header["name"]):
             yield invalid(f"{path}.httpHeaders", header["name"], _HEADER_RULE)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import QUOTA_SCOPES
 from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.resource_validation import (
     HUGE_PAGES,
@@ -35,17 +36,6 @@ _OF_PODS: Final = frozenset(
     )
 )
 _OF_CLAIMS: Final = frozenset(("persistentvolumeclaims", "requests.storage"))
-_SCOPES: Final = frozenset(
-    (
-        "BestEffort",
-        "CrossNamespacePodAffinity",
-        "NotBestEffort",
-        "NotTerminating",
-        "PriorityClass",
-        "Terminating",
-        "VolumeAttributesClass",
-    )
-)
 _CONFLICTS: Final = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _EXISTING: Final = (
     "BestEffort",
@@ -68,7 +58,7 @@ def validate_quota(manifest: Manifest) -> Iterator[Cause]:
     yield from check_quota_amounts(hard, "spec.hard")
     scopes = spec.get("scopes") or []
     for scope in scopes:
-        if scope not in _SCOPES:
+        if scope not in QUOTA_SCOPES:
             yield invalid("spec.scopes", scopes, "unsupported scope")
         yield from _wrong_resources(scope, hard, scopes, "spec.scopes")
     yield from _conflicts(scopes, scopes, "spec.scopes")
@@ -123,7 +113,7 @@ def _scope_selector(
     expressions = selector.get("matchExpressions") or ()
     for each in expressions:
         scope, operator, values = each["scopeName"], each["operator"], each.get("values") or []
-        if scope not in _SCOPES:
+        if scope not in QUOTA_SCOPES:
             yield invalid(f"{path}.scopeName", scope, "unsupported scope")
         yield from _wrong_resources(scope, hard, selector, path)
         if scope in _EXISTING and operator != "Exists":

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.enumerations import GROUP_CHANGE_POLICIES, GROUPS_POLICIES, PROC_MOUNTS, PROFILES
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.paths import check_descending_path
 from simulator.apiserver.status import (
@@ -26,7 +27,6 @@ _ID_RANGE: Final = "must be between 0 and 2147483647, inclusive"
 _MAX_ID: Final = 2**31 - 1
 _SYSCTL: Final = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 _MAX_SYSCTL: Final = 253
-_PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _MAX_PROFILE: Final = 4095
 """Maximum length of a localhostProfile of AppArmor."""
 _NET_SYSCTLS: Final = ("net.",)
@@ -36,8 +36,8 @@ _IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
 def validate_container_security(context: Manifest, path: str, *, host_users: bool) -> Iterator[Cause]:
     yield from _ids(context, ("runAsUser", "runAsGroup"), path)
     if "procMount" in context:
-        if context["procMount"] not in ("Default", "Unmasked"):
-            yield not_supported(f"{path}.procMount", context["procMount"], ("Default", "Unmasked"))
+        if context["procMount"] not in PROC_MOUNTS:
+            yield not_supported(f"{path}.procMount", context["procMount"], PROC_MOUNTS)
         elif host_users and context["procMount"] == "Unmasked":
             detail = "`hostUsers` must be false to use `Unmasked`"
             yield invalid(f"{path}.procMount", "Unmasked", detail)
@@ -64,11 +64,11 @@ def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield invalid(f"{at}.shareProcessNamespace", True, detail)
     yield from _sysctls(spec, context.get("sysctls", ()), f"{at}.sysctls")
-    yield from _choice(context, "fsGroupChangePolicy", ("Always", "OnRootMismatch"), at)
+    yield from _choice(context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES, at)
     yield from _seccomp(context.get("seccompProfile"), f"{at}.seccompProfile")
     yield from validate_windows_options(context.get("windowsOptions"), f"{at}.windowsOptions")
     yield from _app_armor(context.get("appArmorProfile"), f"{at}.appArmorProfile")
-    yield from _choice(context, "supplementalGroupsPolicy", ("Merge", "Strict"), at)
+    yield from _choice(context, "supplementalGroupsPolicy", GROUPS_POLICIES, at)
     yield from _choice(context, "seLinuxChangePolicy", ("MountOption", "Recursive"), at)
 
 
@@ -123,8 +123,8 @@ def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
     kind, at = profile.get("type", ""), f"{path}.localhostProfile"
     if not kind:
         yield required(f"{path}.type", "type is required when seccompProfile is set")
-    elif kind not in _PROFILES:
-        yield not_supported(f"{path}.type", kind, _PROFILES)
+    elif kind not in PROFILES:
+        yield not_supported(f"{path}.type", kind, PROFILES)
     if kind == "Localhost":
         if "localhostProfile" not in profile:
             yield required(at, "must be set when seccomp type is Localhost")
@@ -147,10 +147,10 @@ def _app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
             yield invalid(at, local, "must not be padded with whitespace")
         if local and len(local.encode()) > _MAX_PROFILE:
             yield too_long(at, _MAX_PROFILE)
-    elif kind in _PROFILES:
+    elif kind in PROFILES:
         if local is not None:
             yield invalid(at, local, "can only be set when AppArmor type is Localhost")
     elif not kind:
         yield required(f"{path}.type", "type is required when appArmorProfile is set")
     else:
-        yield not_supported(f"{path}.type", kind, _PROFILES)
+        yield not_supported(f"{path}.type", kind, PROFILES)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import TAINT_EFFECTS, TOLERATION_OPERATORS
 from simulator.apiserver.field_checks import check_choice, check_name
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
-TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _NO_OPERATOR: Final = "not a valid selector operator"
 _NO_KEY: Final = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
@@ -118,7 +118,7 @@ def validate_tolerations(given: list[dict[str, Any]], path: str) -> Iterator[Cau
         if operator in ("Equal", ""):
             yield from _value(value, f"{at}.operator")
         elif operator != "Exists":
-            yield not_supported(f"{at}.operator", operator, ("Equal", "Exists"))
+            yield not_supported(f"{at}.operator", operator, TOLERATION_OPERATORS)
         elif value:
             yield invalid(f"{at}.operator", value, "value must be empty when `operator` is 'Exists'")
         if effect and effect not in TAINT_EFFECTS:

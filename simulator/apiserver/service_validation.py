@@ -7,8 +7,15 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import (
+from simulator.apiserver.enumerations import (
+    AFFINITIES,
+    IP_FAMILIES,
+    IP_FAMILY_POLICIES,
     PROTOCOLS,
+    SERVICE_TYPES,
+    TRAFFIC_POLICIES,
+)
+from simulator.apiserver.field_checks import (
     check_address,
     check_choice,
     check_cidr,
@@ -21,10 +28,6 @@ from simulator.apiserver.field_checks import (
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
-SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_POLICIES: Final = ("Cluster", "Local")
-_FAMILIES: Final = ("IPv4", "IPv6")
-_FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _MAX_AFFINITY_SECONDS: Final = 86_400
 _NOT_EXTERNAL: Final = "may not be set for ExternalName services"
@@ -103,7 +106,7 @@ def _service_port(port: Manifest, path: str, seen: set[str], *, named: bool) -> 
 def _affinity(spec: Manifest) -> Iterator[Cause]:
     kind, path = spec.get("sessionAffinity", "None"), "spec.sessionAffinityConfig"
     config = spec.get("sessionAffinityConfig")
-    yield from check_choice(kind, ("ClientIP", "None"), "spec.sessionAffinity")
+    yield from check_choice(kind, AFFINITIES, "spec.sessionAffinity")
     if kind == "ClientIP":
         seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds", 0)
         if not 0 < seconds <= _MAX_AFFINITY_SECONDS:
@@ -124,12 +127,12 @@ def _addresses(spec: Manifest) -> Iterator[Cause]:
     elif addresses and not first:
         yield invalid(path, addresses, "must be empty when `clusterIP` is not specified")
     for index, family in enumerate(families):
-        if family not in _FAMILIES:
-            yield not_supported(f"spec.ipFamilies[{index}]", family, _FAMILIES)
+        if family not in IP_FAMILIES:
+            yield not_supported(f"spec.ipFamilies[{index}]", family, IP_FAMILIES)
         if family in families[:index]:
             yield duplicate(f"spec.ipFamilies[{index}]", family)
-    if "ipFamilyPolicy" in spec and spec["ipFamilyPolicy"] not in _FAMILY_POLICIES:
-        yield not_supported("spec.ipFamilyPolicy", spec["ipFamilyPolicy"], _FAMILY_POLICIES)
+    if "ipFamilyPolicy" in spec and spec["ipFamilyPolicy"] not in IP_FAMILY_POLICIES:
+        yield not_supported("spec.ipFamilyPolicy", spec["ipFamilyPolicy"], IP_FAMILY_POLICIES)
     wrong = []
     for index, address in enumerate(addresses):
         if index == 0 and address == "None":
@@ -149,7 +152,7 @@ def _families(addresses: list[str], families: list[str], path: str) -> Iterator[
     if len(addresses) > 1 and len({*found}) < 2:
         yield invalid(path, addresses, "may specify no more than one IP for each IP family")
     for index, (address, family, wanted) in enumerate(zip(addresses, found, families, strict=False)):
-        if wanted in _FAMILIES and family != wanted:
+        if wanted in IP_FAMILIES and family != wanted:
             detail = f"expected an {wanted} value as indicated by `ipFamilies[{index}]`"
             yield invalid(f"{path}[{index}]", address, detail)
 
@@ -213,7 +216,7 @@ def _traffic(spec: Manifest, kind: str) -> Iterator[Cause]:
         kind == "ClusterIP" and bool(spec.get("externalIPs"))
     )
     if is_external:
-        yield from check_choice(external, _POLICIES, path)
+        yield from check_choice(external, TRAFFIC_POLICIES, path)
     elif external:
         yield invalid(path, external, "may only be set for externally-accessible services")
     check_port_of_health = spec.get("healthCheckNodePort", 0)
@@ -221,8 +224,8 @@ def _traffic(spec: Manifest, kind: str) -> Iterator[Cause]:
         detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield invalid("spec.healthCheckNodePort", check_port_of_health, detail)
     internal = spec.get("internalTrafficPolicy", "Cluster")
-    if internal not in _POLICIES:
-        yield not_supported("spec.internalTrafficPolicy", internal, _POLICIES)
+    if internal not in TRAFFIC_POLICIES:
+        yield not_supported("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES)
     distribution = spec.get("trafficDistribution", "PreferClose")
     if distribution not in _DISTRIBUTIONS:
         yield not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS, as_given=True)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import BINDING_MODES
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import (
@@ -27,7 +28,6 @@ from simulator.apiserver.volume_plugin_validation import check_driver_name
 from simulator.objects import quantity
 
 _RECLAIM_POLICIES: Final = ("Delete", "Retain")
-_BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 _MAX_PARAMETERS: Final = 512
 _MAX_PARAMETERS_BYTES: Final = 256 * 1024
 _MAX_NODE_ID: Final = 192
@@ -39,7 +39,7 @@ _ONE_SOURCE: Final = "must specify exactly one of inlineVolumeSpec and persisten
 def _validate_storage_class(manifest: Manifest) -> Iterator[Cause]:
     yield from check_provisioner(manifest["provisioner"], "provisioner")
     yield from check_parameters(manifest.get("parameters", {}), "parameters")
-    for field, choices in (("reclaimPolicy", _RECLAIM_POLICIES), ("volumeBindingMode", _BINDING_MODES)):
+    for field, choices in (("reclaimPolicy", _RECLAIM_POLICIES), ("volumeBindingMode", BINDING_MODES)):
         if manifest[field] not in choices and (manifest[field] or field == "volumeBindingMode"):
             yield not_supported(field, manifest[field], choices)
     yield from _allowed_topologies(manifest.get("allowedTopologies", ()), "allowedTopologies")

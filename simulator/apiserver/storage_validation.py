@@ -10,6 +10,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import ACCESS_MODES, RECLAIM_POLICIES, VOLUME_MODES
 from simulator.apiserver.field_checks import NOT_POSITIVE, check_name, check_present
 from simulator.apiserver.selector_validation import validate_label_selector, validate_node_selector
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
@@ -22,9 +23,6 @@ from simulator.apiserver.volume_plugin_validation import (
 )
 from simulator.objects import quantity
 
-ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES: Final = ("Block", "Filesystem")
-RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
 SOURCES: Final = (
     "hostPath",
     "gcePersistentDisk",

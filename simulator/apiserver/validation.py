@@ -6,7 +6,6 @@ v1.34.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import pod_validation
@@ -14,6 +13,7 @@ from simulator.apiserver.core_validation import CORE_CHECKS
 from simulator.apiserver.custom_resources.resource_schema import custom_faults
 from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
+from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
 from simulator.apiserver.network_validation import NETWORK_CHECKS
 from simulator.apiserver.object_meta_validation import validate_object_meta
@@ -30,7 +30,6 @@ from simulator.apiserver.workload_validation import (
 )
 from simulator.objects import durations
 
-_EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 MAX_USER_PRIORITY = 1_000_000_000
 """HighestUserDefinablePriority. Higher values are reserved for the system priority classes."""
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -87,7 +86,7 @@ def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:
     elif value > MAX_USER_PRIORITY:
         yield forbidden("value", f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}")
     policy = manifest["preemptionPolicy"]
-    yield from check_choice(policy, pod_validation.PREEMPTION_POLICIES, "preemptionPolicy", as_given=True)
+    yield from check_choice(policy, PREEMPTION_POLICIES, "preemptionPolicy", as_given=True)
 
 
 def _system_class_problem(manifest: Manifest, name: str) -> str:
@@ -115,8 +114,8 @@ def _validate_disruption_budget(manifest: Manifest) -> Iterator[Cause]:
             yield from check_at_most_all(spec[field], f"spec.{field}")
     yield from validate_label_selector(spec.get("selector"), "spec.selector")
     policy = spec.get("unhealthyPodEvictionPolicy", "IfHealthyBudget")
-    if policy not in _EVICTION_POLICIES:
-        yield not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION_POLICIES)
+    if policy not in EVICTION_POLICIES:
+        yield not_supported("spec.unhealthyPodEvictionPolicy", policy, EVICTION_POLICIES)
 
 
 def _timetable(manifest: Manifest) -> Iterator[Cause]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import DISK_CACHING_MODES, DISK_KINDS, HOST_PATH_TYPES
 from simulator.apiserver.field_checks import check_name, check_present, check_required_name
 from simulator.apiserver.paths import check_no_steps_back
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
@@ -23,16 +24,6 @@ MAX_TARGET: Final = 64
 TARGET_TOO_LONG: Final = (
     "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName "
     "is specified."
-)
-_HOST_PATH_TYPES: Final = (
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
 )
 _LUN_RANGE: Final = "must be between 0 and 255, inclusive"
 _PARTITION_RANGE: Final = "must be between 1 and 255, inclusive"
@@ -68,8 +59,8 @@ def _host_path(source: Manifest, path: str) -> Iterator[Cause]:
         yield required(f"{path}.path")
         return
     yield from check_no_steps_back(source["path"], f"{path}.path")
-    if source.get("type", "") not in _HOST_PATH_TYPES:
-        yield not_supported(f"{path}.type", source["type"], _HOST_PATH_TYPES)
+    if source.get("type", "") not in HOST_PATH_TYPES:
+        yield not_supported(f"{path}.type", source["type"], HOST_PATH_TYPES)
 
 
 def _local(source: Manifest, path: str) -> Iterator[Cause]:
@@ -184,8 +175,8 @@ def _azure_disk(source: Manifest, path: str) -> Iterator[Cause]:
     yield from check_present(source, ("diskName", "diskURI"), path)
     uri, kind = source.get("diskURI", ""), source.get("kind")
     for field, choices in (
-        ("cachingMode", ("None", "ReadOnly", "ReadWrite")),
-        ("kind", ("Dedicated", "Managed", "Shared")),
+        ("cachingMode", DISK_CACHING_MODES),
+        ("kind", DISK_KINDS),
     ):
         if field in source and source[field] not in choices:
             yield not_supported(f"{path}.{field}", source[field], choices)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES, POD_MANAGEMENT_POLICIES, UPDATE_STRATEGIES
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.job_validation import JOB_CHECKS
@@ -109,7 +110,7 @@ def _deployment_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
             yield from check_at_most_all(unavailable, f"{at}.maxUnavailable")
         case _:
             shown = api_struct("apps.v1.DeploymentStrategy", strategy)
-            yield not_supported(path, shown, ("Recreate", "RollingUpdate"), whole=True)
+            yield not_supported(path, shown, DEPLOYMENT_STRATEGIES, whole=True)
 
 
 def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:
@@ -130,9 +131,9 @@ def _validate_daemon_set(manifest: Manifest) -> Iterator[Cause]:
 
 def _daemon_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
     """ValidateDaemonSetUpdateStrategy."""
-    if strategy["type"] not in ("RollingUpdate", "OnDelete"):
+    if strategy["type"] not in UPDATE_STRATEGIES:
         shown = api_struct("apps.v1.DaemonSetUpdateStrategy", strategy)
-        yield not_supported(path, shown, ("RollingUpdate", "OnDelete"), as_given=True, whole=True)
+        yield not_supported(path, shown, UPDATE_STRATEGIES, as_given=True, whole=True)
     elif strategy["type"] == "RollingUpdate":
         at, rolling = f"{path}.rollingUpdate", strategy["rollingUpdate"]
         fields = ("maxUnavailable", "maxSurge")
@@ -154,7 +155,7 @@ def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
     if spec.get("serviceName"):
         yield from check_name(names.dns_label, spec["serviceName"], "spec.serviceName")
     policy = spec["podManagementPolicy"]
-    if policy not in ("OrderedReady", "Parallel"):
+    if policy not in POD_MANAGEMENT_POLICIES:
         yield invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
     yield from _stateful_set_strategy(spec["updateStrategy"], "spec.updateStrategy")
     for when in ("whenDeleted", "whenScaled"):
