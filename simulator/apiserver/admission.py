@@ -16,6 +16,7 @@ from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
+from simulator.apiserver.device_admin_access import check_admin_access
 from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.event_versions import to_stored
 from simulator.apiserver.generation import set_first_generation
@@ -208,7 +209,8 @@ def _create(
         allocate(manifest, overlay)
     if resource.id == CLAIMS:
         _set_default_storage_class(manifest, overlay)
-    causes = validate_new(resource, manifest)
+    access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()
+    causes = [*access, *validate_new(resource, manifest)]
     if resource == EVENTS:
         causes += validate_event(manifest, given_version)
     if resource.id == SERVICES and not causes:

@@ -2,8 +2,8 @@
 
 Upstream: dropDisabledFields in pkg/api/pod/util.go, dropStatefulSetDisabledFields in
 pkg/registry/apps/statefulset/strategy.go, dropDisabledFields in
-pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go and DropDisabledFields in
-pkg/api/persistentvolumeclaim/util.go, v1.34.
+pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go and in the strategies of pkg/registry/resource,
+and DropDisabledFields in pkg/api/persistentvolumeclaim/util.go, v1.34.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,16 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 
+_OF_DEVICES: Final = (
+    "taints",  # DRADeviceTaints
+    *("consumesCounters", "nodeName", "nodeSelector", "allNodes"),  # DRAPartitionableDevices
+    *("bindingConditions", "bindingFailureConditions", "bindsToNode"),  # DRADeviceBindingConditions
+    "allowMultipleAllocations",  # DRAConsumableCapacity
+)
+_OF_RESULTS: Final = (
+    *("bindingConditions", "bindingFailureConditions"),  # DRADeviceBindingConditions
+    *("shareID", "consumedCapacity"),  # DRAConsumableCapacity
+)
 _PROJECTIONS: Final = ("clusterTrustBundle", "podCertificate")
 """Sources of projected volumes (ClusterTrustBundleProjection, PodCertificateRequest)."""
 
@@ -20,6 +30,7 @@ def drop_disabled_fields(resource_id: str, manifest: Manifest) -> None:
     drop = _DROPS.get(resource_id)
     if drop:
         drop(_at(manifest, "spec"))
+    _drop_status_fields(resource_id, manifest)
 
 
 def _of_pod(spec: Manifest) -> None:
@@ -87,6 +98,43 @@ def _of_claim(spec: Manifest) -> None:
     _at(spec, "dataSourceRef").pop("namespace", None)  # CrossNamespaceVolumeDataSource
 
 
+def _of_device_claim(spec: Manifest) -> None:
+    for request in _at(spec, "devices").get("requests", ()):
+        for wanted in (_at(request, "exactly"), *request.get("firstAvailable", ())):
+            wanted.pop("capacity", None)  # DRAConsumableCapacity
+
+
+def _of_device_claim_template(spec: Manifest) -> None:
+    _of_device_claim(_at(spec, "spec"))
+
+
+def _of_device_class(spec: Manifest) -> None:
+    spec.pop("extendedResourceName", None)  # DRAExtendedResource
+
+
+def _of_slice(spec: Manifest) -> None:
+    for field in ("sharedCounters", "perDeviceNodeSelection"):
+        spec.pop(field, None)  # DRAPartitionableDevices
+    for device in spec.get("devices", ()):
+        for field in _OF_DEVICES:
+            device.pop(field, None)
+        for capacity in device.get("capacity", {}).values():
+            capacity.pop("requestPolicy", None)  # DRAConsumableCapacity
+
+
+def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
+    """The same of the status of an object, in place."""
+    if resource_id != "resourceclaims.resource.k8s.io":
+        return
+    status = _at(manifest, "status")
+    _at(status, "allocation").pop("allocationTimestamp", None)  # DRADeviceBindingConditions
+    for result in _at(status, "allocation", "devices").get("results", ()):
+        for field in _OF_RESULTS:
+            result.pop(field, None)
+    for device in status.get("devices", ()):
+        device.pop("shareID", None)
+
+
 def _at(of: Manifest, *path: str) -> Manifest:
     """The object at the path; an empty one that belongs to nothing, if there is none."""
     for field in path:
@@ -105,4 +153,8 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "cronjobs.batch": _of_cron_job,
     "horizontalpodautoscalers.autoscaling": _of_autoscaler,
     "persistentvolumeclaims": _of_claim,
+    "deviceclasses.resource.k8s.io": _of_device_class,
+    "resourceclaims.resource.k8s.io": _of_device_claim,
+    "resourceclaimtemplates.resource.k8s.io": _of_device_claim_template,
+    "resourceslices.resource.k8s.io": _of_slice,
 }

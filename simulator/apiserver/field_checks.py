@@ -18,6 +18,7 @@ NOT_POSITIVE: Final = "must be greater than zero"
 IMMUTABLE: Final = "field is immutable"
 NO_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 NO_CIDR: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+NO_INTERFACE_ADDRESS: Final = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -116,6 +117,15 @@ def check_cidr(text: str, path: str) -> Iterator[Cause]:
     """IsValidCIDR."""
     if parse_cidr(text) is None:
         yield invalid(path, text, NO_CIDR)
+
+
+def check_interface_address(text: str, path: str) -> Iterator[Cause]:
+    """IsValidInterfaceAddress: an address and the length of its network, in canonical form."""
+    network, address = parse_cidr(text), parse_address(text.partition("/")[0])
+    if network is None or address is None:
+        yield invalid(path, text, NO_INTERFACE_ADDRESS)
+    elif text != (canonical := f"{address}/{network.prefixlen}"):
+        yield invalid(path, text, f'must be in canonical form ("{canonical}")')
 
 
 def check_non_special_address(text: str, path: str) -> Iterator[Cause]:

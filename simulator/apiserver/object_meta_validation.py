@@ -24,6 +24,12 @@ _NAME_RULES: Final[dict[str, NameRule]] = {
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
 """Rules that stored objects need not follow."""
 _OWNER: Final[tuple[str, ...]] = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+_NOT_OF_TEMPLATES: Final = (
+    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+    *("ownerReferences", "finalizers", "managedFields"),
+)
+"""The fields of metadata that a template of an object without pods may not have, in the order of Go."""
 _EXCLUSIVE_FINALIZERS: Final = ("orphan", "foregroundDeletion")
 
 
@@ -41,6 +47,17 @@ def validate_object_meta(
     yield from validate_annotations(metadata.get("annotations", {}), "metadata.annotations")
     yield from _owner_references(metadata.get("ownerReferences", ()), "metadata.ownerReferences")
     yield from _finalizers(metadata.get("finalizers", ()), "metadata.finalizers")
+
+
+def validate_template_metadata(metadata: dict[str, Any], path: str) -> Iterator[Cause]:
+    """ValidateTemplateObjectMeta in pkg/apis/core/validation/validation.go. The paths have the names that the
+    fields have in Go."""
+    yield from validate_annotations(metadata.get("annotations", {}), f"{path}.annotations")
+    yield from validate_labels(metadata.get("labels", {}), f"{path}.labels")
+    for field in _NOT_OF_TEMPLATES:
+        if metadata.get(field):
+            shown = "UID" if field == "uid" else field[0].upper() + field[1:]
+            yield forbidden(f"{path}.{shown}", "cannot be set")
 
 
 def _names(resource: Resource, metadata: dict[str, Any], *, is_new: bool) -> Iterator[Cause]:

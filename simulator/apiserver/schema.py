@@ -56,6 +56,8 @@ _TYPES: dict[str, Schema] = {
         "type": ["integer", "string"],
         "format": "int32",
     },
+    # Any JSON. The shipped schema accepts objects only, which upstream leaves to validation.
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": {},
     # A kind without a schema: only its metadata is checked.
     _UNKNOWN_KIND: {
         "type": "object",

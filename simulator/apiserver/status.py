@@ -37,6 +37,11 @@ def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> C
     return Cause(field, f"Invalid value: {shown}" + (f": {detail}" if detail else ""))
 
 
+def invalid_text(field: str, text: str, detail: str) -> Cause:
+    """As :func:`invalid`, for a struct that Go writes as a text without quotes (fmt.Stringer)."""
+    return Cause(field, f"Invalid value: {text}: {detail}")
+
+
 def not_supported(
     field: str, value: object, supported: Iterable[str], *, as_given: bool = False, whole: bool = False
 ) -> Cause:
@@ -66,6 +71,11 @@ def too_long(field: str, max_bytes: int) -> Cause:
 def not_found(field: str, value: str, detail: str = "") -> Cause:
     message = f"Not found: {_shorten(value)}" + (f": {detail}" if detail else "")
     return Cause(field, message, "FieldValueNotFound")
+
+
+def wrong_type(field: str, value: object, detail: str) -> Cause:
+    """A cause that differs from :func:`invalid` only in its reason (field.TypeInvalid)."""
+    return Cause(field, f"Invalid value: {_shorten(value)}: {detail}", "FieldValueTypeInvalid")
 
 
 def invalid_without_value(field: str, detail: str) -> Cause:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.claim_status_validation import validate_claim_status
 from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
@@ -161,25 +162,8 @@ def _namespace(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
 
 
-def _claim(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """A ResourceClaim (validateResourceClaimStatusUpdate)."""
-    status, before = new.get("status", {}), old.get("status", {})
-    users, path = status.get("reservedFor", ()), "status.reservedFor"
-    for index, user in enumerate(users):
-        if user.get("uid") in [other.get("uid") for other in users[:index]]:
-            yield duplicate(f"{path}[{index}].uid", user.get("uid", ""))
-    allocation, allocated = status.get("allocation"), before.get("allocation")
-    if users and allocation is None:
-        yield forbidden(path, "may not be specified when `allocated` is not set")
-    elif is_terminating(old) and any(user not in before.get("reservedFor", ()) for user in users):
-        detail = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
-        yield forbidden(path, detail)
-    if allocation is not None and allocated is not None and allocation != allocated:
-        yield invalid("status.allocation", allocation, "field is immutable")
-
-
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     "namespaces": _namespace,
     "pods": _pod,
-    "resourceclaims.resource.k8s.io": _claim,
+    "resourceclaims.resource.k8s.io": validate_claim_status,
 }

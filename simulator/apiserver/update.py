@@ -8,6 +8,7 @@ from simulator.apiserver import decoding, priority
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.deletion import is_removed
+from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS, check_admin_access_of_status
 from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
@@ -74,6 +75,8 @@ def admit_update(
         *validate(resource, decoded, is_new=False, old=old),
         *validate_update(resource, decoded, old, subresource),
     ]
+    if resource.id == RESOURCE_CLAIMS and subresource == "status":
+        causes = [*check_admin_access_of_status(decoded, old, overlay), *causes]
     if resource.id == SERVICES and not causes:
         causes = find_allocation_faults(decoded, overlay, old)
     if causes:

@@ -7,12 +7,14 @@ import copy
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
+from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, PODS, Resource
 from simulator.apiserver.status_defaults import complete_container_statuses
 
 _STATUS_KEEPS_METADATA: Final = (
     CRDS,
-    "resourceclaims.resource.k8s.io",
+    RESOURCE_CLAIMS,
     "volumeattachments.storage.k8s.io",
 )
 """Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus)."""
@@ -59,6 +61,8 @@ def _with_stored_versions(definition: Manifest) -> Manifest:
 
 def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
     prepared = {**copy.deepcopy(old), "status": new.get("status", {})}
+    if resource.id == RESOURCE_CLAIMS:
+        drop_statuses_of_released_devices(old, prepared)
     if resource.group not in BUILT_IN_GROUPS or resource.id in _STATUS_KEEPS_METADATA:
         return prepared
     metadata = prepared["metadata"] = new["metadata"]

@@ -16,6 +16,7 @@ from simulator.apiserver.pod_subresource_validation import (
 from simulator.apiserver.pod_update_validation import validate_pod_update
 from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
 from simulator.apiserver.resources import CRDS, Resource
+from simulator.apiserver.slice_validation import validate_slice_update
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 from simulator.apiserver.status_validation import validate_status_update
 from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECKS
@@ -107,6 +108,13 @@ def _spec_of(type_name: str) -> Callable[[Manifest, Manifest], Iterator[Cause]]:
     return check
 
 
+def _claim_template(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    after, before = (manifest.get("spec", {}) for manifest in (new, old))
+    if after != before:
+        claim = api_struct("resource.v1.ResourceClaimSpec", after.get("spec", {}))
+        yield invalid("spec", {**after.get("metadata", {}), "Spec": claim}, IMMUTABLE, whole=True)
+
+
 def _immutable(new: Manifest, old: Manifest, field: str) -> Iterator[Cause]:
     if new.get(field) != old.get(field):
         yield invalid(field, new.get(field, NIL), IMMUTABLE)
@@ -124,7 +132,8 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "endpointslices.discovery.k8s.io": _slice,
     "ingressclasses.networking.k8s.io": _ingress_class,
     "resourceclaims.resource.k8s.io": _spec_of("resource.v1.ResourceClaimSpec"),
-    "resourceclaimtemplates.resource.k8s.io": _spec_of("resource.v1.ResourceClaimTemplateSpec"),
+    "resourceclaimtemplates.resource.k8s.io": _claim_template,
+    "resourceslices.resource.k8s.io": validate_slice_update,
     "resourcequotas": _quota,
     "runtimeclasses.node.k8s.io": _runtime_class,
     "volumeattachments.storage.k8s.io": _spec_of("storage.v1.VolumeAttachmentSpec"),

@@ -1,0 +1,153 @@
+"""Validation of the status of a ResourceClaim (validateResourceClaimStatusUpdate in
+pkg/apis/resource/validation/validation.go, v1.34)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.condition_validation import validate_conditions
+from simulator.apiserver.device_checks import (
+    MAX_REQUESTS,
+    check_configuration,
+    check_driver_name,
+    check_list,
+    check_pool_name,
+    check_raw_object,
+    check_request_reference,
+    check_request_references,
+    check_unique,
+)
+from simulator.apiserver.device_validation import request_names
+from simulator.apiserver.field_checks import (
+    IMMUTABLE,
+    check_choice,
+    check_interface_address,
+    check_name,
+    check_present,
+    too_many,
+)
+from simulator.apiserver.go_structs import api_struct
+from simulator.apiserver.selector_validation import validate_node_selector
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, invalid_text, too_long
+from simulator.objects.metadata import is_terminating
+
+_MAX_CONSUMERS: Final = 256
+_MAX_CONDITIONS: Final = 8
+_MAX_DATA: Final = 10 * 1024
+_MAX_INTERFACE: Final = 256
+_MAX_HARDWARE_ADDRESS: Final = 128
+_MAX_ADDRESSES: Final = 16
+
+
+def validate_claim_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    status, before = new.get("status", {}), old.get("status", {})
+    users, path = status.get("reservedFor") or (), "status.reservedFor"
+    yield from check_list(users, _MAX_CONSUMERS, path, _consumer)
+    yield from check_unique(users, "uid", path)
+    allocation, allocated = status.get("allocation"), before.get("allocation")
+    yield from _devices(status.get("devices") or (), _allocated(new), "status.devices")
+    if users and allocation is None:
+        yield forbidden(path, "may not be specified when `allocated` is not set")
+    elif is_terminating(old) and any(user not in before.get("reservedFor", ()) for user in users):
+        detail = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
+        yield forbidden(path, detail)
+    if allocation is None:
+        return
+    if allocated is None:
+        yield from _allocation(allocation, request_names(new["spec"]), "status.allocation")
+    elif allocation != allocated:
+        shown = api_struct("resource.v1.AllocationResult", allocation)
+        yield invalid("status.allocation", shown, IMMUTABLE, whole=True)
+
+
+def _consumer(consumer: Manifest, path: str) -> Iterator[Cause]:
+    """validateResourceClaimUserReference."""
+    yield from check_present(consumer, ("resource", "name", "uid"), path)
+
+
+def _allocation(allocation: Manifest, known: set[str], path: str) -> Iterator[Cause]:
+    """validateAllocationResult."""
+    devices = allocation.get("devices") or {}
+
+    def result(entry: Manifest, at: str) -> Iterator[Cause]:
+        yield from check_request_reference(entry.get("request", ""), known, f"{at}.request")
+        yield from _device_id(entry, at)
+
+    def config(entry: Manifest, at: str) -> Iterator[Cause]:
+        choices = ("FromClaim", "FromClass")
+        yield from check_choice(entry.get("source", ""), choices, f"{at}.source")
+        yield from check_request_references(entry.get("requests"), known, f"{at}.requests")
+        yield from check_configuration(entry, at)
+
+    yield from check_list(devices.get("results"), MAX_REQUESTS, f"{path}.devices.results", result)
+    # Those of the class and those of the claim.
+    yield from check_list(devices.get("config"), 2 * MAX_REQUESTS, f"{path}.devices.config", config)
+    if allocation.get("nodeSelector") is not None:
+        yield from validate_node_selector(allocation["nodeSelector"], f"{path}.nodeSelector")
+
+
+def _device_id(entry: Manifest, path: str) -> Iterator[Cause]:
+    yield from check_driver_name(entry.get("driver", ""), f"{path}.driver")
+    yield from check_pool_name(entry.get("pool", ""), f"{path}.pool")
+    yield from check_name(names.dns_label, entry.get("device", ""), f"{path}.device")
+
+
+def device_id(entry: Manifest) -> str:
+    """The device of an entry, as upstream writes it (SharedDeviceID)."""
+    return "/".join(entry.get(field, "") for field in ("driver", "pool", "device"))
+
+
+def _allocated(claim: Manifest) -> set[str]:
+    allocation = (claim.get("status") or {}).get("allocation") or {}
+    return {device_id(result) for result in (allocation.get("devices") or {}).get("results") or ()}
+
+
+def drop_statuses_of_released_devices(old: Manifest, new: Manifest) -> None:
+    """Remove from the new status the devices that the old one has allocated and the new one has not
+    (dropDeallocatedStatusDevices in pkg/registry/resource/resourceclaim/strategy.go)."""
+    status, released = new.get("status") or {}, _allocated(old) - _allocated(new)
+    kept = [each for each in status.get("devices") or () if device_id(each) not in released]
+    if kept:
+        status["devices"] = kept
+    else:
+        status.pop("devices", None)
+
+
+def _devices(statuses: Sequence[Manifest], allocated: set[str], path: str) -> Iterator[Cause]:
+    """The statuses of devices, each of which is allocated to the claim."""
+    seen = set[str]()
+    for index, status in enumerate(statuses):
+        yield from _device_status(status, allocated, f"{path}[{index}]")
+    for index, status in enumerate(statuses):
+        device = device_id(status)
+        if device in seen:
+            yield Cause(f"{path}[{index}].deviceID", f"Duplicate value: {device}", "FieldValueDuplicate")
+        seen.add(device)
+
+
+def _device_status(status: Manifest, allocated: set[str], path: str) -> Iterator[Cause]:
+    """validateDeviceStatus."""
+    yield from _device_id(status, path)
+    device = device_id(status)
+    if device not in allocated:
+        yield invalid_text(path, device, "must be an allocated device in the claim")
+    conditions = status.get("conditions") or ()
+    if len(conditions) > _MAX_CONDITIONS:
+        yield too_many(f"{path}.conditions", len(conditions), _MAX_CONDITIONS)
+    yield from validate_conditions(conditions, f"{path}.conditions")
+    if status.get("data") is not None:
+        yield from check_raw_object(status["data"], f"{path}.data", _MAX_DATA)
+    yield from _network_data(status.get("networkData") or {}, f"{path}.networkData")
+
+
+def _network_data(data: Manifest, path: str) -> Iterator[Cause]:
+    """validateNetworkDeviceData."""
+    for field, most in (("interfaceName", _MAX_INTERFACE), ("hardwareAddress", _MAX_HARDWARE_ADDRESS)):
+        if len(data.get(field, "").encode()) > most:
+            yield too_long(f"{path}.{field}", most)
+    addresses = data.get("ips") or []
+    yield from check_list(addresses, _MAX_ADDRESSES, f"{path}.ips", check_interface_address)
+    for index, address in enumerate(addresses):
+        if address in addresses[:index]:
+            yield duplicate(f"{path}.ips[{index}]", address)

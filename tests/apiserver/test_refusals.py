@@ -1,0 +1,75 @@
+"""What the API server refuses, in its whole message, in the order of its causes.
+
+A file of ``refusals/`` has ``objects``, good ones by name, and ``cases``. A case changes an object by a JSON
+merge patch (``patch``) and says the ``causes`` for which the result is refused, or none. With ``of`` it is an
+update: the object is stored first, with the changes ``of``, then changed, perhaps through a ``subresource``.
+``stored`` are pointers into what is stored, with their values. ``<name>`` in a cause is a text of ``texts``.
+"""
+
+import copy
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from simulator.api import Manifest
+from simulator.apiserver.admission import admit, resource_of
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.status import Invalid
+from tests.apiserver.cluster import NOW, Cluster
+
+ROOT = Path(__file__).parent / "refusals"
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / f"{name}.yaml").read_text())
+    return found
+
+
+def cases() -> Iterator[Any]:
+    for file in sorted(ROOT.glob("*.yaml")):
+        table = read(file.stem)
+        for number, case in enumerate(table["cases"]):
+            yield pytest.param(table, case, id=f"{file.stem}-{case['object']}-{number}")
+
+
+def written(table: dict[str, Any], case: dict[str, Any]) -> Manifest:
+    """What is stored in the end. Raises Invalid."""
+    cluster = Cluster()
+    for manifest in table.get("before", ()):
+        cluster.create([manifest])
+    good = table["objects"][case["object"]]
+    patch = case.get("patch", {})
+    if "of" not in case:
+        return created(cluster, apply_merge_patch(good, patch))
+    old = created(cluster, apply_merge_patch(good, case["of"]))
+    new = apply_merge_patch(copy.deepcopy(old), patch)
+    return cluster.update(resource_of(old, cluster), old, new, case.get("subresource", ""))
+
+
+def created(cluster: Cluster, manifest: Manifest) -> Manifest:
+    changes = admit([manifest], cluster, NOW, source=f"test/{cluster.version}", entry="api").changes
+    return cluster.commit(changes)[0]
+
+
+def at(value: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        value = value[int(part)] if isinstance(value, list) else value.get(part.replace("~1", "/"))
+    return value
+
+
+@pytest.mark.parametrize(("table", "case"), [*cases()])
+def test_what_is_wrong_is_told_in_whole(table: dict[str, Any], case: dict[str, Any]) -> None:
+    texts = table.get("texts", {})
+    wanted = [re.sub("<([a-z-]+)>", lambda found: texts[found[1]], cause) for cause in case.get("causes", ())]
+    refused: list[str] = []
+    try:
+        stored = written(table, case)
+    except Invalid as error:
+        refused = list(dict.fromkeys(str(cause) for cause in error.causes))
+    assert refused == wanted
+    for pointer, value in case.get("stored", {}).items():
+        assert at(stored, pointer) == value
