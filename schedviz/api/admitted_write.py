@@ -54,10 +54,10 @@ def write_admitted(
 
 def _dry_run_result(sandbox: Sandbox, admitted: Admission) -> list[Manifest]:
     """The objects that a dry run returns. Raises AlreadyExists."""
-    for change in admitted.changes:
+    for change in admitted.objects:
         if change.expected == 0 and sandbox.get(change.resource, change.key):
             raise _already_exists(sandbox, change.resource, change.key)
-    return [admitted.last] if admitted.last else [c.object for c in admitted.changes if c.object]
+    return [admitted.last] if admitted.last else [c.object for c in admitted.objects if c.object]
 
 
 def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
@@ -67,7 +67,7 @@ def _written(admitted: Admission, versions: Sequence[int]) -> list[Manifest]:
         return [{**admitted.last, "metadata": metadata}]
     return [
         {**change.object, "metadata": {**change.object["metadata"], "resourceVersion": str(version)}}
-        for change, version in zip(admitted.changes, versions, strict=True)
+        for change, version in zip(admitted.objects, versions, strict=False)
         if change.object
     ]
 

@@ -239,9 +239,10 @@ def _with_status(
     if not status.changes:
         return admitted
     expected = (admitted.changes or status.changes)[0].expected
-    return Admission(
-        [replace_fields(status.changes[0], expected=expected)], {**status.unchanged, **admitted.unchanged}
-    )
+    merged = replace_fields(status.changes[0], expected=expected)
+    charges = [*admitted.charges] or status.charges
+    unchanged = {**status.unchanged, **admitted.unchanged}
+    return Admission([merged, *charges], unchanged, charged=len(charges))
 
 
 def delete(
@@ -313,7 +314,7 @@ def recreate(sandbox: Sandbox, resource: str, key: str, manifest: Manifest) -> M
         source = f"{sandbox.name}/{current.version()}"
         created = admission.admit([manifest], current, now, source=source, namespace=key.rpartition("/")[0])
         changes = [*deletion_changes(kind, old, deleted, now), *created.changes]
-        return Admission(changes, created.unchanged)
+        return Admission(changes, created.unchanged, charged=created.charged)
 
     return write_admitted(sandbox, decide, dry_run=False, again=("Conflict",))[-1]
 

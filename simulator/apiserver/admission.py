@@ -24,6 +24,7 @@ from simulator.apiserver.limit_ranger import CLAIMS, check_limits, set_default_r
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
+from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resources import EVENTS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.runtime_class import apply_runtime_class
 from simulator.apiserver.service_allocation import SERVICES, allocate, find_allocation_faults
@@ -71,6 +72,17 @@ class Admission(msgspec.Struct, frozen=True):
     last: Manifest | None = None
     """If the first change deletes an object: the object's last state, for the response and the watch event.
     If it has no resourceVersion, the version of the deletion is added."""
+    charged: int = 0
+    """The number of changes, the last ones, that only charge quotas."""
+
+    @property
+    def objects(self) -> Sequence[Change]:
+        """The changes of the objects of the request, without those that charge quotas."""
+        return self.changes[: len(self.changes) - self.charged]
+
+    @property
+    def charges(self) -> Sequence[Change]:
+        return self.changes[len(self.changes) - self.charged :]
 
 
 def admit(
@@ -92,6 +104,7 @@ def admit(
     if len(documents) > MAX_COPIES:
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
     overlay = Overlay(reader)
+    quotas = QuotaCharges(overlay, now)
     for index, document in enumerate(documents):
         try:
             # A form that asks for many copies passes the same document many times: decode it once.
@@ -103,6 +116,7 @@ def admit(
                 resource,
                 manifest,
                 overlay,
+                quotas,
                 now,
                 source=number,
                 namespace=namespace,
@@ -113,7 +127,8 @@ def admit(
         except StatusError as error:
             error.document = index
             raise
-    return Admission(overlay.changes, overlay.versions)
+    charges = quotas.changes()
+    return Admission([*overlay.changes, *charges], overlay.versions, charged=len(charges))
 
 
 def new_cluster(documents: Sequence[Manifest], now: Micros) -> list[Change]:
@@ -169,6 +184,7 @@ def _create(
     resource: Resource,
     manifest: Manifest,
     overlay: Overlay,
+    quotas: QuotaCharges,
     now: Micros,
     *,
     source: str,
@@ -229,6 +245,7 @@ def _create(
     if managed_fields:
         metadata["managedFields"] = managed_fields
     set_first_generation(resource, manifest)
+    quotas.charge(resource, manifest)
     overlay.put(Change(resource.id, key, manifest, expected=0))
 
 

@@ -6,41 +6,20 @@ the names of resources are sorted, and the LimitRanges are in the order of their
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from simulator.api import Manifest
+from simulator.apiserver.amounts import Amounts, Texts
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import Forbidden
 from simulator.objects import quantity
-from simulator.objects.pod_requests import Requests, parse_resource_list, pod_limits, pod_requests
+from simulator.objects.pod_requests import pod_limits, pod_requests
 from simulator.objects.quantity import NANO, Nanos
 
 LIMIT_RANGES: Final = "limitranges"
 CLAIMS: Final = "persistentvolumeclaims"
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
-
-Texts = dict[str, str]
-
-
-class Amounts(NamedTuple):
-    """Amounts of resources, by name, and how they are written."""
-
-    amounts: Requests
-    texts: Texts
-
-    @classmethod
-    def of(cls, stated: Manifest | None) -> "Amounts":
-        return cls(parse_resource_list(stated), {name: str(text) for name, text in (stated or {}).items()})
-
-    @classmethod
-    def sum_of(cls, total: Requests, stated: list[Manifest]) -> "Amounts":
-        """The sum of what several containers state. It has the format of the first one."""
-        like = {name: str(text) for each in reversed(stated) for name, text in each.items()}
-        return cls(
-            total,
-            {name: quantity.text_in_format_of(nanos, like.get(name, "")) for name, nanos in total.items()},
-        )
 
 
 def set_default_resources(pod: Manifest, overlay: Overlay) -> None:
@@ -148,9 +127,9 @@ def _min_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: 
     if name not in requests.amounts:
         yield f"{prefix}.  No request is specified"
     elif _milli(requests.amounts[name]) < least:
-        yield f"{prefix}, but request is {requests.texts[name]}"
+        yield f"{prefix}, but request is {requests.text(name)}"
     elif name in limits.amounts and _milli(limits.amounts[name]) < least:
-        yield f"{prefix}, but limit is {limits.texts[name]}"
+        yield f"{prefix}, but limit is {limits.text(name)}"
 
 
 def _max_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:
@@ -159,9 +138,9 @@ def _max_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: 
     if name not in limits.amounts:
         yield f"{prefix}.  No limit is specified"
     elif _milli(limits.amounts[name]) > most:
-        yield f"{prefix}, but limit is {limits.texts[name]}"
+        yield f"{prefix}, but limit is {limits.text(name)}"
     elif name in requests.amounts and _milli(requests.amounts[name]) > most:
-        yield f"{prefix}, but request is {requests.texts[name]}"
+        yield f"{prefix}, but request is {requests.text(name)}"
 
 
 def _max_request_errors(kind: str, name: str, enforced: Any, requests: Amounts) -> Iterator[str]:
@@ -170,7 +149,7 @@ def _max_request_errors(kind: str, name: str, enforced: Any, requests: Amounts) 
     if name not in requests.amounts:
         yield f"{prefix}.  No request is specified"
     elif _milli(requests.amounts[name]) > most:
-        yield f"{prefix}, but request is {requests.texts[name]}"
+        yield f"{prefix}, but request is {requests.text(name)}"
 
 
 def _ratio_errors(kind: str, name: str, enforced: Any, requests: Amounts, limits: Amounts) -> Iterator[str]:

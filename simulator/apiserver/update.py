@@ -14,6 +14,7 @@ from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.metadata_update import validate_metadata_update
 from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.service_allocation import SERVICES, allocate, find_allocation_faults, keep_allocated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
@@ -91,7 +92,11 @@ def admit_update(
     expected = int(version) if version else None
     if is_removed(decoded):
         return Admission([Change(resource.id, key, None, expected)], overlay.versions, last=decoded)
-    return Admission([Change(resource.id, key, decoded, expected)], overlay.versions)
+    quotas = QuotaCharges(overlay, 0)
+    quotas.charge(resource, decoded, old, subresource)
+    charges = quotas.changes()
+    changes = [Change(resource.id, key, decoded, expected), *charges]
+    return Admission(changes, overlay.versions, charged=len(charges))
 
 
 def _managed_fields(

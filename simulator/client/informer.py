@@ -4,8 +4,9 @@ shared_informer.go in staging/src/k8s.io/client-go/tools/cache, v1.34).
 There is one pipeline for all kinds, where real components have one for each kind; and there is no resync, as
 in the scheduler."""
 
+import builtins
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Final, Literal
 
 import msgspec
@@ -161,7 +162,7 @@ class Informer:
         """The objects of a kind by key, in order of arrival. The caller does not change it."""
         return self._objects.get(resource, {})
 
-    def resources(self) -> Sequence[str]:
+    def resources(self) -> builtins.list[str]:
         """The resources of which there is or was an object."""
         return [*self._objects]
 

@@ -18,7 +18,7 @@ from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.generation import GENERATION, with_next_generation
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import NamespaceTerminating, StatusError
+from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
 from simulator.controllers.ownership import OwnershipIndex
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
@@ -97,15 +97,21 @@ class Controller:
     # Writes
 
     def create(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
-        """Create objects of one kind, all or none. ``owner`` becomes the controller of those that have no
-        ownerReferences yet. In a namespace that is being deleted nothing is created, and nothing needs to be
-        (the controllers look for NamespaceTerminatingCause). Raises CreateFailed."""
+        """Create objects of one kind in their order, up to the first one that is refused: a quota may have
+        room for some of them. ``owner`` becomes the controller of those that have no ownerReferences yet. In
+        a namespace that is being deleted nothing is created, and nothing needs to be (the controllers look
+        for NamespaceTerminatingCause). Raises CreateFailed."""
         try:
-            self._create_all(owner, manifests)
+            try:
+                self._create_all(owner, manifests)
+            except StatusError as refusal:
+                if refusal.document:
+                    self._create_all(owner, manifests[: refusal.document])
+                raise
         except NamespaceTerminating:
             return
         except (StatusError, ApiError) as refusal:
-            raise CreateFailed(str(refusal)) from refusal
+            raise CreateFailed(text_of(refusal)) from refusal
 
     def _create_all(self, owner: Manifest, manifests: Sequence[Manifest]) -> None:
         reference = controller_reference(owner)
@@ -119,8 +125,8 @@ class Controller:
             created = ObjectsCreated(
                 t=self._world.now,
                 controller=self.describe(owner),
-                resource=admission.changes[0].resource,
-                keys=[change.key for change in admission.changes],
+                resource=admission.objects[0].resource,
+                keys=[change.key for change in admission.objects],
             )
             try:
                 self._world.commit(admission.changes, [created])
@@ -190,6 +196,13 @@ class Controller:
     def describe(self, manifest: Manifest) -> str:
         """The controller's name with an object's key, as the trace shows it: ``ReplicaSet default/web``."""
         return f"{self.component} {manifest['metadata'].get('namespace')}/{name_of(manifest)}"
+
+
+def text_of(refusal: StatusError | ApiError) -> str:
+    """What the API server answers. A write that charged a quota may conflict with another one."""
+    if isinstance(refusal, ApiError) and refusal.reason == "Conflict":
+        return str(Conflict(refusal.resource, refusal.key.rpartition("/")[2]))
+    return str(refusal)
 
 
 def resource_of(manifest: Manifest) -> Resource:

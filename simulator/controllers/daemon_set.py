@@ -4,6 +4,7 @@ pkg/controller/daemon, v1.34). The scheduler places these pods as others; each r
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
     REVISIONS,
@@ -64,8 +65,12 @@ class DaemonSetController(WorkloadController):
         if revision is None:
             return
         daemons = self._daemon_pods(key, manifest, revision_hash(revision))
-        if not self._manage(key, manifest, daemons):
-            self._rolling_update(manifest, daemons)
+        try:
+            if not self._manage(key, manifest, daemons):
+                self._rolling_update(manifest, daemons)
+        except CreateFailed:
+            self._sync_status(key, manifest, daemons)
+            raise
         self._sync_status(key, manifest, daemons)
         used = {revision_hash(pod) for pods in daemons.by_node.values() for pod in pods}
         delete_old_revisions(self, manifest, {daemons.digest, *used})

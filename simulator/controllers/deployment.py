@@ -16,7 +16,7 @@ from simulator.controllers.deployment_sizes import (
     total_count,
 )
 from simulator.controllers.pods import is_finished, template_hash
-from simulator.controllers.replica_set import REPLICA_SETS
+from simulator.controllers.replica_set import REPLICA_FAILURE, REPLICA_SETS
 from simulator.controllers.status_types import DeploymentStatus
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import DeploymentCondition, condition, transition_time
@@ -246,6 +246,7 @@ class DeploymentController(WorkloadController):
                 "Deployment does not have minimum availability.",
             ),
             self._progressing(key, manifest, newest, status),
+            *_replica_failures(newest, replica_sets),
         ]
         self.set_status(manifest, msgspec.structs.replace(status, conditions=conditions))
 
@@ -297,6 +298,16 @@ class DeploymentController(WorkloadController):
         )
         made: Manifest = msgspec.to_builtins(new)
         return made
+
+
+def _replica_failures(newest: Manifest | None, replica_sets: list[Manifest]) -> list[Manifest]:
+    """The condition ReplicaFailure of the newest ReplicaSet, or of any other one, as the Deployment has it
+    (getReplicaFailures, ReplicaSetToDeploymentCondition)."""
+    for replica_set in (newest, *replica_sets):
+        found = condition(replica_set, REPLICA_FAILURE) if replica_set is not None else None
+        if found is not None:
+            return [{**found, "lastUpdateTime": found.get("lastTransitionTime")}]
+    return []
 
 
 def _has_template_of(replica_set: Manifest, deployment: Manifest) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from simulator.api import SECOND, Manifest
+from simulator.client.world import CreateFailed
 from simulator.controllers.controller import ControllerContext, change_of
 from simulator.controllers.job_backoff import PodBackoff
 from simulator.controllers.job_indexes import as_ranges, completed_indexes, completion_index, set_index
@@ -71,18 +72,26 @@ class JobController(WorkloadController):
         if decided is not None:
             self._add_condition(manifest, decided, JobStatus(), [])
             return
-        if not self._manage(key, manifest, pods, active):
-            start = status_of(manifest).get("startTime", timestamp(self._world.now))
-            status = JobStatus(
-                active=len(active),
-                ready=sum(map(is_ready, active)),
-                terminating=_count_terminating(pods),
-                start_time=None if manifest["spec"]["suspend"] else start,
-            )
-            self.set_status(manifest, status)
         deadline = deadline_of(manifest)
         if deadline is not None:
             self.enqueue(key, deadline)
+        try:
+            changed = self._manage(key, manifest, pods, active)
+        except CreateFailed:
+            self._set_counts(manifest, pods, active)
+            raise
+        if not changed:
+            self._set_counts(manifest, pods, active)
+
+    def _set_counts(self, manifest: Manifest, pods: Sequence[Manifest], active: Sequence[Manifest]) -> None:
+        start = status_of(manifest).get("startTime", timestamp(self._world.now))
+        status = JobStatus(
+            active=len(active),
+            ready=sum(map(is_ready, active)),
+            terminating=_count_terminating(pods),
+            start_time=None if manifest["spec"]["suspend"] else start,
+        )
+        self.set_status(manifest, status)
 
     def sync_deleted(self, key: str) -> None:
         """Remove the finalizers of the deleted Job's pods."""

@@ -27,6 +27,7 @@ from simulator.controllers.persistent_volume import (
 from simulator.controllers.pod_gc import PodGarbageCollector
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.resource_claim import ResourceClaimController
+from simulator.controllers.resource_quota import ResourceQuotaController
 from simulator.controllers.stateful_set import StatefulSetController
 from simulator.controllers.storage_protection import (
     PersistentVolumeClaimProtectionController,
@@ -63,6 +64,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EvictionManager,
     GarbageCollector,
     NamespaceController,
+    ResourceQuotaController,
 )
 """In the order in which they are informed of a change."""
 

@@ -1,14 +1,21 @@
 """The ReplicaSet controller: keeps the number of pods of a template
 (pkg/controller/replicaset/replica_set.go, v1.34)."""
 
+import msgspec
+
 from simulator.api import Manifest
+from simulator.client.world import CreateFailed
 from simulator.controllers.pods import count_available, is_active, is_ready, pod_from_template, pods_to_delete
 from simulator.controllers.status_types import ReplicaSetStatus
 from simulator.controllers.workload_controller import WorkloadController
+from simulator.objects.conditions import ReplicaSetCondition, condition, conditions_of
 from simulator.objects.metadata import is_terminating, labels_of, name_of
 from simulator.objects.owner_references import controller_of
+from simulator.objects.timestamps import timestamp
 
 REPLICA_SETS = "replicasets.apps"
+REPLICA_FAILURE = "ReplicaFailure"
+"""The condition of a ReplicaSet whose pods cannot be created."""
 BURST_REPLICAS = 500
 """The most pods created or deleted by one sync, as upstream; the next sync does the rest."""
 
@@ -23,7 +30,7 @@ class ReplicaSetController(WorkloadController):
         if claimed is None:
             return
         pods = [pod for pod in claimed if is_active(pod)]
-        self._manage_replicas(manifest, pods)
+        refusal = self._manage_replicas(manifest, pods)
         min_ready = manifest["spec"].get("minReadySeconds", 0)
         available, next_available = count_available(pods, min_ready, self._world.now)
         labels = (manifest["spec"]["template"].get("metadata") or {}).get("labels", {}).items()
@@ -34,22 +41,47 @@ class ReplicaSetController(WorkloadController):
                 fully_labeled_replicas=sum(labels <= labels_of(pod).items() for pod in pods),
                 ready_replicas=sum(map(is_ready, pods)),
                 available_replicas=available,
+                conditions=self._conditions(manifest, refusal),
             ),
         )
         if next_available is not None:
             self.enqueue(key, next_available)
+        if refusal is not None:
+            raise refusal
 
-    def _manage_replicas(self, manifest: Manifest, pods: list[Manifest]) -> None:
+    def _conditions(self, manifest: Manifest, refusal: CreateFailed | None) -> list[Manifest] | None:
+        """The conditions with ReplicaFailure, while pods cannot be created (calculateStatus)."""
+        known = condition(manifest, REPLICA_FAILURE)
+        others = [each for each in conditions_of(manifest) if each is not known]
+        if refusal is None:
+            return others or None
+        made = known or msgspec.to_builtins(
+            ReplicaSetCondition(
+                type=REPLICA_FAILURE,
+                status="True",
+                last_transition_time=timestamp(self._world.now),
+                reason="FailedCreate",
+                message=str(refusal),
+            )
+        )
+        return [*others, made]
+
+    def _manage_replicas(self, manifest: Manifest, pods: list[Manifest]) -> CreateFailed | None:
+        """Create missing pods or delete surplus ones; what the API server answered if it refused one."""
         missing = manifest["spec"]["replicas"] - len(pods)
         if missing > 0:
             template = manifest["spec"]["template"]
             created = [pod_from_template(template) for _ in range(min(missing, BURST_REPLICAS))]
             for pod in created:
                 pod["metadata"]["generateName"] = name_of(manifest) + "-"
-            self.create(manifest, created)
+            try:
+                self.create(manifest, created)
+            except CreateFailed as refusal:
+                return refusal
         elif missing < 0:
             surplus = pods_to_delete(pods, min(-missing, BURST_REPLICAS), self._related_pods(manifest))
             self.delete(manifest, surplus, "more than the replicas asked for")
+        return None
 
     def _related_pods(self, manifest: Manifest) -> list[Manifest]:
         """The active pods of all ReplicaSets with the same controller, a Deployment

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from simulator.api import Manifest
+from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
     REVISIONS,
@@ -73,8 +74,12 @@ class StatefulSetController(WorkloadController):
         current = self._current_revision(manifest, update)
         pods = {ordinal_of(pod): pod for pod in claimed}
         self._update_claim_owners(manifest, pods)
-        if self._scale_up(manifest, pods, current, update) and self._scale_down(manifest, pods):
-            self._rolling_update(manifest, pods, update)
+        try:
+            if self._scale_up(manifest, pods, current, update) and self._scale_down(manifest, pods):
+                self._rolling_update(manifest, pods, update)
+        except CreateFailed:
+            self._sync_status(key, manifest, pods, current, update)
+            raise
         self._sync_status(key, manifest, pods, current, update)
         used = {*map(revision_hash, [current, update, *pods.values()])}
         delete_old_revisions(self, manifest, used)

@@ -15,6 +15,7 @@ class ReplicaSetStatus(Struct, frozen=True, rename="camel"):
     fully_labeled_replicas: int
     ready_replicas: int
     available_replicas: int
+    conditions: list[Manifest] | UnsetType | None = UNSET
     observed_generation: int | UnsetType = UNSET
 
 

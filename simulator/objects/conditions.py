@@ -45,6 +45,14 @@ class NodeCondition(Condition, frozen=True, kw_only=True, rename="camel"):
     last_transition_time: str
 
 
+class ReplicaSetCondition(Condition, frozen=True, kw_only=True, rename="camel"):
+    """apps/v1 ReplicaSetCondition."""
+
+    last_transition_time: str
+    reason: str
+    message: str
+
+
 class DeploymentCondition(Condition, frozen=True, kw_only=True, rename="camel"):
     """apps/v1 DeploymentCondition."""
 

@@ -56,6 +56,25 @@ def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str)
     assert sum(bool(item.get("globalDefault")) for item in classes) == 1
 
 
+def test_of_many_pods_at_once_as_many_get_in_as_a_quota_allows(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
+    limits = {"hard": {"pods": "3"}}
+    [made] = write.create(sandbox, [{**quota, "spec": limits}])
+    used = {**made, "status": {**limits, "used": {"pods": "0"}}}
+    write.replace(sandbox, "resourcequotas", "default/q", used, subresource="status")
+    write.create(sandbox, [pod(name="dry")], dry_run=True)
+    outcomes = all_at_once([lambda n=n: write.create(sandbox, [pod(name=f"p{n}")]) for n in range(8)])
+    refused = [outcome for outcome in outcomes if isinstance(outcome, Forbidden)]
+    assert len(refused) == 5
+    assert "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3" in str(refused[0])
+    assert [len(outcome) for outcome in outcomes if isinstance(outcome, list)] == [1, 1, 1], "the pod alone"
+    [charged] = sandbox.list("resourcequotas").items
+    assert charged["status"]["used"] == {"pods": "3"}
+    with pytest.raises(Forbidden):
+        write.create(sandbox, [pod(name="dry")], dry_run=True)
+
+
 def test_changes_of_many_at_once_are_all_there(store: Store, cluster: str) -> None:
     sandbox = store.sandbox(cluster)
     write.create(sandbox, [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}])

@@ -201,6 +201,7 @@ def test_admission_names_the_collections_that_it_relied_on() -> None:
         "limitranges": cluster.version,
         "priorityclasses.scheduling.k8s.io": cluster.version,
         "namespaces": cluster.version,
+        "resourcequotas": cluster.version,
     }
     assert [change.expected for change in admitted.changes] == [0]
 

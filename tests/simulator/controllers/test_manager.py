@@ -28,8 +28,9 @@ def test_pods_are_delivered_to_owners_before_the_garbage_collector() -> None:
         "PodGarbageCollector informer",
         "DisruptionController informer",
     ]
-    assert found[-1] == "GarbageCollector informer"
+    assert found[-2:] == ["GarbageCollector informer", "ResourceQuota informer"]
 
 
-def test_a_kind_that_no_controller_watches_is_still_garbage_collected() -> None:
-    assert components("configmaps") == ["Ownership informer", "GarbageCollector informer"]
+def test_a_kind_that_no_controller_watches_is_still_garbage_collected_and_counted() -> None:
+    everything = ["Ownership informer", "GarbageCollector informer", "ResourceQuota informer"]
+    assert components("configmaps") == everything

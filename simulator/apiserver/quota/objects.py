@@ -1,0 +1,140 @@
+"""What Services, PersistentVolumeClaims and ResourceClaims use of ResourceQuotas; the evaluators of all
+resources.
+
+Upstream: services.go, persistent_volume_claims.go and resource_claims.go in pkg/quota/v1/evaluator/core, and
+pkg/quota/v1/install/registry.go, v1.34.
+"""
+
+from typing import Final
+
+from simulator.api import Manifest, Micros
+from simulator.apiserver.amounts import Amounts
+from simulator.apiserver.quota.evaluator import Evaluator, selects
+from simulator.apiserver.quota.pods import PodEvaluator
+from simulator.apiserver.resources import EVENTS, PODS, Resource
+from simulator.objects import quantity
+from simulator.objects.metadata import annotations_of
+from simulator.objects.quantity import NANO
+from simulator.objects.status import status_of
+from simulator.objects.volumes import BETA_STORAGE_CLASS
+
+_OF_STORAGE_CLASS: Final = ".storageclass.storage.k8s.io/"
+_OF_DEVICE_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
+MOST_DEVICES: Final = 32
+"""AllocationResultsMaxSize: what a request for all devices is charged with."""
+
+
+class ServiceEvaluator(Evaluator):
+    updates = frozenset(("",))
+
+    def charges(self, name: str) -> bool:
+        return name in (self.count_name, "services", "services.nodeports", "services.loadbalancers")
+
+    def usage(self, manifest: Manifest, now: Micros) -> Amounts:
+        spec = manifest.get("spec") or {}
+        ports, kind = spec.get("ports") or (), spec.get("type")
+        node_ports = len(ports) if kind in ("NodePort", "LoadBalancer") else 0
+        if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
+            node_ports = sum(bool(port.get("nodePort")) for port in ports)
+        return (
+            Amounts.counted((self.count_name, "services"))
+            .plus(Amounts.counted(("services.loadbalancers",), int(kind == "LoadBalancer")))
+            .plus(Amounts.counted(("services.nodeports",), node_ports))
+        )
+
+
+class ClaimEvaluator(Evaluator):
+    updates = frozenset(("", "status"))
+
+    def charges(self, name: str) -> bool:
+        own = ("persistentvolumeclaims", "requests.storage")
+        return name in (self.count_name, *own) or name.endswith(
+            tuple(f"{_OF_STORAGE_CLASS}{each}" for each in own)
+        )
+
+    def usage(self, manifest: Manifest, now: Micros) -> Amounts:
+        spec = manifest["spec"]
+        storage_class = annotations_of(manifest).get(BETA_STORAGE_CLASS, spec.get("storageClassName") or "")
+        prefixes = ("", f"{storage_class}{_OF_STORAGE_CLASS}") if storage_class else ("",)
+        counted = Amounts.counted((self.count_name, *(f"{each}persistentvolumeclaims" for each in prefixes)))
+        requested = _requested_storage(manifest)
+        if requested is None:
+            return counted
+        nanos, text = requested
+        names = [f"{each}requests.storage" for each in prefixes]
+        return counted.plus(Amounts(dict.fromkeys(names, nanos), dict.fromkeys(names, text)))
+
+    def in_scope(self, selector: Manifest, manifest: Manifest) -> bool:
+        return selector["scopeName"] == "VolumeAttributesClass" and selects(
+            selector, attributes_classes(manifest)
+        )
+
+
+def attributes_classes(claim: Manifest) -> set[str]:
+    """The VolumeAttributesClasses to which a claim refers (getReferencedVolumeAttributesClassNames)."""
+    status = status_of(claim)
+    found = {
+        (claim.get("spec") or {}).get("volumeAttributesClassName"),
+        status.get("currentVolumeAttributesClassName"),
+        (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName"),
+    }
+    return {name for name in found if name}
+
+
+def _requested_storage(claim: Manifest) -> tuple[int, str] | None:
+    """The storage that a claim asks for, or has been given if that is more, in whole bytes
+    (getStorageUsage)."""
+    requests = (claim["spec"].get("resources") or {}).get("requests") or {}
+    if "storage" not in requests:
+        return None
+    text = str(requests["storage"])
+    given = (status_of(claim).get("allocatedResources") or {}).get("storage")
+    if given is not None and quantity.parse_quantity(given) > quantity.parse_quantity(text):
+        text = str(given)
+    nanos = quantity.parse_quantity(text)
+    if nanos % NANO:
+        nanos = quantity.value(nanos) * NANO
+        text = quantity.text_in_format_of(nanos, text)
+    return nanos, text
+
+
+class DeviceClaimEvaluator(Evaluator):
+    updates = frozenset(("",))
+
+    def charges(self, name: str) -> bool:
+        return name == self.count_name or name.endswith(_OF_DEVICE_CLASS)
+
+    def usage(self, manifest: Manifest, now: Micros) -> Amounts:
+        total = Amounts.counted((self.count_name,))
+        for request in (manifest["spec"].get("devices") or {}).get("requests") or ():
+            alternatives = request.get("firstAvailable") or [request.get("exactly") or {}]
+            most: dict[str, int] = {}
+            for each in alternatives:
+                name, number = f"{each.get('deviceClassName', '')}{_OF_DEVICE_CLASS}", _device_count(each)
+                most[name] = max(number, most.get(name, 0))
+            for name, number in most.items():
+                total = total.plus(Amounts.counted((name,), number))
+        return total
+
+
+def _device_count(request: Manifest) -> int:
+    exact = request.get("allocationMode", "ExactCount") == "ExactCount"
+    return int(request.get("count", 1)) if exact else MOST_DEVICES
+
+
+_SPECIAL: Final[dict[str, type[Evaluator]]] = {
+    PODS.id: PodEvaluator,
+    "services": ServiceEvaluator,
+    "persistentvolumeclaims": ClaimEvaluator,
+    "resourceclaims.resource.k8s.io": DeviceClaimEvaluator,
+}
+SPECIAL_EVALUATORS: Final = {name: kind(name) for name, kind in _SPECIAL.items()}
+"""Of resources whose objects use more than their count."""
+
+
+def evaluator_of(resource: Resource) -> Evaluator | None:
+    """The evaluator of a resource; None if its objects are not counted: cluster-scoped ones, and Events
+    (ignoredResources)."""
+    if not resource.namespaced or resource.id == EVENTS.id:
+        return None
+    return SPECIAL_EVALUATORS.get(resource.id) or Evaluator(resource.id)
