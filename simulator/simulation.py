@@ -164,8 +164,13 @@ class Simulation:
 
     @property
     def nothing_pending(self) -> bool:
-        """Whether no pod waits to be scheduled, except those that are gated."""
-        return not self._world.informer.waiting and self._scheduler.lanes.only_gated
+        """Whether no pod waits to be scheduled, except those that are gated. Pods that wait for an outside
+        scheduler count only while this one stands down: otherwise nobody may ever schedule them."""
+        return (
+            not self._world.informer.waiting
+            and self._scheduler.lanes.only_gated
+            and (bool(self._scheduler.profiles) or self._outside.only_gated)
+        )
 
     @property
     def is_idle(self) -> bool:

@@ -153,6 +153,7 @@ OF_SERVER: Final[Mapping[str, Rule]] = {
     "object": VIEWED,
     "imported": VIEWED,
     "leader": VIEWED,
+    "outside": VIEWED,
     "guide": ASKED,
     "lesson-panel": VIEWED,
     "share-solution": VIEWED,

@@ -42,6 +42,7 @@ def branch_of_moment(store: Store, past: Past, name: str, access: str = "") -> S
     wall = store.wall()
     meta = replace(
         with_options_at(past.sandbox.meta(), past.history, mark.entry),
+        stands_down=past.stands_down(),
         created=wall,
         origin=Origin(past.name, past.seq, mark.now),
     )

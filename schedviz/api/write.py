@@ -123,6 +123,13 @@ def configure(
     notify(sandbox)
 
 
+def switch_scheduler(sandbox: Sandbox, *, stands_down: bool) -> None:
+    """Let the sandbox's scheduler stand down, or schedule again. Nothing changes if it does so already."""
+    meta = sandbox.meta()
+    if stands_down != meta.stands_down:
+        configure(sandbox, meta.config, [], stands_down=stands_down)
+
+
 def create(
     sandbox: Sandbox,
     documents: Sequence[Manifest],

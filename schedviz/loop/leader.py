@@ -244,7 +244,9 @@ class Leader:
         self._store([], self._simulation.under_way)
 
     def _collect(self) -> None:
-        self._player.decided(self._term.collect())
+        known = len(self._term.trace)
+        decisions = self._term.collect()
+        self._player.decided(decisions, self._term.trace[known:])
 
     def _store(self, changes: Sequence[Change], under_way: UnderWay | None) -> list[int]:
         """Commit the changes with the collected trace, decisions and queue places, and their journal entry.

@@ -7,6 +7,7 @@ from schedviz.store import Clock
 from simulator.api import Micros
 from simulator.decision import Decision
 from simulator.scheduler.stepping import Idle, Seen, Stride, Until
+from simulator.trace import Event
 
 LATE_SECONDS = 1.0
 """The wall time that something may have been due at the end of a slice. Beyond it the clock is ``late`` until
@@ -43,10 +44,10 @@ class Player:
         elif self._until is None or self._until.condition != clock.until:
             self._until = Until(clock.until)
 
-    def decided(self, decisions: list[Decision]) -> None:
-        """Compare new decisions with the condition of the run."""
+    def decided(self, decisions: list[Decision], trace: list[Event]) -> None:
+        """Compare new decisions and trace events with the condition of the run."""
         if self._until:
-            self._until.saw(decisions)
+            self._until.saw(decisions, trace)
 
     def run(self, *, unread: bool) -> bool:
         """Make one step of the Simulation if time runs; False = nothing is due, or the condition holds.

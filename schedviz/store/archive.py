@@ -81,6 +81,11 @@ def unpack(page: bytes) -> Entries:
     return entries_of(zlib.decompress(page))
 
 
+def mentions(page: bytes, word: bytes) -> bool:
+    """Whether the stream entries of a page contain the word. Much faster than :func:`unpack`."""
+    return word in zlib.decompress(page)
+
+
 def entries_of(reply: bytes) -> Entries:
     """Decode a reply of XRANGE from MessagePack."""
     return [

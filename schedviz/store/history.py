@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from schedviz.store import codec
-from schedviz.store.archive import Chapter, Mark, Page, Stream, stored_in, unpack
+from schedviz.store.archive import Chapter, Mark, Page, Stream, mentions, stored_in, unpack
 from schedviz.store.codec import Entries
 from schedviz.store.errors import Gone
 from schedviz.store.streams import StreamReader
@@ -23,6 +23,9 @@ TAIL = 200
 ENDS = (trace.Scored, trace.Bound, trace.Nominated, trace.Unschedulable, trace.SchedulerError)
 """The trace events with the outcome of a scheduling cycle. Scored and Bound are of the same cycle; a binding
 that waits comes after later cycles."""
+
+STANDS_DOWN = b"stands_down"
+"""The field of a trace event with which a scheduler stands down, or schedules again."""
 
 Numbered = tuple[int, AnyEvent]
 
@@ -209,6 +212,22 @@ class History:
             if len(found) == count:
                 break
         return found
+
+    def stood_down(self, seq: int, *, now: bool) -> bool:
+        """Whether the sandbox's scheduler stood down at the trace event ``seq``: it did if the first change
+        after it is to schedule again. now: whether it does at present. Raises Gone."""
+        for chapter in self.chapters[self._place("trace", seq) :]:
+            if chapter.ended:
+                page = self._sandbox.archive.page(chapter, "trace")
+                if page is None or not mentions(page, STANDS_DOWN):
+                    continue
+            for entry in self._page(chapter, "trace"):
+                if STANDS_DOWN not in entry[1][b"event"]:
+                    continue
+                number, event = codec.decode_trace(entry)
+                if number > seq and isinstance(event, trace.SchedulerConfigured):
+                    return not event.stands_down
+        return now
 
     def decision(self, cycle: int) -> Decision | None:
         """The decision of a cycle; None = there was none, or it is not stored any more."""

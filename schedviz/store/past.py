@@ -152,5 +152,4 @@ class Past:
         return None
 
     def stands_down(self) -> bool:
-        """False: the description of a sandbox has no history."""
-        return False
+        return self.history.stood_down(self.seq, now=self.sandbox.stands_down())

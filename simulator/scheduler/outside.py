@@ -53,6 +53,11 @@ class OutsideSchedulers:
         """Whether no pod waits."""
         return not self._waiting
 
+    @property
+    def only_gated(self) -> bool:
+        """Whether all pods that wait have a scheduling gate."""
+        return all(each.pod.scheduling_gates for each in self._waiting.values())
+
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
         """The informer shows a pod's new version, or (``new`` None) its deletion."""
         if old is not None and new is not None and old.uid != new.uid:

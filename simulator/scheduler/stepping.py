@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from simulator.api import SECOND, Micros
 from simulator.decision import Decision, UnderWay
+from simulator.trace import Event, OutsidePreempted
 
 Unit = Literal["event", "point", "cycle", "decision"]
 
@@ -116,8 +117,13 @@ class Until:
             raise ValueError(f"{condition!r}: bound, and no other, is followed by <namespace>/<name>")
         self._kind = kind
 
-    def saw(self, decisions: Iterable[Decision]) -> None:
-        self._preempted = self._preempted or any(d.outcome == "preempting" for d in decisions)
+    def saw(self, decisions: Iterable[Decision], trace: Iterable[Event] = ()) -> None:
+        """``trace``: the new trace events, which have the preemptions of outside schedulers."""
+        self._preempted = (
+            self._preempted
+            or any(each.outcome == "preempting" for each in decisions)
+            or any(isinstance(each, OutsidePreempted) for each in trace)
+        )
 
     def holds(self, simulation: Seen) -> bool:
         if self.end is not None:

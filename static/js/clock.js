@@ -59,6 +59,16 @@ function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// A duration in microseconds, in the unit of its size.
+function inWords(micros) {
+  const minute = 60 * SECOND;
+  if (micros < 2 * minute) {
+    return words.seconds.replace("#", (micros / SECOND).toFixed(micros < 10 * SECOND ? 1 : 0));
+  }
+  if (micros < 120 * minute) return words.minutes.replace("#", Math.floor(micros / minute));
+  return words.hours.replace("#", Math.floor(micros / minute / 60));
+}
+
 export function tick() {
   const clock = document.querySelector("[data-clock]");
   if (!clock) return;
@@ -66,7 +76,7 @@ export function tick() {
   write(clock, timeOfDay(t));
   for (const element of document.querySelectorAll("[data-since]")) {
     const passed = Math.max(0, t - Number(element.dataset.since));
-    write(element, words.seconds.replace("#", (passed / SECOND).toFixed(passed < 10 * SECOND ? 1 : 0)));
+    write(element, inWords(passed));
   }
   for (const element of document.querySelectorAll("[data-until]")) {
     const left = Math.max(0, Number(element.dataset.until) - t);
@@ -74,7 +84,7 @@ export function tick() {
       const whole = Number(element.dataset.until) - Number(element.dataset.from);
       element.style.setProperty("--v", `${whole > 0 ? Math.min(100, (left / whole) * 100) : 0}%`);
     } else {
-      write(element, words.seconds.replace("#", (left / SECOND).toFixed(left < 10 * SECOND ? 1 : 0)));
+      write(element, inWords(left));
     }
   }
 }

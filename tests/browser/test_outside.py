@@ -29,7 +29,7 @@ def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: O
     expect(lane).to_be_hidden()
     switch(screen)
     expect(lane).to_contain_text("stands down")
-    expect(lane).to_contain_text("Pause and Step do not hold an outside one")
+    expect(lane).to_contain_text("Pause does not hold an outside one")
     write.create(sandbox, [pod("first"), pod("second"), pod("large", "8")])
     expect(lane.locator(".chip")).to_have_count(3)
     expect(lane.locator(".chip").first).to_contain_text("default-scheduler")

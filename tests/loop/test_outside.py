@@ -5,18 +5,23 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.api.admitted_write import write_admitted
+from schedviz.api.branch import branch_of_moment
 from schedviz.loop import archive_writer
+from schedviz.loop.clock import run_until
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
+from schedviz.store.past import Past
 from schedviz.store.recording import recording_lines
-from simulator.api import SECOND, Change, Manifest, Micros
+from simulator.api import SECOND, Change, Manifest, Micros, bare
 from simulator.apiserver.admission import Admission
 from simulator.apiserver.binding import admit_binding
+from simulator.objects.conditions import with_condition
 from simulator.objects.timestamps import timestamp
 from simulator.recording import record_decoder
 from simulator.replay import Replay
@@ -61,7 +66,8 @@ def slices_of(store: Store, sandbox: Sandbox) -> Callable[[float], None]:
     driver = Driver(store, Wakes(store), presence, Simulation)
 
     def slice_at(seconds: float) -> None:
-        sandbox.set_clock(Clock(START + round(seconds * SECOND), time.time(), STILL))
+        clock = replace(sandbox.clock(), sim=START + round(seconds * SECOND), wall=time.time())
+        sandbox.set_clock(clock)
         driver.slice(sandbox.name, Wakes(store).due.mark(sandbox.name).order)
 
     return slice_at
@@ -113,6 +119,53 @@ def test_the_sandbox_goes_on_beside_an_outside_scheduler_and_takes_over(
         for each in stored.trace
     ]
     assert msgspec.json.encode(told) == msgspec.json.encode(sandbox.trace_tail(1000))
+
+
+def test_a_past_moment_knows_whether_the_scheduler_stood_down(
+    store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_writer, "CHAPTER_WRITES", 5)
+    slice_at = slices_of(store, sandbox)
+    slice_at(1)
+    for number, down in enumerate((False, True, False)):
+        write.create(sandbox, [pod(f"{number}-{each}") for each in range(6)])
+        slice_at(10 * number + 5)
+        write.configure(sandbox, None, [], stands_down=down)
+        slice_at(10 * number + 10)
+        slice_at(10 * number + 12)
+    assert len(sandbox.history().chapters) > 2
+    switches = [seq for seq, event in sandbox.trace_tail(1000) if isinstance(event, SchedulerConfigured)]
+    at = {seq: Past(sandbox, seq).stands_down() for each in switches for seq in (each - 1, each)}
+    assert [*at.values()] == [True, False, False, True, True, False]
+    branch = branch_of_moment(store, Past(sandbox, switches[1]), f"{sandbox.name}-b")
+    try:
+        assert branch.meta().stands_down
+    finally:
+        store.delete(branch.name)
+
+
+def test_a_run_ends_when_all_pods_are_bound_or_one_is_preempted(store: Store, sandbox: Sandbox) -> None:
+    slice_at = slices_of(store, sandbox)
+    slice_at(1)
+    run_until(sandbox, "nothing-pending")
+    slice_at(2)
+    assert not sandbox.clock().paused, "p0 waits"
+    bind(sandbox, "p0")
+    slice_at(3)
+    assert sandbox.clock().paused
+
+    run_until(sandbox, "preemption")
+    slice_at(4)
+    assert not sandbox.clock().paused
+    found = sandbox.get("pods", "default/p0")
+    assert found
+    preempted = with_condition(found, START, "DisruptionTarget", "True", reason="PreemptionByScheduler")
+    sandbox.commit(Commit([Change("pods", "default/p0", bare(preempted))]))
+    slice_at(5)
+    write.delete(sandbox, "pods", "default/p0")
+    slice_at(6)
+    slice_at(7)
+    assert sandbox.clock().paused
 
 
 def test_the_leases_of_an_outside_scheduler_leave_the_history_its_room(

@@ -243,3 +243,15 @@ def test_the_bar_is_a_page_without_scripts_and_a_piece_with_them(cluster: Sandbo
     assert stylesheets(client.get("/").content.decode())["dark.css"] == "(prefers-color-scheme: dark)"
     offered = client.get(f"{path}options/", {"text": "cordon n"}).content.decode()
     assert offered.count('role="option"') == 2
+
+
+def test_the_scheduler_stands_down_and_schedules_again(cluster: Sandbox) -> None:
+    assert run(cluster, "outside").panel == "outside/"
+    assert "stands down" in run(cluster, "stand down").text
+    assert cluster.meta().stands_down
+    for line in ("step", "step cycle"):
+        with pytest.raises(CommandError, match="no cycle to step through"):
+            run(cluster, line)
+    assert run(cluster, "step event").text == "paused; steps taken: 1"
+    assert "schedules the pods of its profiles again" in run(cluster, "schedule again").text
+    assert not cluster.meta().stands_down

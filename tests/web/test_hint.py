@@ -23,6 +23,24 @@ def test_the_hint_leads_from_nothing_to_a_preemption_of_ones_own() -> None:
     assert hint(picture).path == "propose/"
 
 
+def test_without_a_scheduler_of_its_own_the_hint_leads_to_an_outside_one() -> None:
+    picture = Picture()
+    picture.stands_down = True
+    assert hint(picture).path == "new/node/?copies=3"
+    picture.object(NODES, samples.node("n1"))
+    assert "for an outside scheduler to bind" in hint(picture).text
+    picture.object(PODS, samples.pod("small", cpu="500m"))
+    found = hint(picture)
+    assert (found.path, found.opens) == ("outside/", "panel")
+    bound = trace.OutsideBound(
+        t=1, pod="default/small", node="n1", scheduler="other", waited=1, waited_wall=None
+    )
+    picture.trace_event(1, bound)
+    found = hint(picture, "shop")
+    assert found.opens == "page"
+    assert found.path == "/compare/?workload=sandbox%3Ashop&a=recorded&b=own&until="
+
+
 def test_the_urgent_pod_fits_nowhere_unless_others_go() -> None:
     picture = Picture()
     assert urgent_pod_fields(picture) == {"name": "urgent-"}

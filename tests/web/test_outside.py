@@ -86,6 +86,39 @@ def test_the_page_shows_the_lane_the_acts_and_the_latency(client: Client, sandbo
     assert "those that wait are for an outside scheduler" in predict
 
 
+def test_the_page_of_a_sandbox_whose_scheduler_stands_down(client: Client, sandbox: Sandbox) -> None:
+    page, panel = f"/s/{sandbox.name}/", f"/s/{sandbox.name}/outside/"
+    html = client.get(page).content.decode()
+    assert 'id="t-cycle"' in html
+    assert "No scheduling cycle yet" in html
+    connect = client.get(panel).content.decode()
+    assert 'value="stand-down"' in connect
+    assert f"guest_scheduler.py http://testserver/s/{sandbox.name} guest" in connect
+
+    write.switch_scheduler(sandbox, stands_down=True)
+    html = client.get(page).content.decode()
+    for name in ("t-next", "t-cycle", "t-predict"):
+        assert f'id="{name}"' not in html, "there are no cycles"
+    assert "Scheduler stands down" in html
+    assert "No scheduling cycle yet" not in html
+    assert "Pods that wait" in html
+    assert "one mark for each act of the outside scheduler" in html
+    acts = html[html.index('id="cycle-acts"') :]
+    assert acts.index("preempted on n0") < acts.index("bound to n0 after 35 ms real, 2 s simulated")
+    assert acts.count("Insufficient cpu") >= 1
+    assert "lane-activeQ brief" in html
+    connect = client.get(panel).content.decode()
+    assert 'value="take-over"' in connect
+    assert f"guest_scheduler.py http://testserver/s/{sandbox.name} default-scheduler" in connect
+
+    predict = client.get(f"/s/{sandbox.name}/predict/", headers=HTMX).content.decode()
+    assert "those that wait are for an outside scheduler" in predict
+    assert "Pause and begin" not in predict
+    past = client.get(f"{page}at/{sandbox.trace_head()}/").content.decode()
+    assert "stood down at this moment" in past
+    assert "Schedule again" not in past
+
+
 def test_the_switch_on_the_page_and_of_the_api(client: Client, store: Store, sandbox: Sandbox) -> None:
     form, settings = f"/s/{sandbox.name}/scheduler/", f"/s/{sandbox.name}/scheduler"
     assert client.get(settings).json() == {"standsDown": False, "configuration": None}

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.utils.translation import gettext
 
+from schedviz.api.write import switch_scheduler
 from schedviz.loop import clock
 from schedviz.web.commands.line import Call, CommandError, CommandResult
 from simulator.scheduler.stepping import Unit
@@ -56,6 +57,10 @@ def step(call: Call) -> CommandResult:
     rest = list(call.arguments)
     unit = STEPS[rest.pop(0)] if rest and rest[0] in STEPS else "point"
     count = whole_number(rest[0]) if rest else 1
+    if unit != "event" and call.sandbox.meta().stands_down:
+        raise CommandError(
+            gettext("The scheduler stands down: there is no cycle to step through. “step event” moves time.")
+        )
     clock.step(call.sandbox, unit, count)
     return CommandResult(gettext("paused; steps taken: %(n)s") % {"n": count})
 
@@ -78,6 +83,20 @@ def leader(_: Call) -> CommandResult:
 
 def form(call: Call) -> CommandResult:
     return CommandResult(dialog=f"new/{call.arguments[0]}/")
+
+
+def outside(_: Call) -> CommandResult:
+    return CommandResult(panel="outside/")
+
+
+def stand_down(call: Call) -> CommandResult:
+    switch_scheduler(call.sandbox, stands_down=True)
+    return CommandResult(gettext("The scheduler stands down: pods wait for an outside scheduler."))
+
+
+def schedule_again(call: Call) -> CommandResult:
+    switch_scheduler(call.sandbox, stands_down=False)
+    return CommandResult(gettext("The scheduler schedules the pods of its profiles again."))
 
 
 def config(_: Call) -> CommandResult:

@@ -93,6 +93,9 @@ def _say(
     if entry is not None and entry.lane == "unschedulable":
         text = gettext("No node has room for %(pod)s, and no eviction would make enough room.")
         return "refused", text % {"pod": pod}, ""
+    if entry is not None and entry.lane == "outside":
+        text = gettext("%(pod)s waits for the outside scheduler %(scheduler)s.")
+        return "queue", text % {"pod": pod, "scheduler": entry.scheduler}, ""
     if entry is not None and entry.lane == "gated":
         return "queue", gettext("%(pod)s waits: it has a scheduling gate.") % {"pod": pod}, ""
     text = gettext("%(pod)s is in the scheduling queue.")

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from . import cycle, nodes
 from .cycle import CycleView
 from .filter_matrix import Matrix
+from .outside_panel import outside_acts
 from .parts import PartRenderer
 from .picture import Picture
 from .priority import Ranks
@@ -30,6 +31,8 @@ PIECES: Final = (
     "scores",
     "matrix",
 )
+OUTSIDE: Final = ("outside", "acts")
+"""The pieces while the sandbox's scheduler stands down."""
 BLANK: Final = ScoreCell("", 0, 0, 0, 0, 0)
 
 
@@ -85,6 +88,9 @@ class CyclePanel:
 
     def draw(self, picture: Picture, ranks: Ranks) -> None:
         """Render the parts that changed."""
+        if picture.stands_down:
+            self._draw_outside(picture)
+            return
         decision = picture.decision
         entry = picture.lanes.get(decision.pod) if decision else None
         known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names())
@@ -95,6 +101,20 @@ class CyclePanel:
         self._drawing.draw(PANEL, "parts/cycle.html", PIECES if view else ())
         if view is not None:
             self._draw(view)
+
+    def _draw_outside(self, picture: Picture) -> None:
+        """Render what an outside scheduler did, instead of a cycle."""
+        known = ("outside", picture.seq, picture.node_names())
+        if known == self._known:
+            return
+        self._known = known
+        self._drawing.draw(PANEL, "parts/cycle.html", OUTSIDE)
+        acts = outside_acts(picture)
+        last = picture.decision.cycle if picture.decision else 0
+        self._piece("outside", "panels/outside_head.html", {"acts": bool(acts), "last_cycle": last})
+        self._piece("acts", "panels/outside_acts.html", None)
+        views = {f"act-{act.seq}": act for act in acts}
+        self._drawing.draw_list(f"{PANEL}/acts", "cycle-acts", "panels/outside_act.html", views)
 
     def _draw(self, view: CycleView) -> None:
         self._piece("title", "panels/cycle_title.html", Title(view.cycle, view.time, view.ended))

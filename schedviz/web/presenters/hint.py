@@ -1,13 +1,15 @@
 """The hint for a new user: a sentence and a button for the next step. It is the same for all viewers.
 
 The steps lead to a preemption: create nodes, create pods that fill them, create a PriorityClass, create a pod
-with it. From then on :mod:`guide_box` leads the viewer who created that pod, and no other."""
+with it. From then on :mod:`guide_box` leads the viewer who created that pod, and no other. While the
+sandbox's scheduler stands down, they lead to an outside scheduler, and to its comparison with the model."""
 
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from django.utils.translation import gettext
 
+from .links import recorded_comparison
 from .picture import Picture
 
 FULL: Final = 50
@@ -17,16 +19,20 @@ URGENT: Final = "urgent-"
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """``path``: the form that the button opens, below the path of the sandbox."""
+    """``path``: what the button opens: a form or a panel, below the path of the sandbox, or a page."""
 
     text: str
     button: str
     path: str
+    opens: Literal["dialog", "panel", "page"] = "dialog"
 
 
-def hint(picture: Picture) -> Hint:
+def hint(picture: Picture, sandbox: str = "") -> Hint:
+    """sandbox: its name."""
     if not picture.nodes:
         return Hint(gettext("There are no nodes yet."), gettext("Add nodes"), "new/node/?copies=3")
+    if picture.stands_down:
+        return hint_to_outside(picture, sandbox)
     if not picture.pods:
         text = gettext("The nodes are empty. Add pods for the scheduler to place.")
         return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
@@ -38,6 +44,18 @@ def hint(picture: Picture) -> Hint:
         return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
     text = gettext("Add a pod of high priority that fits on no node: the scheduler evicts other pods for it.")
     return Hint(text, gettext("Add a pod of high priority"), "propose/")
+
+
+def hint_to_outside(picture: Picture, sandbox: str) -> Hint:
+    """The next step while the sandbox's scheduler stands down."""
+    if not picture.pods:
+        text = gettext("The nodes are empty. Add pods for an outside scheduler to bind.")
+        return Hint(text, gettext("Add pods"), "new/pod/?copies=6&cpu=1")
+    if not picture.outside:
+        text = gettext("This sandbox's scheduler stands down: the pods wait for an outside scheduler.")
+        return Hint(text, gettext("Connect a scheduler"), "outside/", "panel")
+    text = gettext("Would this sandbox's scheduler have placed the same pods on the same nodes?")
+    return Hint(text, gettext("Compare with the model"), recorded_comparison(sandbox), "page")
 
 
 def urgent_pod_fields(picture: Picture) -> dict[str, str]:

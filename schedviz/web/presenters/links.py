@@ -1,5 +1,8 @@
-"""Links to pods and nodes in sentences, in HTML. format_html escapes every name in them."""
+"""Links to pods and nodes in sentences, in HTML, and addresses. format_html escapes every name in them."""
 
+from urllib.parse import urlencode
+
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -27,3 +30,9 @@ def node_link(base: str, name: str) -> SafeString:
 def in_english(text: str) -> SafeString:
     """Text that is not translated. The language is marked for screen readers."""
     return format_html('<span lang="en">{}</span>', text)
+
+
+def recorded_comparison(sandbox: str) -> str:
+    """The address of the form that compares the recording of a sandbox with the model, to its end."""
+    asked = {"workload": f"sandbox:{sandbox}", "a": "recorded", "b": "own", "until": ""}
+    return f"{reverse('compare')}?{urlencode(asked)}"

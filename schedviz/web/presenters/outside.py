@@ -64,9 +64,14 @@ def act_in_words(event: OutsideEvent) -> tuple[Tone, str]:
     match event:
         case trace.OutsideBound():
             text = gettext("bound to %(node)s after %(waits)s")
-            waits = [gettext("%(n)s simulated") % {"n": duration(event.waited)}]
-            if event.waited_wall is not None:
-                waits.insert(0, pgettext("real time", "%(n)s real") % {"n": duration(event.waited_wall)})
+            simulated = duration(event.waited)
+            real = simulated if event.waited_wall is None else duration(event.waited_wall)
+            waits = [simulated]
+            if real != simulated:
+                waits = [
+                    pgettext("real time", "%(n)s real") % {"n": real},
+                    gettext("%(n)s simulated") % {"n": simulated},
+                ]
             return "good", text % {"node": node_name(event.node), "waits": fmt.listed(waits)}
         case trace.OutsideNominated():
             return "warn", gettext("nominated to %(node)s") % {"node": node_name(event.node)}

@@ -5,8 +5,6 @@ from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
@@ -15,6 +13,7 @@ from simulator.trace import Lane, LaneEntry
 
 from . import format as fmt
 from . import reasons
+from .links import recorded_comparison
 from .outside_latency import Latency, latencies
 from .picture import Picture
 from .priority import Ranks
@@ -105,6 +104,8 @@ class Lanes:
             chips = [self._chips[entry.pod][1] for entry in found]
             lane_title, hint = self._words[name]
             view = present_lane(name, lane_title, hint, chips, len(entries[name]))
+            if picture.stands_down:
+                view = replace(view, always=False)
             if name == "activeQ":
                 view = with_order(view, found)
             elif name == "outside":
@@ -156,14 +157,15 @@ def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
     if not (picture.stands_down or lane.count or picture.outside):
         return lane
     note = "" if picture.past else gettext("It acts in real time: Pause and Step do not hold it.")
-    if picture.stands_down:
-        note = gettext("This sandbox's scheduler stands down. Pause and Step do not hold an outside one.")
+    hint = "" if picture.stands_down else lane.hint
+    if picture.stands_down and picture.past:
+        note = gettext("The sandbox's scheduler stood down at this moment.")
+    elif picture.stands_down:
+        note = gettext("This sandbox's scheduler stands down. Pause does not hold an outside one.")
     always = picture.stands_down or bool(picture.outside)
-    known, compare = latencies(picture.outside), ""
-    if known and not picture.past:
-        asked = {"workload": f"sandbox:{sandbox}", "a": "recorded", "b": "own"}
-        compare = f"{reverse('compare')}?{urlencode(asked)}"
-    return replace(lane, always=always, note=note, latencies=known, compare=compare)
+    known = latencies(picture.outside)
+    compare = recorded_comparison(sandbox) if known and not picture.past else ""
+    return replace(lane, always=always, hint=hint, note=note, latencies=known, compare=compare)
 
 
 def hints() -> dict[LaneName, str]:

@@ -149,19 +149,21 @@ class Screen:
         draw = self._drawing.draw
         draw("lead", "parts/lead.html", picture.leader)
         draw("failure", "parts/failure.html", failure(picture.failure))
-        draw("hint", "parts/hint.html", hint.hint(picture))
+        draw("hint", "parts/hint.html", hint.hint(picture, sandbox_of(self.base)))
         draw("transport", "parts/transport.html", transport.transport(picture, clock))
         draw("idle", "parts/idle.html", transport.idle(picture, clock))
         draw("until", "parts/until.html", transport.until(clock))
         draw("proposals", "parts/proposals.html", transport.proposals(picture))
         draw("legend", "parts/legend.html", self._ranks.legend(picture.classes))
         draw("budgets", "parts/budgets.html", budgets(picture))
+        draw("queue_title", "parts/queue_title.html", picture.stands_down)
+        draw("cycle_tab", "parts/cycle_tab.html", picture.stands_down)
         draw("pending", "parts/pending.html", sum(lane.count for lane in lanes))
         for lane in lanes:
             self._draw_lane(lane)
         draw("summary", "parts/summary.html", (nodes.summary(picture), picture.name_patterns()))
         self._cycle.draw(picture, self._ranks)
-        self._draw_timeline(self._timeline.marks(picture))
+        self._draw_timeline(self._timeline.marks(picture), stands_down=picture.stands_down)
         self._draw_log(self._log.lines(picture))
         return self._drawing.changes()
 
@@ -191,12 +193,12 @@ class Screen:
             chips[f"more-{lane.name}"] = nodes.More(lane.more)
         self._drawing.draw_list(f"{name}/pods", place, "parts/chip.html", chips)
 
-    def _draw_timeline(self, marks: list[MarkView]) -> None:
+    def _draw_timeline(self, marks: list[MarkView], *, stands_down: bool) -> None:
+        draw = self._drawing.draw
+        draw("timeline", "parts/timeline.html", {"marks": bool(marks), "stands_down": stands_down})
         if marks is self._drawn_marks:
             return
         self._drawn_marks = marks
-        draw = self._drawing.draw
-        draw("timeline", "parts/timeline.html", bool(marks))
         draw("timeline/marks", "parts/marks.html", None)
         views = {f"m{mark.place}": mark for mark in marks}
         self._drawing.draw_list("timeline/marks", "marks", "parts/mark.html", views)

@@ -21,10 +21,13 @@ class TransportView(msgspec.Struct, frozen=True):
     speeds: tuple[float, ...]
     point: str
     """The next extension point of an unfinished cycle; empty if the next step starts a cycle."""
+    stands_down: bool
+    """The sandbox's scheduler stands down, so there are no cycles to step through and to predict."""
 
 
 def transport(picture: Picture, clock: Clock) -> TransportView:
-    return TransportView(clock, speeds(clock), picture.under_way.point if picture.under_way else "")
+    point = picture.under_way.point if picture.under_way else ""
+    return TransportView(clock, speeds(clock), point, picture.stands_down)
 
 
 def idle(picture: Picture, clock: Clock) -> str:

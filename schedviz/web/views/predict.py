@@ -64,6 +64,8 @@ def predict(request: HttpRequest, name: str) -> HttpResponse:
     if is_large(source):
         message = gettext("This sandbox is too large for Predict. Try one with a few dozen nodes.")
         return panel(request, source, "panels/missing.html", {"message": message})
+    if source.meta().stands_down:
+        return panel(request, source, "panels/missing.html", {"message": nothing_to_predict()})
     viewer_state, shared = viewer.read_cookie(request), shared_prediction_of(source)
     before = viewer_state
     if request.method == "POST":
@@ -234,12 +236,16 @@ def idle(state: PredictState) -> str:
     waiting = {entry.lane for entry in state.picture.lanes.values()}
     if waiting & {"activeQ", "backoffQ"}:
         return gettext("There is only one possible answer.")
-    if "outside" in waiting or state.picture.stands_down:
-        return gettext(
-            "Predict asks about the decisions of this sandbox's scheduler. It has no pod: those that wait "
-            "are for an outside scheduler."
-        )
+    if "outside" in waiting:
+        return nothing_to_predict()
     return gettext("No pod waits in activeQ. Create one, or resume time.")
+
+
+def nothing_to_predict() -> str:
+    return gettext(
+        "Predict asks about the decisions of this sandbox's scheduler. It has no pod: those that wait "
+        "are for an outside scheduler."
+    )
 
 
 def is_same_step(one: str, other: str) -> bool:

@@ -32,9 +32,7 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     "take-over" change nothing but whether outside schedulers bind the pods."""
     source, posted = find_present(name), posted_by(request)
     if posted is not None and posted.get("do") in SWITCHES:
-        down = posted["do"] == "stand-down"
-        if down != source.meta().stands_down:
-            write.configure(source.sandbox, source.meta().config, [], stands_down=down)
+        write.switch_scheduler(source.sandbox, stands_down=posted["do"] == "stand-down")
         return done(request, source)
     theirs = configuration(source)
     start = parse_or_none((posted or {}).get("original", "")) or theirs
