@@ -19,7 +19,7 @@ _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Encode the object of a response in the media type that the request prefers. It stays JSON where the
     request accepts nothing that is offered, and where this program does not know the numbers of its fields
-    (discovery, CustomResourceDefinition). Upstream: WriteObjectNegotiated and ErrorNegotiated in
+    (discovery). Upstream: WriteObjectNegotiated and ErrorNegotiated in
     apiserver/pkg/endpoints/handlers/responsewriters/writers.go, v1.34."""
     if not isinstance(response, ObjectResponse):
         return response

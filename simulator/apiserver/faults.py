@@ -96,7 +96,7 @@ def _to_causes(type_name: str, error: ValidationError) -> Iterator[Cause]:
             for key in expected:
                 if key not in value:
                     yield required(_join_path(field, key))
-        case "type":
+        case "type" | "anyOf":
             wanted = schema.get("title", expected)
             scalar = isinstance(value, bool | int | float)
             hint = "; put it in quotes" if wanted == "string" and scalar else ""

@@ -5,6 +5,8 @@ type a field has says the schema. Upstream: apimachinery/pkg/runtime/serializer/
 """
 
 import base64
+import math
+import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -25,7 +27,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _INTEGER_TYPE: Final = 0
 """Of an IntOrString: the value is the integer."""
 
-Wire = int | bytes
+Wire = int | bytes | float
 Fields = dict[int, str]
 
 
@@ -119,6 +121,8 @@ def _value(of: Schema, value: Wire, depth: int) -> Any:
             return bool(value)
         case "integer":
             return _signed(value)
+        case "number":
+            return _double(value)
         case "string" if of.get("format") == "byte":
             return base64.b64encode(_bytes(value)).decode()
         case "string":
@@ -141,10 +145,31 @@ def _special(type_name: str, data: bytes, depth: int) -> Any:
             parts = dict(_read(data))
             is_integer = parts.get(1, _INTEGER_TYPE) == _INTEGER_TYPE
             return _signed(parts.get(2, 0)) if is_integer else _text(parts.get(3, b""))
-        case "RawExtension" | "FieldsV1":
+        case "JSONSchemaPropsOrBool":
+            parts = dict(_read(data))
+            return _schema(type_name, parts[2], depth) if 2 in parts else bool(parts.get(1, 0))
+        case "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray":
+            return _schema_or_list(type_name, data, depth)
+        case "RawExtension" | "FieldsV1" | "JSON":
             text = _text(dict(_read(data)).get(1, b""))
             return parse_json_value(text) if text else None
     return _message(type_name, data, depth + 1)
+
+
+def _schema_or_list(type_name: str, data: bytes, depth: int) -> Any:
+    """A schema of a CustomResourceDefinition, or in its place a list of schemas or of names; None if there is
+    neither."""
+    parts = [*_read(data)]
+    if items := [value for number, value in parts if number == 2]:
+        of_texts = type_name.endswith("OrStringArray")
+        return [_text(item) if of_texts else _schema(type_name, item, depth) for item in items]
+    schema = dict(parts).get(1)
+    return None if schema is None else _schema(type_name, schema, depth)
+
+
+def _schema(alternative: str, value: Wire, depth: int) -> Manifest:
+    """``alternative``: a type whose values are schemas or something else, such as JSONSchemaPropsOrBool."""
+    return _message(alternative.rpartition("Or")[0], _bytes(value), depth + 1)
 
 
 def _time(data: bytes, precision: str) -> str | None:
@@ -167,14 +192,15 @@ def struct_fields(name: str) -> list[str]:
 
 def short_type_name(type_name: str) -> str:
     """The name of a type in ``protobuf_fields.txt``."""
-    return type_name.removeprefix("io.k8s.api.").replace(META, "meta.v1.")
+    short = type_name.removeprefix("io.k8s.api.").removeprefix("io.k8s.apiextensions-apiserver.pkg.apis.")
+    return short.replace(META, "meta.v1.")
 
 
 # The wire format: https://protobuf.dev/programming-guides/encoding
 
 
 def _read(data: bytes) -> Iterator[tuple[int, Wire]]:
-    """The number and the value of each field: an integer, or the bytes of what has a length."""
+    """The number and the value of each field: an integer, a float, or the bytes of what has a length."""
     place = 0
     while place < len(data):
         key, place = _varint(data, place)
@@ -189,6 +215,9 @@ def _read(data: bytes) -> Iterator[tuple[int, Wire]]:
                 yield key >> 3, data[place : place + length]
                 place += length
             case 1:
+                if place + 8 > len(data):
+                    raise ManifestError("unexpected EOF")
+                yield key >> 3, struct.unpack_from("<d", data, place)[0]
                 place += 8
             case 5:
                 place += 4
@@ -218,15 +247,28 @@ def _packed(data: bytes) -> list[int]:
 
 
 def _signed(value: Wire) -> int:
-    if isinstance(value, bytes):
-        raise ManifestError("proto: wrong wireType = 2 for an integer")
+    if not isinstance(value, int):
+        raise ManifestError(f"proto: wrong wireType = {_wire_type(value)} for an integer")
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
+def _double(value: Wire) -> int | float:
+    """A number as JSON has it, which writes no point behind an integer."""
+    if not isinstance(value, float):
+        raise ManifestError(f"proto: wrong wireType = {_wire_type(value)} for a number")
+    if not math.isfinite(value):
+        raise ManifestError(f"json: unsupported value: {value}")
+    return int(value) if value.is_integer() else value
+
+
 def _bytes(value: Wire) -> bytes:
-    if isinstance(value, int):
-        raise ManifestError("proto: wrong wireType = 0 for a message or text")
+    if not isinstance(value, bytes):
+        raise ManifestError(f"proto: wrong wireType = {_wire_type(value)} for a message or text")
     return value
+
+
+def _wire_type(value: Wire) -> int:
+    return 0 if isinstance(value, int) else 1 if isinstance(value, float) else 2
 
 
 def _text(value: Wire) -> str:

@@ -10,6 +10,7 @@ Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, v1.34.
 """
 
 import base64
+import struct
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cache
@@ -21,8 +22,8 @@ from simulator.api import Manifest
 from simulator.apiserver.protobuf import EPOCH, MAGIC, NoDescription, field_numbers, short_type_name
 from simulator.apiserver.schema import META, Schema, definitions, find_type_name
 
-_VARINT, _LENGTH = 0, 2
-"""Wire types: a number; what begins with its length."""
+_VARINT, _DOUBLE, _LENGTH = 0, 1, 2
+"""Wire types: an integer; a number of 64 bits; what begins with its length."""
 _INTEGER_TYPE, _TEXT_TYPE = 0, 1
 """Of an IntOrString."""
 _LIST_METADATA: Final = 1
@@ -139,6 +140,8 @@ def _single(number: int, of: Schema, value: Any) -> bytes:
     match of.get("type"):
         case "boolean" | "integer":
             return _key(number, _VARINT) + _varint(int(value))
+        case "number":
+            return _key(number, _DOUBLE) + struct.pack("<d", value)
         case "string" if of.get("format") == "byte":
             return _bytes(number, base64.b64decode(value))
         case "string":
@@ -156,9 +159,24 @@ def _special(type_name: str, value: Any) -> bytes:
             return _integer(1, _INTEGER_TYPE) + _integer(2, value)
         case "IntOrString":
             return _integer(1, _TEXT_TYPE) + _text(3, value)
-        case "RawExtension" | "FieldsV1":
+        case "JSONSchemaPropsOrBool":
+            allows = _integer(1, int(value is not False))
+            return allows + (_bytes(2, _schema(type_name, value)) if isinstance(value, dict) else b"")
+        case "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray" if isinstance(value, list):
+            return b"".join(
+                _text(2, item) if isinstance(item, str) else _bytes(2, _schema(type_name, item))
+                for item in value
+            )
+        case "JSONSchemaPropsOrArray" | "JSONSchemaPropsOrStringArray":
+            return _bytes(1, _schema(type_name, value))
+        case "RawExtension" | "FieldsV1" | "JSON":
             return _bytes(1, msgspec.json.encode(value))
     return _message(type_name, value)
+
+
+def _schema(alternative: str, value: Manifest) -> bytes:
+    """``alternative``: a type whose values are schemas or something else, such as JSONSchemaPropsOrBool."""
+    return _message(alternative.rpartition("Or")[0], value)
 
 
 def _time(text: str) -> bytes:

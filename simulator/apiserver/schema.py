@@ -42,6 +42,7 @@ _POINTERS = (
 """Required fields that are nil if they are missing."""
 _DEFINITIONS = "io.k8s.apiextensions-apiserver."
 """The types of CustomResourceDefinitions, whose missing fields the schema finds."""
+_JSON_SCHEMA = f"{_DEFINITIONS}pkg.apis.apiextensions.v1.JSONSchemaProps"
 _NO_ZEROS = ("array", "object")
 _PLAIN_ZEROS = {"string": "", "integer": 0, "boolean": False}
 _TYPES: dict[str, Schema] = {
@@ -58,6 +59,19 @@ _TYPES: dict[str, Schema] = {
     },
     # Any JSON. The shipped schema accepts objects only, which upstream leaves to validation.
     "io.k8s.apimachinery.pkg.runtime.RawExtension": {},
+    # Of these the shipped schemas accept anything.
+    f"{_JSON_SCHEMA}OrBool": {
+        "title": "boolean or JSON schema",
+        "anyOf": [{"type": "boolean"}, {"$ref": _JSON_SCHEMA}],
+    },
+    f"{_JSON_SCHEMA}OrArray": {
+        "title": "JSON schema or array of JSON schemas",
+        "anyOf": [{"type": "array", "items": {"$ref": _JSON_SCHEMA}}, {"$ref": _JSON_SCHEMA}],
+    },
+    f"{_JSON_SCHEMA}OrStringArray": {
+        "title": "JSON schema or array of strings",
+        "anyOf": [{"type": "array", "items": {"type": "string"}}, {"$ref": _JSON_SCHEMA}],
+    },
     # A kind without a schema: only its metadata is checked.
     _UNKNOWN_KIND: {
         "type": "object",

@@ -18,7 +18,7 @@ from tests.schema_objects import any_object, examples
 from tests.stories.recorded import read_steps
 
 SKIPPED = {"CustomResourceDefinition", "Timetable"}
-"""Kinds whose fields have no numbers."""
+"""Of a definition any values are drawn for the schemas in it; a timetable's fields have no numbers."""
 
 
 def as_decoded(of: Schema, value: Any) -> Any:

@@ -61,6 +61,8 @@ class TypedValues:
             return None
         if "properties" in of:
             return self._struct(of, name, value, place)
+        if "anyOf" in of:
+            return self._schema_or_other(name, value)
         match of.get("format"), of.get("type"):
             case "quantity", _:
                 return self._quantity(value)
@@ -97,6 +99,26 @@ class TypedValues:
             else:
                 kept[key] = item
         return kept
+
+    def _schema_or_other(self, name: str, value: Any) -> Any:
+        """A JSON schema of a CustomResourceDefinition, or what may be in its place (JSONSchemaPropsOrBool and
+        others in apiextensions/v1/marshal.go). These types decode themselves: an error names no field around
+        them, and unknown fields in them are dropped without a note."""
+        schema, _, other = name.rpartition("Or")
+        inner = TypedValues()
+        decoded = None
+        match value:
+            case dict():
+                decoded = inner.decode(schema, value)
+            case list() if other != "Bool":
+                items = {"type": "string"} if other == "StringArray" else {"$ref": schema}
+                decoded = inner._array({"type": "array", "items": items}, value, Place("", (), ""))
+            case bool() if other == "Bool":
+                decoded = value
+            case _ if other == "Bool":
+                self._fail("boolean or JSON schema expected")
+        self._fail(inner.error)
+        return decoded
 
     def _map(self, of: Schema, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
