@@ -27,7 +27,7 @@ from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resources import EVENTS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
 from simulator.apiserver.runtime_class import apply_runtime_class
-from simulator.apiserver.service_allocation import SERVICES, allocate, find_allocation_faults
+from simulator.apiserver.service_allocation import SERVICES, allocate_new
 from simulator.apiserver.status import (
     AlreadyExists,
     BadRequest,
@@ -222,15 +222,13 @@ def _create(
         manifest = joined_node(manifest, timestamp(now))
         metadata = manifest["metadata"]
     elif resource.id == SERVICES:
-        allocate(manifest, overlay)
+        allocate_new(manifest, overlay, any_address=entry == "page")
     if resource.id == CLAIMS:
         _set_default_storage_class(manifest, overlay)
     access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()
     causes = [*access, *validate_new(resource, manifest)]
     if resource == EVENTS:
         causes += validate_event(manifest, given_version)
-    if resource.id == SERVICES and not causes:
-        causes = find_allocation_faults(manifest, overlay)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:

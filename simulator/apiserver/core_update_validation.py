@@ -3,13 +3,17 @@
 Upstream: the Validate...Update functions in pkg/apis/core/validation/validation.go, v1.34.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.go_structs import core_struct, struct_difference
-from simulator.apiserver.status import Cause, forbidden, invalid
-from simulator.objects import quantity
+from simulator.apiserver.core_validation import check_finalizer_name
+from simulator.apiserver.go_structs import core_struct
+from simulator.apiserver.resource_validation import validate_node_resources
+from simulator.apiserver.selector_validation import validate_taints
+from simulator.apiserver.service_update_validation import validate_service_update
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
+from simulator.apiserver.volume_update_validation import validate_claim_update, validate_volume_update
 
 _IMMUTABLE: Final = "field is immutable when `immutable` is set"
 
@@ -34,8 +38,11 @@ def _validate_secret_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
             yield forbidden("data", _IMMUTABLE)
 
 
-def _validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+def validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateNodeUpdate, which also looks at the resources and taints of the node again."""
     after, before = new.get("spec", {}), old.get("spec", {})
+    yield from validate_node_resources(new.get("status", {}))
+    yield from _node_addresses(new.get("status", {}).get("addresses", ()))
     detail = 'node updates may not change {} except from "" to valid'
     known, given = before.get("podCIDRs", []), after.get("podCIDRs", [])
     if known and len(known) != len(given):
@@ -45,51 +52,28 @@ def _validate_node_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield from (forbidden("spec.podCIDRs", detail.format("podCIDR")) for _ in changed)
     if before.get("providerID") and after.get("providerID") != before["providerID"]:
         yield forbidden("spec.providerID", detail.format("providerID"))
+    yield from validate_taints(after.get("taints", []), "metadata.taints")
+    if after.get("externalID") != before.get("externalID"):
+        yield forbidden("spec.externalID", "may not be updated")
 
 
-def _validate_claim_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """The spec of a claim may not change but for its volume, once, a storage class where none was set, and
-    the requested storage of a bound claim."""
-    after, before = {**new["spec"]}, {**old["spec"]}
-    if not before.get("volumeName"):
-        before["volumeName"] = after.get("volumeName", "")
-    if "storageClassName" not in before and "storageClassName" in after:
-        before["storageClassName"] = after["storageClassName"]
-    path = "spec.resources.requests.storage"
-    sizes = [spec.get("resources", {}).get("requests", {}).get("storage") for spec in (after, before)]
-    if new.get("status", {}).get("phase") == "Bound":
-        after["resources"] = before.get("resources", {})
-        after["volumeAttributesClassName"] = before.get("volumeAttributesClassName")
-    structs = [core_struct("PersistentVolumeClaimSpec", spec) for spec in (before, after)]
-    if structs[0] != structs[1]:
-        yield forbidden(
-            "spec",
-            "spec is immutable after creation except resources.requests and volumeAttributesClassName for "
-            f"bound claims\n{struct_difference(*structs)}",
-        )
-    if all(sizes) and quantity.parse_quantity(sizes[0]) < quantity.parse_quantity(sizes[1]):
-        capacity = old.get("status", {}).get("capacity", {}).get("storage", "0")
-        if quantity.parse_quantity(sizes[0]) <= quantity.parse_quantity(capacity):
-            yield forbidden(path, "field can not be less than status.capacity")
-    if after.get("volumeMode") != before.get("volumeMode"):
-        yield invalid("volumeMode", after.get("volumeMode"), "field is immutable")
+def _node_addresses(addresses: Sequence[Manifest]) -> Iterator[Cause]:
+    for index, address in enumerate(addresses):
+        if address in addresses[:index]:
+            yield duplicate(f"status.addresses[{index}]", core_struct("NodeAddress", address), whole=True)
 
 
-def _validate_service_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """The addresses of a Service do not change (ValidateServiceClusterIPsRelatedFields)."""
-    after, before = new["spec"], old["spec"]
-    if "ExternalName" in (after.get("type"), before.get("type")):
-        return
-    known, given = before.get("clusterIPs", []), after.get("clusterIPs", [])
-    for index, (address, other) in enumerate(zip(known, given, strict=False)):
-        if address != other:
-            yield invalid(f"spec.clusterIPs[{index}]", given, "may not change once set")
+def validate_namespace_finalizers(new: Manifest, _: Manifest) -> Iterator[Cause]:
+    """ValidateNamespaceFinalizeUpdate."""
+    for index, finalizer in enumerate(new.get("spec", {}).get("finalizers") or ()):
+        yield from check_finalizer_name(finalizer, f"spec.finalizers[{index}]")
 
 
 CORE_UPDATE_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     "configmaps": _validate_config_map_update,
     "secrets": _validate_secret_update,
-    "nodes": _validate_node_update,
-    "persistentvolumeclaims": _validate_claim_update,
-    "services": _validate_service_update,
+    "nodes": validate_node_update,
+    "persistentvolumeclaims": validate_claim_update,
+    "persistentvolumes": validate_volume_update,
+    "services": validate_service_update,
 }

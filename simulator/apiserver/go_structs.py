@@ -47,6 +47,12 @@ def api_struct(type_name: str, value: Any) -> Any:
     return _struct({"$ref": f"io.k8s.api.{type_name}"}, value)
 
 
+def volume_source_struct(spec: Manifest) -> Any:
+    """Return the source of a PersistentVolume, whose fields are those of its spec, as the internal struct."""
+    properties = definitions()[f"{_CORE}PersistentVolumeSpec"]["properties"]
+    return _fields("PersistentVolumeSource", properties, spec)
+
+
 def pod_template_struct(template: Manifest) -> Any:
     """Return a pod template as the internal struct, whose metadata keeps the names of its fields."""
     metadata = {

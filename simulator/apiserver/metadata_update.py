@@ -18,6 +18,7 @@ _NEEDING_VERSION: Final = frozenset(
         "poddisruptionbudgets.policy",
         "customresourcedefinitions.apiextensions.k8s.io",
         "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
         "volumeattachments.storage.k8s.io",
         "csistoragecapacities.storage.k8s.io",
         "runtimeclasses.node.k8s.io",
@@ -55,10 +56,9 @@ def check_version_is_given(resource: Resource, name: str, metadata: dict[str, An
 
 
 def validate_metadata_update(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:
-    """Yield the faults of the metadata that a client asks for. Each is found twice: by BeforeUpdate and by
-    the kind's validation."""
-    faults = [*_new_finalizers(given, old), *_deletion(given, old)]
-    yield from (*faults, *faults)
+    """Yield the faults of the metadata that a client asks for."""
+    yield from _new_finalizers(given, old)
+    yield from _deletion(given, old)
 
 
 def _new_finalizers(given: dict[str, Any], old: Manifest) -> Iterator[Cause]:

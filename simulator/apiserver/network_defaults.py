@@ -4,6 +4,7 @@ pkg/apis/discovery/v1/defaults.go, pkg/apis/networking/v1/defaults.go, v1.34).""
 from collections.abc import Callable
 
 from simulator.api import Manifest
+from simulator.apiserver.service_validation import is_externally_accessible
 
 _AFFINITY_SECONDS = 10_800
 _WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
@@ -21,8 +22,8 @@ def _default_service(manifest: Manifest) -> None:
         port.setdefault("protocol", "TCP")
         if port.get("targetPort", "") in ("", 0):
             port["targetPort"] = port["port"]
-    if kind in _WITH_NODE_PORTS:
-        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if is_externally_accessible(spec) and not spec.get("externalTrafficPolicy"):
+        spec["externalTrafficPolicy"] = "Cluster"
     if kind in ("ClusterIP", *_WITH_NODE_PORTS):
         spec.setdefault("internalTrafficPolicy", "Cluster")
     if kind == "LoadBalancer":

@@ -4,19 +4,21 @@ Upstream: ValidatePodUpdate in pkg/apis/core/validation/validation.go, v1.34.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.go_structs import core_struct, struct_difference
 from simulator.apiserver.pod_annotation_validation import validate_pod_annotations_update
-from simulator.apiserver.status import NIL, Cause, forbidden, invalid
+from simulator.apiserver.selector_validation import validate_tolerations
+from simulator.apiserver.status import NIL, Cause, forbidden, invalid, required
 
 POD_UPDATE: Final = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
+_MAX_DEADLINE: Final = (1 << 31) - 1
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -27,8 +29,12 @@ def validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         if len(after.get(kind, ())) != len(before.get(kind, ())):
             yield forbidden(f"spec.{kind}", "pod updates may not add or remove containers")
             return
+        yield from _images(after.get(kind, ()), f"spec.{kind}")
     given, known = after.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     path = "spec.activeDeadlineSeconds"
+    if given is not None and not 0 <= given <= _MAX_DEADLINE:
+        yield invalid(path, given, f"must be between 0 and {_MAX_DEADLINE}, inclusive")
+        return
     if known is not None and given is not None and given > known:
         yield invalid(path, given, "must be less than or equal to previous value")
         return
@@ -42,6 +48,16 @@ def validate_pod_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
     if munged != before:
         difference = struct_difference(core_struct("PodSpec", before), core_struct("PodSpec", munged))
         yield forbidden("spec", f"{POD_UPDATE}\n{difference}")
+
+
+def _images(containers: Sequence[Manifest], path: str) -> Iterator[Cause]:
+    """ValidateContainerUpdates, which looks at the images once more."""
+    for index, container in enumerate(containers):
+        image, at = container.get("image", ""), f"{path}[{index}].image"
+        if not image:
+            yield required(at)
+        if image.strip() != image:
+            yield invalid(at, image, "must not have leading or trailing whitespace")
 
 
 def _with_changeable_fields_of(after: Manifest, before: Manifest) -> Manifest:
@@ -65,12 +81,15 @@ def _restore(new: Manifest, old: Manifest, field: str) -> None:
 
 
 def _tolerations(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    """Tolerations may be added. Of existing ones only tolerationSeconds may change."""
+    """Tolerations may be added. Of existing ones only tolerationSeconds may change
+    (validateOnlyAddedTolerations, which validates all of them once more)."""
     kept = [{**item, "tolerationSeconds": None} for item in after.get("tolerations", ())]
     if any({**item, "tolerationSeconds": None} not in kept for item in before.get("tolerations", ())):
         yield forbidden(
             "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
         )
+    else:
+        yield from validate_tolerations(after.get("tolerations", []), "spec.tolerations")
 
 
 def _gates(after: Manifest, before: Manifest) -> Iterator[Cause]:
@@ -87,7 +106,7 @@ def _placement_of_gated(munged: Manifest, before: Manifest) -> Iterator[Cause]:
     known, given = before.get("nodeSelector", {}), munged.get("nodeSelector", {})
     if not known.items() <= given.items():
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield invalid("spec.nodeSelector", given, detail)
+        yield invalid("spec.nodeSelector", given or None, detail)
     _restore(munged, before, "nodeSelector")
     old, new = (spec.get("affinity", {}).get("nodeAffinity") for spec in (before, munged))
     if old != new:
@@ -107,11 +126,14 @@ def _node_affinity(new: Manifest, old: Manifest | None) -> Iterator[Cause]:
     path = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
     before, after = (affinity.get(_REQUIRED, {}).get("nodeSelectorTerms", []) for affinity in (old, new))
     if before and len(before) != len(after):
-        yield invalid(path, after, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+        terms = [core_struct("NodeSelectorTerm", term) for term in after] or None
+        detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield invalid(path, terms, detail, whole=True)
         return
     for index, (term, original) in enumerate(zip(after, before, strict=False)):
         if not _only_adds(term, original):
-            yield invalid(f"{path}[{index}]", term, "only additions are allowed (no mutations or deletions)")
+            detail = "only additions are allowed (no mutations or deletions)"
+            yield invalid(f"{path}[{index}]", core_struct("NodeSelectorTerm", term), detail, whole=True)
 
 
 def _only_adds(term: dict[str, Any], original: dict[str, Any]) -> bool:

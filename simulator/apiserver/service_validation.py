@@ -57,7 +57,7 @@ def validate_service(manifest: Manifest) -> Iterator[Cause]:
     yield from validate_labels(spec.get("selector", {}), "spec.selector")
     yield from _affinity(spec)
     if kind != "ExternalName":
-        yield from _addresses(spec)
+        yield from validate_addresses(spec)
     for index, address in enumerate(spec.get("externalIPs", ())):
         faults = [*check_address(address, f"spec.externalIPs[{index}]")]
         yield from faults or check_non_special_address(address, f"spec.externalIPs[{index}]")
@@ -66,8 +66,7 @@ def validate_service(manifest: Manifest) -> Iterator[Cause]:
     yield from _source_ranges(spec, annotations)
     if kind != "LoadBalancer" and "allocateLoadBalancerNodePorts" in spec:
         yield forbidden("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED)
-    if "loadBalancerClass" in spec:
-        yield from _class(spec["loadBalancerClass"], kind)
+    yield from check_balancer_class(spec)
     yield from _traffic(spec, kind)
 
 
@@ -116,7 +115,7 @@ def _affinity(spec: Manifest) -> Iterator[Cause]:
         yield forbidden(path, "must not be set when session affinity is None")
 
 
-def _addresses(spec: Manifest) -> Iterator[Cause]:
+def validate_addresses(spec: Manifest) -> Iterator[Cause]:
     """ValidateServiceClusterIPsRelatedFields."""
     first, addresses = spec.get("clusterIP", ""), spec.get("clusterIPs") or []
     families, path = spec.get("ipFamilies") or [], "spec.clusterIPs"
@@ -203,29 +202,51 @@ def _source_ranges(spec: Manifest, annotations: dict[str, str]) -> Iterator[Caus
             yield from check_cidr(each.strip(), at)
 
 
-def _class(name: str, kind: str) -> Iterator[Cause]:
-    if kind == "LoadBalancer":
-        yield from check_name(names.qualified_name, name, "spec.loadBalancerClass")
-    else:
-        yield forbidden("spec.loadBalancerClass", _ONLY_BALANCED)
+def check_balancer_class(spec: Manifest) -> Iterator[Cause]:
+    """validateLoadBalancerClassField of a new Service."""
+    name, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
+    if name is not None and spec.get("type") == "LoadBalancer":
+        yield from check_name(names.qualified_name, name, path)
+    elif name is not None:
+        yield forbidden(path, _ONLY_BALANCED)
+
+
+def is_externally_accessible(spec: Manifest) -> bool:
+    """ExternallyAccessible in pkg/api/service/util.go."""
+    kind = spec.get("type")
+    return kind in ("LoadBalancer", "NodePort") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+
+
+def needs_health_check(spec: Manifest) -> bool:
+    """Whether load balancers ask the nodes at a port of their own where the endpoints are (NeedsHealthCheck
+    in pkg/api/service/util.go)."""
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
 def _traffic(spec: Manifest, kind: str) -> Iterator[Cause]:
     external, path = spec.get("externalTrafficPolicy", ""), "spec.externalTrafficPolicy"
-    is_external = kind in ("LoadBalancer", "NodePort") or (
-        kind == "ClusterIP" and bool(spec.get("externalIPs"))
-    )
-    if is_external:
+    if is_externally_accessible(spec):
         yield from check_choice(external, TRAFFIC_POLICIES, path)
     elif external:
         yield invalid(path, external, "may only be set for externally-accessible services")
-    check_port_of_health = spec.get("healthCheckNodePort", 0)
-    if check_port_of_health and not (kind == "LoadBalancer" and external == "Local"):
-        detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        yield invalid("spec.healthCheckNodePort", check_port_of_health, detail)
-    internal = spec.get("internalTrafficPolicy", "Cluster")
-    if internal not in TRAFFIC_POLICIES:
+    yield from _health_check_port(spec)
+    internal = spec.get("internalTrafficPolicy")
+    if internal is None and kind in ("ClusterIP", "LoadBalancer", "NodePort"):
+        yield required("spec.internalTrafficPolicy")
+    elif internal is not None and internal not in TRAFFIC_POLICIES:
         yield not_supported("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES)
     distribution = spec.get("trafficDistribution", "PreferClose")
     if distribution not in _DISTRIBUTIONS:
         yield not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS, as_given=True)
+
+
+def _health_check_port(spec: Manifest) -> Iterator[Cause]:
+    port, path = spec.get("healthCheckNodePort", 0), "spec.healthCheckNodePort"
+    if needs_health_check(spec):
+        if port:
+            yield from check_port_number(port, path)
+        else:
+            yield required(path)
+    elif port:
+        detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        yield invalid(path, port, detail)

@@ -12,16 +12,14 @@ from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS, check_admin
 from simulator.apiserver.generation import set_next_generation
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
-from simulator.apiserver.metadata_update import validate_metadata_update
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
-from simulator.apiserver.service_allocation import SERVICES, allocate, find_allocation_faults, keep_allocated
+from simulator.apiserver.service_allocation import SERVICES, allocate_updated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
 from simulator.apiserver.storage_keys import storage_key
+from simulator.apiserver.update_order import validate_updated
 from simulator.apiserver.update_preparation import prepare_update
-from simulator.apiserver.update_validation import validate_update
-from simulator.apiserver.validation import validate
 from simulator.apiserver.workload_defaults import number_next_template
 
 
@@ -65,27 +63,19 @@ def admit_update(
         for field in ("priority", "preemptionPolicy", "priorityClassName"):
             if field in old["spec"]:
                 spec.setdefault(field, old["spec"][field])
-    if resource.id == SERVICES:
-        keep_allocated(decoded, old)
     set_defaults(resource, decoded)
+    if resource.id == SERVICES and not subresource:
+        allocate_updated(decoded, old, overlay)
     if resource.id == "daemonsets.apps":
         number_next_template(old, decoded)
     set_next_generation(resource, old, decoded, counts=subresource != "status")
-    causes = [
-        *validate_metadata_update(given, old),
-        *validate(resource, decoded, is_new=False, old=old),
-        *validate_update(resource, decoded, old, subresource),
-    ]
+    causes = validate_updated(resource, decoded, old, given, subresource)
     if resource.id == RESOURCE_CLAIMS and subresource == "status":
         causes = [*check_admin_access_of_status(decoded, old, overlay), *causes]
-    if resource.id == SERVICES and not causes:
-        causes = find_allocation_faults(decoded, overlay, old)
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource == PRIORITY_CLASSES:
         priority.check_global_default(decoded, overlay)
-    elif resource.id == SERVICES:
-        allocate(decoded, overlay)
     if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)

@@ -5,7 +5,11 @@ Upstream: ValidatePodUpdate and the other Validate...Update functions in pkg/api
 from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
-from simulator.apiserver.core_update_validation import CORE_UPDATE_CHECKS
+from simulator.apiserver.core_update_validation import (
+    CORE_UPDATE_CHECKS,
+    validate_namespace_finalizers,
+    validate_node_update,
+)
 from simulator.apiserver.definition_validation import validate_definition_update
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.go_structs import api_struct
@@ -15,7 +19,7 @@ from simulator.apiserver.pod_subresource_validation import (
 )
 from simulator.apiserver.pod_update_validation import validate_pod_update
 from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
-from simulator.apiserver.resources import CRDS, Resource
+from simulator.apiserver.resources import CRDS, NODES, Resource
 from simulator.apiserver.slice_validation import validate_slice_update
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 from simulator.apiserver.status_validation import validate_status_update
@@ -23,15 +27,19 @@ from simulator.apiserver.workload_update_validation import WORKLOAD_UPDATE_CHECK
 
 
 def validate_update(resource: Resource, new: Manifest, old: Manifest, subresource: str = "") -> list[Cause]:
-    """Return the faults of an update, in addition to those that :func:`validation.validate` finds in the new
-    object."""
+    """Return the faults of what an update changes, but for the metadata. Those of the new object are not
+    among them: :mod:`simulator.apiserver.update_order`."""
     return [*_faults(resource, new, old, subresource)]
 
 
 def _faults(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> Iterator[Cause]:
     match subresource:
+        case "status" if resource == NODES:
+            return validate_node_update(new, old)
         case "status":
             return validate_status_update(resource, new, old)
+        case "finalize":
+            return validate_namespace_finalizers(new, old)
         case "ephemeralcontainers":
             return validate_ephemeral_containers_update(new, old)
         case "resize":
@@ -65,6 +73,17 @@ def _driver(new: Manifest, old: Manifest) -> Iterator[Cause]:
     for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes",) * 2):
         if after.get(field) != before.get(field):
             yield invalid(f"spec.{shown}", after.get(field, NIL), IMMUTABLE)
+
+
+def _csi_node(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateCSINodeUpdate: drivers can be added and removed (MutableCSINodeAllocatableCount is off)."""
+    drivers = new["spec"].get("drivers") or ()
+    for known in old["spec"].get("drivers") or ():
+        for driver in drivers:
+            if driver["name"] == known["name"] and driver != known:
+                yield invalid(
+                    "spec.drivers", api_struct("storage.v1.CSINodeDriver", driver), IMMUTABLE, whole=True
+                )
 
 
 def _storage_capacity(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -127,6 +146,7 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     **CORE_UPDATE_CHECKS,
     "controllerrevisions.apps": _revision,
     "csidrivers.storage.k8s.io": _driver,
+    "csinodes.storage.k8s.io": _csi_node,
     CRDS: validate_definition_update,
     "csistoragecapacities.storage.k8s.io": _storage_capacity,
     "endpointslices.discovery.k8s.io": _slice,

@@ -38,14 +38,16 @@ GENERATED_SUFFIX = 5
 """Number of random characters that are appended to generateName."""
 
 
-def validate(
-    resource: Resource, manifest: Manifest, *, is_new: bool = True, old: Manifest | None = None
-) -> list[Cause]:
-    """Return the faults of an object as it is to be stored. ``is_new``: it is created, not updated. ``old``:
-    the object before the update, whose faults a custom resource may keep."""
-    check = _CHECKS.get(resource.id) if is_new or resource.id not in _CHECKED_WHEN_NEW else None
-    faults = check(manifest) if check else custom_faults(resource, manifest, old)
-    return [*validate_object_meta(resource, manifest["metadata"], is_new=is_new), *faults]
+def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
+    """Return the faults of a new object as it is to be stored."""
+    return [*validate_object_meta(resource, manifest["metadata"]), *kind_faults(resource, manifest)]
+
+
+def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> Iterator[Cause]:
+    """Yield the faults of an object but for those of its metadata. ``old``: the object before an update,
+    whose faults a custom resource may keep."""
+    check = _CHECKS.get(resource.id)
+    return check(manifest) if check else iter(custom_faults(resource, manifest, old))
 
 
 def validate_new(resource: Resource, manifest: Manifest) -> list[Cause]:
@@ -127,8 +129,6 @@ def _timetable(manifest: Manifest) -> Iterator[Cause]:
                 yield invalid(f"spec.entries[{index}].{field}", entry[field], str(error))
 
 
-_CHECKED_WHEN_NEW = ("priorityclasses.scheduling.k8s.io",)
-"""Resources of whose updates only the changes are validated (ValidatePriorityClassUpdate)."""
 _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "pods": pod_validation.validate_pod,
     "nodes": _validate_node,

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.api import SECOND, Change, Manifest
 from simulator.apiserver import admission
-from simulator.apiserver.admission import Admission
+from simulator.apiserver.admission import Admission, Entry
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.overlay import ObjectList
 from simulator.apiserver.resources import Resource
@@ -45,8 +45,8 @@ class Cluster:
         documents = parse_manifests(text) if isinstance(text, str) else text
         return self.commit(self.admit(documents).changes)
 
-    def admit(self, documents: builtins.list[Manifest]) -> Admission:
-        return admission.admit(documents, self, NOW, source=f"test/{self.version}")
+    def admit(self, documents: builtins.list[Manifest], entry: Entry = "page") -> Admission:
+        return admission.admit(documents, self, NOW, source=f"test/{self.version}", entry=entry)
 
     def update(self, resource: Resource, old: Manifest, new: Manifest, subresource: str = "") -> Manifest:
         """The object after an update."""

@@ -1,0 +1,78 @@
+"""The order in which the parts of an updated object are validated, by kind.
+
+Some parts are validated more than once, and a fault is a cause as often as it is found. Upstream:
+BeforeUpdate in apiserver/pkg/registry/rest/update.go, ValidateUpdate of the strategies in pkg/registry and
+the Validate...Update functions that they call, v1.34.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from simulator.api import Manifest
+from simulator.apiserver.metadata_update import validate_metadata_update
+from simulator.apiserver.object_meta_validation import validate_object_meta
+from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource
+from simulator.apiserver.status import Cause
+from simulator.apiserver.update_validation import validate_update
+from simulator.apiserver.validation import kind_faults
+
+_DEFAULT: Final = "MSUC"
+_OF_STATUS: Final = "UC"
+_OF_CUSTOM: Final = "US"
+_ORDERS: Final = {
+    "configmaps": "UCMS",
+    "cronjobs.batch": "US",
+    "csidrivers.storage.k8s.io": "MSUSC",
+    "csinodes.storage.k8s.io": "MSMSC",
+    CRDS: "USC",
+    "daemonsets.apps": "MSUSC",
+    "deployments.apps": "USC",
+    "endpoints": "UMS",
+    "endpointslices.discovery.k8s.io": "MSC",
+    "horizontalpodautoscalers.autoscaling": "US",
+    "ingressclasses.networking.k8s.io": "UCMS",
+    "ingresses.networking.k8s.io": "UMS",
+    "jobs.batch": "MSUSC",
+    "leases.coordination.k8s.io": "US",
+    "limitranges": "MS",
+    "networkpolicies.networking.k8s.io": "MSUS",
+    "persistentvolumeclaims": "MSUMSC",
+    "persistentvolumes": "MSMSC",
+    "poddisruptionbudgets.policy": "S",
+    "pods": "UMSC",
+    "podtemplates": "US",
+    "priorityclasses.scheduling.k8s.io": "UC",
+    "replicasets.apps": "MSUSC",
+    "replicationcontrollers": "MSUS",
+    "resourcequotas": "USC",
+    "secrets": "UCMS",
+    "serviceaccounts": "UM",
+    "services": "UCMS",
+    "statefulsets.apps": "USC",
+    "volumeattachments.storage.k8s.io": "MSMSC",
+    "volumeattributesclasses.storage.k8s.io": "MSUCMS",
+}
+"""By the id of a resource: M its metadata, S the rest of the object (mostly its spec), U what the update
+changes of the metadata, C what it changes of the rest. Other resources have the default."""
+
+
+def validate_updated(
+    resource: Resource, new: Manifest, old: Manifest, given: dict[str, Any], subresource: str = ""
+) -> list[Cause]:
+    """Return the faults of an object as an update would store it. ``given``: its metadata as it was sent."""
+    parts: dict[str, Callable[[], Iterator[Cause] | list[Cause]]] = {
+        "M": lambda: validate_object_meta(resource, new["metadata"], is_new=False),
+        "S": lambda: kind_faults(resource, new, old),
+        "U": lambda: validate_metadata_update(given, old),
+        "C": lambda: validate_update(resource, new, old, subresource),
+    }
+    # The metadata of all kinds is validated before what is special to the kind.
+    return [cause for part in f"MU{_order(resource, subresource)}" for cause in parts[part]()]
+
+
+def _order(resource: Resource, subresource: str) -> str:
+    if resource.group not in BUILT_IN_GROUPS:
+        return _OF_CUSTOM
+    if subresource in ("status", "finalize"):
+        return _OF_STATUS
+    return _ORDERS.get(resource.id, _DEFAULT)
