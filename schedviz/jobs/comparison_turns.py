@@ -79,7 +79,7 @@ class _RunningComparison:
         self.comparison_run: ComparisonRun | OutsideComparison
         if request.a.preset == RECORDED:
             history = _recorded_history(store, request.name)
-            self.comparison_run = OutsideComparison(history, _side(request.b), duration, transport)
+            self.comparison_run = OutsideComparison(history, _side(request.b), duration or None, transport)
         else:
             workload = _workload(store, request)
             self.comparison_run = ComparisonRun(

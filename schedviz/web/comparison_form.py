@@ -115,7 +115,7 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
 
     Fields: ``workload`` is ``scenario:NAME``, ``sandbox:NAME``, or ``manifests:`` with ``text``. ``a`` and
     ``b`` are names of presets, with optional ``a_yaml`` and ``a_seed``, ``b_yaml`` and ``b_seed``. ``until``
-    is a duration. Raises InvalidField."""
+    is a duration; "" = to the end of the recording. Raises InvalidField."""
     kind, _colon, name = posted.get("workload", "").partition(":")
     config: Manifest | None
     text = ""
@@ -140,7 +140,8 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
         config, queue, seed = scenario.config, scenario.queue, scenario.seed
     own = RequestedSide(OWN, config, queue, seed)
     a, b = (_side(posted, side, own) for side in ("a", "b"))
-    seconds = _duration_seconds(posted.get("until", DEFAULT_DURATION))
+    until = posted.get("until", DEFAULT_DURATION).strip()
+    seconds = 0 if a.preset == RECORDED and not until else _duration_seconds(until)
     return ComparisonRequest(cast("WorkloadSource", kind), name, text, a, b, seconds)
 
 
@@ -193,7 +194,7 @@ def _config(side: str, text: str) -> Manifest:
 
 def _duration_seconds(text: str) -> int:
     try:
-        seconds = durations.parse_duration(text.strip()) // SECOND
+        seconds = durations.parse_duration(text) // SECOND
     except ValueError as error:
         raise InvalidField("until", str(error)) from None
     if not 1 <= seconds <= MAX_SECONDS:

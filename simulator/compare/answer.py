@@ -9,6 +9,9 @@ from simulator.decision import Decision
 
 Unit = Literal["pods", "percent", "points"]
 """The unit of a curve. ``points`` are percentage points, for standard deviations."""
+Since = Literal["archive", "stood-down", "bound"]
+"""Why a comparison with an outside scheduler begins where it does: older writes are not stored; the sandbox's
+scheduler stood down then; or it is the last start of a leader before an outside scheduler bound a pod."""
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -89,6 +92,8 @@ class PodsCompared(msgspec.Struct, frozen=True):
     same: int
     different: int
     first: PodDifference | None
+    since: Since = "archive"
+    """Why the comparison begins where it does."""
 
 
 class Comparison(msgspec.Struct, frozen=True):

@@ -8,7 +8,6 @@ that themselves.
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -23,13 +22,9 @@ from simulator.compare.recorded_history import RecordedHistory, RecordedWrite
 from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.framework.extender import Transport
 from simulator.objects.conditions import condition
-from simulator.objects.events import EVENTS
 from simulator.objects.metadata import is_terminating
 from simulator.scheduler.evict import REASON as PREEMPTION
 from simulator.trace import OutsidePreempted
-
-LEFT_OUT: Final = (EVENTS, "leases.coordination.k8s.io")
-"""Resources that are no part of the workload."""
 
 
 class OutsideComparison:
@@ -37,12 +32,18 @@ class OutsideComparison:
     returns the result so far."""
 
     def __init__(
-        self, history: RecordedHistory, model: Side, duration: Micros, transport: Transport | None = None
+        self,
+        history: RecordedHistory,
+        model: Side,
+        duration: Micros | None = None,
+        transport: Transport | None = None,
     ) -> None:
-        """``duration``: the simulated time to compare at most. Raises ConfigError for an invalid
-        configuration."""
+        """``duration``: the simulated time to compare at most; None = to the end of the recording. Raises
+        ConfigError for an invalid configuration."""
         start = history.workload.start
-        self._start, self._end = start, min(history.end, start + duration)
+        self._start = start
+        self._end = history.end if duration is None else min(history.end, start + duration)
+        self._since = history.since
         self._writes = [write for write in history.writes if write.time <= self._end]
         self._reference = largest_pod(_with_created(history))
         self._recorded = Observer(start, self._reference)
@@ -112,7 +113,7 @@ class OutsideComparison:
             self._old[place] = event.object
         trace = [_preemption_event(event, write.time)] if preempted else []
         self._recorded.observe(write.time, [event], trace)
-        if not (write.own or preempted or event.resource in LEFT_OUT):
+        if not (write.own or preempted):
             self._model.write(old, event)
 
     def _compare_pods(self) -> PodsCompared:
@@ -142,7 +143,7 @@ class OutsideComparison:
                     b_time=b_time,
                     decision=self._model.decisions.get(pod),
                 )
-        return PodsCompared(same, len(both) - same, first)
+        return PodsCompared(same, len(both) - same, first, self._since)
 
 
 def _is_preemption(old: Manifest | None, event: WatchEvent) -> bool:
@@ -164,6 +165,6 @@ def _with_created(history: RecordedHistory) -> ComparedWorkload:
     created = [
         Change(write.event.resource, write.event.key, write.event.object, 0)
         for write in history.writes
-        if write.event.type == "ADDED" and write.event.resource not in LEFT_OUT
+        if write.event.type == "ADDED"
     ]
     return replace(history.workload, objects=[*history.workload.objects, *created])

@@ -1,11 +1,14 @@
-"""What a recording says of the last term of its sandbox: the objects at its beginning, and all writes with
-their simulated times and their authors. It is the workload of a comparison with an outside scheduler."""
+"""What a recording says of the time in which an outside scheduler was there: the objects at its beginning,
+and all writes with their simulated times and their authors. It is the workload of a comparison with it."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest, Micros, WatchEvent, versioned
+from simulator.apiserver.resources import PODS
+from simulator.compare.answer import Since
 from simulator.compare.workload import ComparedWorkload, workload_of_objects
+from simulator.objects.events import EVENTS
 from simulator.recording import (
     Entry,
     ListInput,
@@ -20,6 +23,8 @@ from simulator.replay import RecordingError
 
 WRITES_AT_MOST: Final = 50_000
 """Writes of one comparison: more than an archive has (ARCHIVE_BYTES)."""
+LEFT_OUT: Final = (EVENTS, "leases.coordination.k8s.io")
+"""Resources that are no part of the workload."""
 
 
 class RecordedWrite(NamedTuple):
@@ -32,14 +37,19 @@ class RecordedWrite(NamedTuple):
 
 class RecordedHistory(NamedTuple):
     workload: ComparedWorkload
-    """The objects at the beginning of the term."""
+    """The objects at the beginning."""
     writes: list[RecordedWrite]
+    """Without those of LEFT_OUT."""
     end: Micros
+    since: Since = "archive"
+    """Why it begins there."""
 
 
 def read_history(records: Iterable[Record]) -> RecordedHistory:
-    """Read the last term of a recording. Raises RecordingError for a recording without one, and for one that
-    is too long."""
+    """Read a recording from the first term on in which the sandbox's scheduler stood down or an outside
+    scheduler bound a pod; without one, its last term. Later terms belong to it, whoever scheduled in them.
+
+    Raises RecordingError for a recording without a term, and for one that is too long."""
     reader = _Reader()
     for record in records:
         reader.read(record)
@@ -54,6 +64,10 @@ class _Reader:
         """Later writes, by version."""
         self._own: set[int] = set()
         self._began: TermStart | None = None
+        """The term with which the history begins."""
+        self._since: Since = "archive"
+        self._bound_outside = False
+        """Whether an outside scheduler bound a pod since then."""
         self._start_objects: dict[tuple[str, str], WatchEvent] = {}
         self._start = self._end = 0
         self._done: list[RecordedWrite] = []
@@ -81,7 +95,7 @@ class _Reader:
             collections.setdefault(resource, {})[key] = versioned(event.object, event.version)
         options = self._began.options
         workload = workload_of_objects(collections, self._start, options.pace, options.first_cycle)
-        return RecordedHistory(workload, self._done, self._end)
+        return RecordedHistory(workload, self._done, self._end, self._since)
 
     def _read_entry(self, entry: Entry) -> None:
         self._own.update(range(entry.version - entry.changes + 1, entry.version + 1))
@@ -98,19 +112,41 @@ class _Reader:
         self._end = max(self._end, entry.now)
 
     def _begin(self, began: TermStart, now: Micros) -> None:
+        """Take in a new term. The history begins with it, unless an outside scheduler was there before."""
+        if self._began is not None:
+            if self._began.options.stands_down or self._bound_outside:
+                return
+            self._since = "stood-down" if began.options.stands_down else "bound"
         self._began, self._start, self._done = began, now, []
         self._start_objects = dict(self._objects)
 
     def _observed(self, version: int, now: Micros) -> None:
         """Give the writes up to a version their time."""
         for number in sorted(each for each in self._writes if each <= version):
-            event = self._writes.pop(number)
+            event, own = self._writes.pop(number), number in self._own
+            place = event.resource, event.key
+            if not own and _is_binding(self._objects.get(place), event):
+                self._bound_outside = True
             if event.type == "DELETED":
-                self._objects.pop((event.resource, event.key), None)
+                self._objects.pop(place, None)
             else:
-                self._objects[event.resource, event.key] = event
-            self._done.append(RecordedWrite(now, number in self._own, event))
+                self._objects[place] = event
+            if event.resource not in LEFT_OUT:
+                self._done.append(RecordedWrite(now, own, event))
             self._own.discard(number)
         if len(self._done) > WRITES_AT_MOST:
-            raise RecordingError(f"the last term has more than {WRITES_AT_MOST:,} writes")
+            raise RecordingError(
+                f"the recording has more than {WRITES_AT_MOST:,} writes since an outside scheduler was there"
+            )
         self._end = max(self._end, now)
+
+
+def _is_binding(old: WatchEvent | None, event: WatchEvent) -> bool:
+    """Whether the write gives a pod its node."""
+    return (
+        event.resource == PODS.id
+        and event.type == "MODIFIED"
+        and bool(event.object["spec"].get("nodeName"))
+        and old is not None
+        and not old.object["spec"].get("nodeName")
+    )

@@ -10,6 +10,7 @@ from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
 from schedviz.jobs.comparison_turns import ComparisonTurns
 from schedviz.jobs.job_store import JobStore
+from schedviz.loop.leadership import end_lease
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.recording import recording_lines
 from schedviz.web.comparison_form import InvalidField, parse_comparison
@@ -104,6 +105,59 @@ def test_the_first_pod_that_the_model_places_elsewhere(
             parse_comparison(store, {**asked, **wrong})
         assert refused.value.field == field
 
+    assert "when the sandbox&#x27;s scheduler stood down" in html
+    whole = page_of(store, client, {**asked, "until": ""})
+    assert "1m38s of simulated time" in whole
+
     short = compare(sandbox, 15)
     assert short.pods
     assert short.pods.same + short.pods.different == 1
+
+
+def test_the_comparison_covers_the_terms_of_several_leaders(store: Store, sandbox: Sandbox) -> None:
+    slice_at = slices_of(store, sandbox)
+    slice_at(1)
+    write.create(sandbox, [pod("before")])
+    slice_at(5)
+    write.switch_scheduler(sandbox, stands_down=True)
+    slice_at(10)
+    for number in range(3):
+        write.create(sandbox, [pod(f"p{number}", "1")])
+        slice_at(10 * number + 12)
+        bind(sandbox, f"p{number}")
+        slice_at(10 * number + 14)
+        end_lease(store, sandbox)
+        slice_at(10 * number + 16)
+    write.switch_scheduler(sandbox, stands_down=False)
+    write.create(sandbox, [pod("after")])
+    slice_at(50)
+    slice_at(51)
+    assert (sandbox.get("pods", "default/after") or {})["spec"]["nodeName"]
+
+    found = compare(sandbox)
+    assert found.start == START + 10 * SECOND
+    assert found.pods
+    assert found.pods.since == "stood-down"
+    assert found.pods.same + found.pods.different == 4, "three of the outside scheduler, and one after it"
+    assert found.a.bound == found.b.bound == 4
+
+
+def test_without_a_stand_down_it_begins_before_the_first_binding_from_outside(
+    store: Store, sandbox: Sandbox
+) -> None:
+    slice_at = slices_of(store, sandbox)
+    slice_at(1)
+    write.create(sandbox, [pod("own"), pod("theirs", schedulerName="other")])
+    for second in (5, 10, 15):
+        slice_at(second)
+        end_lease(store, sandbox)
+    slice_at(20)
+    bind(sandbox, "theirs")
+    slice_at(25)
+    end_lease(store, sandbox)
+    slice_at(30)
+    found = compare(sandbox)
+    assert found.start == START + 20 * SECOND
+    assert found.pods
+    assert found.pods.since == "bound"
+    assert found.pods.same + found.pods.different == 1

@@ -7,7 +7,7 @@ import msgspec
 from django.utils.translation import gettext, gettext_noop
 
 from simulator.api import SECOND, Micros
-from simulator.compare.answer import Comparison, Curve, Difference, PodsCompared, RunOutcome
+from simulator.compare.answer import Comparison, Curve, Difference, PodsCompared, RunOutcome, Since
 from simulator.decision import Decision
 from simulator.objects import durations
 
@@ -105,6 +105,8 @@ class PodsView(msgspec.Struct, frozen=True):
     label: str
     """The first pod that they placed differently; "" = none."""
     decided: list[SideOfDifference]
+    since: str
+    """From when on the sides are compared, and why, in a sentence."""
 
 
 class ComparisonView(msgspec.Struct, frozen=True):
@@ -122,7 +124,7 @@ def present_comparison(found: Comparison) -> ComparisonView:
     pairs = [(curve, found.b.curve(curve.name)) for curve in found.a.curves]
     figures = [_figure(a, b, found) for a, b in pairs if b is not None]
     return ComparisonView(
-        duration=durations.format_duration(found.end),
+        duration=_time(found.end),
         totals=[
             *(
                 []
@@ -249,9 +251,9 @@ def _first_difference(found: Difference) -> FirstDifference:
 
 
 def _pods(found: PodsCompared, start: Micros) -> PodsView:
-    first = found.first
+    first, since = found.first, _since(found.since, start)
     if first is None:
-        return PodsView(found.same, found.different, "", [])
+        return PodsView(found.same, found.different, "", [], since)
     model = _side_of_difference("B", first.decision, None) if first.decision else None
     recorded = SideOfDifference("A", None, _placed(first.a, first.a_time, start), "")
     decided = SideOfDifference(
@@ -260,7 +262,21 @@ def _pods(found: PodsCompared, start: Micros) -> PodsView:
         _placed(first.b, first.b_time, start),
         model.victims if model else "",
     )
-    return PodsView(found.same, found.different, fmt.pod_name(first.pod), [recorded, decided])
+    return PodsView(found.same, found.different, fmt.pod_name(first.pod), [recorded, decided], since)
+
+
+def _since(since: Since, start: Micros) -> str:
+    match since:
+        case "stood-down":
+            text = gettext("A is the recording since %(time)s, when the sandbox's scheduler stood down.")
+        case "bound":
+            text = gettext(
+                "A is the recording since %(time)s, the last start of a leader before an outside scheduler "
+                "bound a pod."
+            )
+        case "archive":
+            text = gettext("A is the recording since %(time)s: the archive does not have all older writes.")
+    return text % {"time": fmt.clock(start)}
 
 
 def _placed(node: str, time: Micros | None, start: Micros) -> str:

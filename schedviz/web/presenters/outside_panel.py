@@ -6,6 +6,9 @@ from itertools import islice
 from typing import Final
 
 import msgspec
+from django.utils.translation import gettext
+
+from simulator.trace import OutsideFailed
 
 from . import format as fmt
 from .outside import act_in_words
@@ -37,4 +40,6 @@ def _acts(picture: Picture) -> Iterator[ActOfPod]:
     for seq, event in reversed(picture.trace):
         if isinstance(event, OutsideEvent):
             tone, text = act_in_words(event)
+            if isinstance(event, OutsideFailed):
+                text = gettext("not scheduled: %(why)s") % {"why": text}
             yield ActOfPod(seq, fmt.clock(event.t), tone, event.pod, fmt.pod_name(event.pod), text)

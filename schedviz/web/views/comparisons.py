@@ -26,6 +26,8 @@ from schedviz.web.presenters import comparison_result as view
 from schedviz.web.presenters import node_names
 from schedviz.web.presenters.sampling import configuration_words
 from schedviz.web.views.page import is_htmx
+from simulator.api import SECOND
+from simulator.objects.durations import format_duration
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -106,7 +108,12 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
             for side, half in (("A", compared.a), ("B", compared.b))
         ],
         "again": urlencode(
-            {"workload": f"{compared.source}:{compared.name}", "a": compared.a.preset, "b": compared.b.preset}
+            {
+                "workload": f"{compared.source}:{compared.name}",
+                "a": compared.a.preset,
+                "b": compared.b.preset,
+                "until": format_duration(compared.seconds * SECOND) if compared.seconds else "",
+            }
         ),
     }
 
