@@ -178,7 +178,14 @@ _BASES: Final[dict[str, Manifest]] = {
             "group": "example.com",
             "scope": "Namespaced",
             "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [{"name": "v1", "served": True, "storage": True}],
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
         },
     },
     "Timetable": {"spec": {"entries": [{"at": "1s", "object": _CONFIG_MAP}]}},

@@ -1,95 +1,236 @@
 """Validation of CustomResourceDefinitions.
 
-Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
+Upstream: ValidateCustomResourceDefinition and ValidateCustomResourceDefinitionUpdate in
+apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
+from urllib.parse import urlsplit
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.custom_resources.rules import RULES, compile_message, compile_rule
-from simulator.apiserver.field_checks import IMMUTABLE, check_name
+from simulator.apiserver.definitions.internal_spec import internal_versions, to_internal_spec
+from simulator.apiserver.definitions.versions import validate_section
+from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.resources import BUILT_IN_GROUPS
-from simulator.apiserver.status import Cause, invalid, not_supported, required
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 
-_REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_SCOPES: Final = ("Cluster", "Namespaced")
+_STRATEGIES: Final = ("None", "Webhook")
+_REVIEW_VERSIONS: Final = ("v1", "v1beta1")
+_APPROVAL: Final = "api-approved.kubernetes.io"
+_PROTECTED: Final = ("k8s.io", "kubernetes.io")
+_SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def validate_definition(manifest: Manifest) -> Iterator[Cause]:
-    """Yield the faults of a definition: its names, and the rules of its schemas."""
+    """Yield the faults of a new definition."""
     spec = manifest["spec"]
-    group, given = spec["group"], spec["names"]
-    if manifest["metadata"].get("name") != f"{given['plural']}.{group}":
-        name = manifest["metadata"].get("name", "")
+    wanted = f"{spec['names']['plural']}.{spec['group']}"
+    name = manifest["metadata"].get("name", "")
+    if name != wanted:
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
-    if not group:
-        yield required("spec.group")
-    elif names.dns_subdomain(group):
-        yield from check_name(names.dns_subdomain, group, "spec.group")
-    elif "." not in group or group in BUILT_IN_GROUPS:
-        yield invalid(
-            "spec.group", group, "should be a domain with at least one dot, and not one of Kubernetes'"
-        )
-    for field, text in (("plural", given["plural"]), ("kind", given["kind"].lower())):
-        for problem in names.service_name(text):
-            yield invalid(f"spec.names.{field}", given[field], problem)
-    if spec["scope"] not in ("Cluster", "Namespaced"):
-        yield not_supported("spec.scope", spec["scope"], ("Cluster", "Namespaced"))
-    if not spec["versions"]:
-        yield required("spec.versions")
-    for index, version in enumerate(spec["versions"]):
-        yield from check_name(names.service_name, version["name"], f"spec.versions[{index}].name")
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if isinstance(schema, dict):
-            yield from _rules(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+    yield from _validate_spec(spec)
+    yield from _stored_version_faults(manifest)
+    yield from _approval_faults(manifest)
+    yield from _preservation_faults(spec)
 
 
 def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """Yield what of an update may not change: the names of an established definition, and the versions in
-    which objects were stored."""
+    """Yield the faults of an update."""
     spec, before = new["spec"], old["spec"]
-    pairs = (
-        ("scope", spec["scope"], before["scope"]),
-        ("names.kind", spec["names"]["kind"], before["names"]["kind"]),
+    if spec != before:
+        yield from _validate_spec(spec)
+    fields = [
         ("group", spec["group"], before["group"]),
         ("names.plural", spec["names"]["plural"], before["names"]["plural"]),
-    )
-    for field, value, known in pairs:
+    ]
+    if _is_established(old):
+        fields[:0] = [
+            ("scope", spec["scope"], before["scope"]),
+            ("names.kind", spec["names"]["kind"], before["names"]["kind"]),
+        ]
+    for field, value, known in fields:
         if value != known:
             yield invalid(f"spec.{field}", value, IMMUTABLE)
-    kept = {version["name"] for version in spec["versions"]}
-    for index, stored in enumerate((old.get("status") or {}).get("storedVersions") or ()):
-        if stored not in kept:
-            detail = (
-                f"missing from spec.versions; {stored} was previously a storage version, and must remain in "
-                f"spec.versions until a storage migration ensures no data remains persisted in {stored} and "
-                f"removes {stored} from status.storedVersions"
-            )
-            yield invalid(f"status.storedVersions[{index}]", stored, detail)
+    yield from _stored_version_faults(new)
+    if _approval_of(new) != _approval_of(old):
+        yield from _approval_faults(new)
+    if not before.get("preserveUnknownFields"):
+        yield from _preservation_faults(spec)
 
 
-def _rules(schema: dict[str, Any], path: str) -> Iterator[Cause]:
-    """Yield the rules of a schema and of those below it that do not compile."""
-    for index, rule in enumerate(schema.get(RULES) or ()):
-        yield from _rule(schema, rule, f"{path}.{RULES}[{index}]")
-    for name, field in sorted((schema.get("properties") or {}).items()):
-        if isinstance(field, dict):
-            yield from _rules(field, f"{path}.properties[{name}]")
-    for name in ("items", "additionalProperties"):
-        if isinstance(schema.get(name), dict):
-            yield from _rules(schema[name], f"{path}.{name}")
+def _is_established(definition: Manifest) -> bool:
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
-def _rule(schema: dict[str, Any], rule: dict[str, Any], path: str) -> Iterator[Cause]:
-    if not str(rule.get("rule", "")).strip():
-        yield required(f"{path}.rule", "rule is not specified")
+def _validate_spec(spec: Manifest) -> Iterator[Cause]:
+    group, scope = spec["group"], spec["scope"]
+    if not group:
+        yield required("spec.group")
+    elif problems := names.dns_subdomain(group):
+        yield invalid("spec.group", group, ",".join(problems))
+    elif "." not in group:
+        yield invalid("spec.group", group, "should be a domain with at least one dot")
+    elif group in BUILT_IN_GROUPS:
+        yield invalid("spec.group", group, "is a group of Kubernetes")
+    if not scope:
+        yield required("spec.scope")
+    elif scope not in _SCOPES:
+        yield not_supported("spec.scope", scope, _SCOPES)
+    yield from _version_faults(spec)
+    yield from _name_faults(spec["names"])
+    yield from validate_section(to_internal_spec(spec).shared)
+    yield from _conversion_faults(spec.get("conversion") or {}, "spec.conversion")
+
+
+def _version_faults(spec: Manifest) -> Iterator[Cause]:
+    internal = to_internal_spec(spec)
+    for section in internal.versions:
+        if internal.shared.schema is None and section.schema is None:
+            yield required(section.schema_path, "schemas are required")
+    if spec.get("preserveUnknownFields") and _has_default(spec.get("versions")):
+        detail = "must be false in order to use defaults in the schema"
+        yield invalid("spec.preserveUnknownFields", True, detail)
+    for section in internal.versions:
+        name = section.fields.get("name", "")
+        if problems := names.service_name(name):
+            yield invalid(f"{section.path}.name", name, ",".join(problems))
+        yield from validate_section(section)
+    known = [section.fields.get("name", "") for section in internal.versions]
+    printed = internal_versions(internal) or None
+    if len(set(known)) < len(known):
+        yield invalid("spec.versions", printed, "must contain unique version names", whole=True)
+    if sum(bool(section.fields.get("storage")) for section in internal.versions) != 1:
+        detail = "must have exactly one version marked as storage version"
+        yield invalid("spec.versions", printed, detail, whole=True)
+
+
+def _has_default(value: object) -> bool:
+    match value:
+        case dict():
+            return value.get("default") is not None or any(map(_has_default, value.values()))
+        case list():
+            return any(map(_has_default, value))
+    return False
+
+
+def _name_faults(of: Manifest) -> Iterator[Cause]:
+    path = "spec.names"
+    for field in ("plural", "singular", "kind", "listKind"):
+        if not of.get(field):
+            yield required(f"{path}.{field}")
+    for field in ("plural", "singular", "kind", "listKind"):
+        text = of.get(field) or ""
+        is_kind = field in ("kind", "listKind")
+        problems = names.service_name(text.lower() if is_kind else text) if text else []
+        if problems:
+            prefix = "may have mixed case, but should otherwise match: " if is_kind else ""
+            yield invalid(f"{path}.{field}", text, prefix + ",".join(problems))
+    yield from _each_name(of, "shortNames", path)
+    if of.get("kind") and of["kind"] == of.get("listKind"):
+        yield invalid(f"{path}.listKind", of["kind"], "kind and listKind may not be the same")
+    yield from _each_name(of, "categories", path)
+
+
+def _each_name(of: Manifest, field: str, path: str) -> Iterator[Cause]:
+    for index, text in enumerate(of.get(field) or ()):
+        if problems := names.service_name(text):
+            yield invalid(f"{path}.{field}[{index}]", text, ",".join(problems))
+
+
+def _conversion_faults(conversion: Manifest, path: str) -> Iterator[Cause]:
+    strategy, webhook = conversion.get("strategy", ""), conversion.get("webhook") or {}
+    client, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
+    if not conversion:
         return
-    if "\n" in str(rule.get("message", "")).strip():
-        yield invalid(f"{path}.message", rule["message"], "message must not contain line breaks")
-    if rule.get("reason") not in (None, *_REASONS):
-        yield not_supported(f"{path}.reason", rule["reason"], _REASONS)
-    if error := compile_rule(schema, rule).error:
-        yield invalid(f"{path}.rule", rule, error)
-    elif rule.get("messageExpression") and (error := compile_message(schema, rule).error):
-        yield invalid(f"{path}.messageExpression", rule, error)
+    if not strategy:
+        yield required(f"{path}.strategy")
+    elif strategy not in _STRATEGIES:
+        yield not_supported(f"{path}.strategy", strategy, _STRATEGIES)
+    if strategy != "Webhook":
+        if client is not None:
+            detail = "should not be set when strategy is not set to Webhook"
+            yield forbidden(f"{path}.webhookClientConfig", detail)
+        if versions:
+            detail = "should not be set when strategy is not set to Webhook"
+            yield forbidden(f"{path}.conversionReviewVersions", detail)
+        return
+    if client is None:
+        yield required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook")
+    elif (client.get("url") is None) == (client.get("service") is None):
+        yield required(f"{path}.webhookClientConfig", "exactly one of url or service is required")
+    yield from _review_version_faults(versions, f"{path}.conversionReviewVersions")
+
+
+def _review_version_faults(versions: list[str], path: str) -> Iterator[Cause]:
+    if not versions:
+        yield required(path)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield invalid(f"{path}[{index}]", version, "duplicate version")
+            continue
+        for problem in names.service_name(version):
+            yield invalid(f"{path}[{index}]", version, problem)
+    if not set(versions) & set(_REVIEW_VERSIONS):
+        yield invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
+
+
+def _stored_version_faults(definition: Manifest) -> Iterator[Cause]:
+    """ValidateCustomResourceDefinitionStoredVersions."""
+    path, stored = "status.storedVersions", (definition.get("status") or {}).get("storedVersions") or []
+    versions = definition["spec"].get("versions") or []
+    if not stored:
+        yield invalid(path, None, "must have at least one stored version")
+        return
+    for version in versions:
+        if version.get("storage") and version["name"] not in stored:
+            yield invalid(path, stored, f"must have the storage version {version['name']}")
+    kept = {version["name"] for version in versions}
+    for index, name in enumerate(stored):
+        if name not in kept:
+            detail = (
+                f"missing from spec.versions; {name} was previously a storage version, and must remain in "
+                f"spec.versions until a storage migration ensures no data remains persisted in {name} and "
+                f"removes {name} from status.storedVersions"
+            )
+            yield invalid(f"{path}[{index}]", name, detail)
+
+
+def _approval_of(definition: Manifest) -> str:
+    """The state of a definition's approval: ``missing``, ``unapproved``, ``approved`` or ``invalid``
+    (GetAPIApprovalState in apiextensions-apiserver/pkg/apihelpers/helpers.go)."""
+    given = (definition["metadata"].get("annotations") or {}).get(_APPROVAL, "")
+    if not given:
+        return "missing"
+    if given.startswith("unapproved"):
+        return "unapproved"
+    url = urlsplit(given)
+    return "approved" if url.scheme and url.netloc else "invalid"
+
+
+def _approval_faults(definition: Manifest) -> Iterator[Cause]:
+    group, state = definition["spec"]["group"], _approval_of(definition)
+    if not any(group == each or group.endswith(f".{each}") for each in _PROTECTED):
+        return
+    path, must = (
+        f"metadata.annotations[{_APPROVAL}]",
+        f'protected groups must have approval annotation "{_APPROVAL}"',
+    )
+    if state == "missing":
+        yield required(path, f"{must}, {_SEE}")
+    elif state == "invalid":
+        given = definition["metadata"]["annotations"][_APPROVAL]
+        yield invalid(path, given, f'{must} with either a URL or a reason starting with "unapproved", {_SEE}')
+
+
+def _preservation_faults(spec: Manifest) -> Iterator[Cause]:
+    if spec.get("preserveUnknownFields"):
+        detail = (
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema "
+            "instead"
+        )
+        yield invalid("spec.preserveUnknownFields", True, detail)

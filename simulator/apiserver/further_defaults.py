@@ -94,10 +94,11 @@ def _default_device_claim_spec(spec: Manifest) -> None:
 def _default_definition(manifest: Manifest) -> None:
     spec = manifest["spec"]
     names = spec["names"]
-    names.setdefault("singular", names["kind"].lower())
-    names.setdefault("listKind", f"{names['kind']}List")
-    spec.setdefault("conversion", {}).setdefault("strategy", "None")
-    stored = [version["name"] for version in spec["versions"] if version.get("storage")]
+    if names["kind"]:
+        names.setdefault("singular", names["kind"].lower())
+        names.setdefault("listKind", f"{names['kind']}List")
+    spec.setdefault("conversion", {"strategy": "None"})
+    stored = [version["name"] for version in spec.get("versions") or () if version["storage"]][:1]
     manifest.setdefault("status", {}).setdefault("storedVersions", stored)
 
 

@@ -40,9 +40,7 @@ _POINTERS = (
     "lastTransitionTime",
 )
 """Required fields that are nil if they are missing."""
-_DEFINITIONS = "io.k8s.apiextensions-apiserver."
-"""The types of CustomResourceDefinitions, whose missing fields the schema finds."""
-_JSON_SCHEMA = f"{_DEFINITIONS}pkg.apis.apiextensions.v1.JSONSchemaProps"
+_JSON_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
 _NO_ZEROS = ("array", "object")
 _PLAIN_ZEROS = {"string": "", "integer": 0, "boolean": False}
 _TYPES: dict[str, Schema] = {
@@ -95,13 +93,12 @@ def definitions() -> dict[str, Schema]:
     shipped: dict[str, Schema] = json.loads(path.read_bytes(), object_hook=_simplify_schema)["$defs"]
     for name in _WITHOUT_REQUIRED:
         shipped[name]["required"] = []
-    for name, schema in shipped.items():
-        if not name.startswith(_DEFINITIONS):
-            schema[ZEROS] = {
-                field: _zero_of(schema["properties"][field])
-                for field in schema.get("required", ())
-                if field not in _POINTERS and schema["properties"][field].get("type") not in _NO_ZEROS
-            }
+    for schema in shipped.values():
+        schema[ZEROS] = {
+            field: _zero_of(schema["properties"][field])
+            for field in schema.get("required", ())
+            if field not in _POINTERS and schema["properties"][field].get("type") not in _NO_ZEROS
+        }
     # pods/eviction accepts both versions (pkg/apis/policy/v1beta1/register.go).
     shipped[EVICTION]["properties"]["apiVersion"]["enum"].append("policy/v1beta1")
     return shipped | {_own_type_name(*kind): schema for kind, schema in OWN_KINDS.items()} | _TYPES

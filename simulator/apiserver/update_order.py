@@ -24,7 +24,7 @@ _ORDERS: Final = {
     "cronjobs.batch": "US",
     "csidrivers.storage.k8s.io": "MSUSC",
     "csinodes.storage.k8s.io": "MSMSC",
-    CRDS: "USC",
+    CRDS: "UC",
     "daemonsets.apps": "MSUSC",
     "deployments.apps": "USC",
     "endpoints": "UMS",

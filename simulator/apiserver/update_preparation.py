@@ -53,7 +53,7 @@ def _with_stored_versions(definition: Manifest) -> Manifest:
     known = status.get("storedVersions") or []
     added = [
         version["name"]
-        for version in definition["spec"]["versions"]
+        for version in definition["spec"].get("versions") or ()
         if version.get("storage") and version["name"] not in known
     ]
     return {**definition, "status": {**status, "storedVersions": [*known, *added]}} if added else definition

@@ -19,7 +19,7 @@ from simulator.apiserver.network_validation import NETWORK_CHECKS
 from simulator.apiserver.object_meta_validation import validate_object_meta
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported
 from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
@@ -134,7 +134,7 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     "nodes": _validate_node,
     "priorityclasses.scheduling.k8s.io": _validate_priority_class,
     "poddisruptionbudgets.policy": _validate_disruption_budget,
-    "customresourcedefinitions.apiextensions.k8s.io": validate_definition,
+    CRDS: validate_definition,
     "timetables.schedviz": _timetable,
     **CORE_CHECKS,
     **DEVICE_CHECKS,

@@ -11,6 +11,7 @@ from typing import Final
 from simulator.cel.functions import Function, Signature
 from simulator.cel.issues import Issues
 from simulator.cel.library import LIBRARY
+from simulator.cel.object_types import ObjectTypes
 from simulator.cel.signatures import STANDARD_SIGNATURES
 from simulator.cel.syntax import (
     Call,
@@ -42,16 +43,20 @@ from simulator.cel.values import type_name
 
 _DEVICE: Final = "kubernetes.DRADevice"
 _VARIABLES: Final = {"device": Type(_DEVICE)}
-_FIELDS: Final = {
-    "driver": STRING,
-    "attributes": parse_type("map(string, map(string, any))"),
-    "capacity": parse_type("map(string, map(string, kubernetes.Quantity))"),
-    "allowMultipleAllocations": BOOL,
-}
-_OBJECTS: Final = ("kubernetes.Quantity", "kubernetes.Semver", "kubernetes.URL", "kubernetes.NamedFormat")
+_DEVICES: Final = ObjectTypes(
+    {
+        _DEVICE: {
+            "driver": STRING,
+            "attributes": parse_type("map(string, map(string, any))"),
+            "capacity": parse_type("map(string, map(string, kubernetes.Quantity))"),
+            "allowMultipleAllocations": BOOL,
+        }
+    }
+)
+_OPAQUE: Final = ("kubernetes.Quantity", "kubernetes.Semver", "kubernetes.URL", "kubernetes.NamedFormat")
 """Types of objects whose fields nobody knows."""
 TYPES: Final = {
-    **{each: Type(each) for each in (*PRIMITIVES, "net.IP", "net.CIDR", *_OBJECTS)},
+    **{each: Type(each) for each in (*PRIMITIVES, "net.IP", "net.CIDR", *_OPAQUE)},
     "null_type": Type("null"),
     "list": parse_type("list(dyn)"),
     "map": parse_type("map(dyn, dyn)"),
@@ -76,19 +81,25 @@ class Checked:
     """Of the calls of Kubernetes' functions, those whose types fit."""
 
 
-def check(tree: Tree, issues: Issues, variables: Mapping[str, Type] = _VARIABLES) -> Checked:
-    """Checks a tree. If anything is wrong, it is added to the issues. variables: what it may name."""
-    checker = _Checker(tree, issues, variables)
+def check(
+    tree: Tree, issues: Issues, variables: Mapping[str, Type] = _VARIABLES, objects: ObjectTypes = _DEVICES
+) -> Checked:
+    """Checks a tree. If anything is wrong, it is added to the issues. variables: what it may name. objects:
+    the types of these and of their fields that are objects."""
+    checker = _Checker(tree, issues, variables, objects)
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
     return Checked(result, types, frozenset(checker.qualified), checker.overloads)
 
 
 class _Checker:
-    def __init__(self, tree: Tree, issues: Issues, variables: Mapping[str, Type]) -> None:
+    def __init__(
+        self, tree: Tree, issues: Issues, variables: Mapping[str, Type], objects: ObjectTypes
+    ) -> None:
         self._positions = tree.positions
         self._issues = issues
         self._scope: dict[str, Type] = dict(variables)
+        self._objects = objects.fields
         self.unifier = Unifier()
         self.qualified: set[int] = set()
         self.overloads: dict[int, tuple[Function, ...]] = {}
@@ -148,12 +159,13 @@ class _Checker:
         result = DYN
         if target.name == "map":
             result = target.parameters[1]
-        elif target.name == _DEVICE or target.name in _OBJECTS:
-            result = _FIELDS.get(name, ERROR) if target.name == _DEVICE else ERROR
+        elif target.name in self._objects:
+            result = self._objects[target.name].get(name, ERROR)
             if result == ERROR:
-                known = target.name == _DEVICE
-                text = f"undefined field '{name}'" if known else f"unexpected failed resolution of '{target}'"
-                self._issues.add(self._place(node), text)
+                self._issues.add(self._place(node), f"undefined field '{name}'")
+        elif target.name in _OPAQUE:
+            result = ERROR
+            self._issues.add(self._place(node), f"unexpected failed resolution of '{target}'")
         elif target.is_variable:
             self.unifier.is_assignable([DYN], [target])
         elif not target.is_dynamic and target != ERROR:

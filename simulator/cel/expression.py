@@ -1,8 +1,4 @@
-"""Compiles and evaluates expressions about variables: the rules of custom resources.
-
-The types of the fields of objects are not known to the check, so what upstream's compiler finds there is
-found when the expression is evaluated.
-"""
+"""Compiles and evaluates expressions about variables: the rules of custom resources."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,10 +8,11 @@ from simulator.cel.checker import check
 from simulator.cel.errors import SelectorError, cost_exceeded
 from simulator.cel.issues import Issues
 from simulator.cel.literals import find_broken_pattern, validate
+from simulator.cel.object_types import NO_OBJECTS, ObjectTypes
 from simulator.cel.parser import SyntaxFault, parse
 from simulator.cel.program import plan_scope
 from simulator.cel.syntax import Name, Node, get_children
-from simulator.cel.types import Type
+from simulator.cel.types import DYN, Type
 from simulator.cel.values import Value
 
 CACHED: Final = 1_024
@@ -25,13 +22,16 @@ CACHED: Final = 1_024
 class Expression:
     """A compiled expression."""
 
-    def __init__(self, text: str, variables: tuple[tuple[str, Type], ...], result: str) -> None:
+    def __init__(
+        self, text: str, variables: tuple[tuple[str, Type], ...], result: str, objects: ObjectTypes
+    ) -> None:
         self.error = ""
         """Why it did not compile, as upstream says it."""
         self.names: frozenset[str] = frozenset()
         """All names in it."""
+        self.result: Type = DYN
         try:
-            self._compile(text, dict(variables), result)
+            self._compile(text, dict(variables), result, objects)
         except SyntaxFault as fault:
             self.error = f"compilation failed: {fault}"
         except RecursionError:
@@ -47,17 +47,18 @@ class Expression:
         except RecursionError:
             raise cost_exceeded() from None
 
-    def _compile(self, text: str, variables: Mapping[str, Type], result: str) -> None:
+    def _compile(self, text: str, variables: Mapping[str, Type], result: str, objects: ObjectTypes) -> None:
         tree = parse(text)
         issues = Issues(text)
-        checked = check(tree, issues, variables)
+        checked = check(tree, issues, variables, objects)
         if not issues:
             validate(tree, checked, issues)
         self.names = frozenset(_names_in(tree.root))
+        self.result = checked.result
         if issues:
             self.error = f"compilation failed: {issues}"
         elif checked.result.name not in (result, "any", "dyn"):
-            self.error = f"must evaluate to {'a ' * (result == 'bool')}{result}"
+            self.error = f"must evaluate to a {result}"
         elif broken := find_broken_pattern(tree.root):
             self.error = f"program instantiation failed: {broken}"
         else:
@@ -65,10 +66,12 @@ class Expression:
 
 
 @lru_cache(maxsize=CACHED)
-def compile_expression(text: str, variables: tuple[tuple[str, Type], ...], result: str) -> Expression:
+def compile_expression(
+    text: str, variables: tuple[tuple[str, Type], ...], result: str, objects: ObjectTypes = NO_OBJECTS
+) -> Expression:
     """The compiled expression. variables: names and types of what it may name; result: ``bool`` or
-    ``string``."""
-    return Expression(text, variables, result)
+    ``string``; objects: the types of objects among them."""
+    return Expression(text, variables, result, objects)
 
 
 def _names_in(node: Node) -> set[str]:

@@ -93,9 +93,7 @@ def test_a_rule_that_does_not_compile_is_refused(url: str) -> None:
     wrong = version("v1", storage=True, rules=[{"rule": "self >"}, {"rule": "1"}])
     code, refused = post(url, DEFINITIONS, definition(wrong))
     assert code == 422
-    path = (
-        "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[size].x-kubernetes-validations"
-    )
+    path = "spec.validation.openAPIV3Schema.properties[spec].properties[size].x-kubernetes-validations"
     assert [each["field"] for each in refused["details"]["causes"]] == [f"{path}[0].rule", f"{path}[1].rule"]
     assert "compilation failed: ERROR: <input>:1:7: Syntax error" in refused["message"]
     assert "must evaluate to a bool" in refused["message"]

@@ -16,6 +16,7 @@ from simulator.apiserver.resources import Resource, defined_resources
 from simulator.apiserver.status import Invalid
 from tests.apiserver.cluster import NOW, Cluster
 
+NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
 SPEC = {
     "type": "object",
     "required": ["size"],
@@ -29,8 +30,16 @@ SPEC = {
         "port": {"x-kubernetes-int-or-string": True},
         "limits": {"type": "object", "maxProperties": 1, "additionalProperties": {"type": "integer"}},
         "inner": {"type": "object", "properties": {"deep": {"type": "string", "default": "d"}}},
+        "any": {
+            **NUMBERS,
+            "anyOf": [{"required": ["a"]}, {"required": ["b"], "properties": {"b": {"maximum": 5}}}],
+        },
+        "one": {**NUMBERS, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        "all": {"type": "integer", "allOf": [{"minimum": 1}, {"maximum": 5}]},
+        "not": {"type": "integer", "not": {"enum": [7]}},
     },
 }
+ONE = '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf)'
 COLUMNS = [
     {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
     {"name": "Ready", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Ready")].status'},
@@ -103,6 +112,34 @@ def test_defaults_are_set_where_their_object_is_there() -> None:
         ({"size": 1, "tags": ["a", "b", 3]}, ["Too many: 3", "spec.tags[2] in body must be of type string"]),
         ({"size": 1, "port": 1.5}, ['must be of type integer,string: "number"']),
         ({"size": 1, "limits": {"a": "x", "b": 1}}, ["Too many: 2", "spec.limits.a in body must be of type"]),
+        ({"size": 1, "any": {"b": 2}}, []),
+        (
+            {"size": 1, "any": {"b": 9}},
+            [
+                '<nil>: Invalid value: "": "spec.any" must validate at least one schema (anyOf)',
+                "spec.any.b: Invalid value: 9: spec.any.b in body should be less than or equal to 5",
+            ],
+        ),
+        ({"size": 1, "one": {"a": 1}}, []),
+        (
+            {"size": 1, "one": {}},
+            [
+                f"{ONE}. Found none valid",
+                "spec.one.a: Required value",
+            ],
+        ),
+        (
+            {"size": 1, "one": {"a": 1, "b": 1}},
+            [f"{ONE}. Found 2 valid alternatives"],
+        ),
+        (
+            {"size": 1, "all": 9},
+            [
+                "spec.all: Invalid value: 9: spec.all in body should be less than or equal to 5",
+                '<nil>: Invalid value: "": "spec.all" must validate all the schemas (allOf)',
+            ],
+        ),
+        ({"size": 1, "not": 7}, ['<nil>: Invalid value: "": "spec.not" must not validate the schema (not)']),
     ],
 )
 def test_objects_are_validated_against_their_schema(spec: dict[str, Any], faults: list[str]) -> None:

@@ -107,7 +107,7 @@ spec:
   group: example.com
   scope: Cluster
   names: {plural: queues, kind: Queue}
-  versions: [{name: v1, served: true, storage: true}]
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 ---
 apiVersion: example.com/v1
 kind: Widget

@@ -245,36 +245,6 @@ def test_a_fault_of_a_disruption_budget_is_told_by_its_field(
     _refused(manifest, field, message)
 
 
-@pytest.mark.parametrize(
-    ("spec", "field"),
-    [
-        ({"group": "apps"}, "spec.group"),
-        ({"group": "a b"}, "spec.group"),
-        ({"names": {"plural": "q/s", "kind": "Queue"}}, "spec.names.plural"),
-        ({"names": {"plural": "others", "kind": "Queue"}}, "metadata.name"),
-        ({"scope": "World"}, "spec.scope"),
-        ({"versions": []}, "spec.versions"),
-    ],
-)
-def test_a_definition_of_a_kind_is_held_to_names_that_paths_can_have(
-    spec: dict[str, Any], field: str
-) -> None:
-    good = {
-        "group": "example.com",
-        "scope": "Cluster",
-        "names": {"plural": "queues", "kind": "Queue"},
-        "versions": [{"name": "v1", "served": True, "storage": True}],
-    }
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "queues.example.com"},
-    }
-    queue = {"apiVersion": "example.com/v1", "kind": "Queue", "metadata": {"name": "q"}}
-    Cluster().create([{**definition, "spec": good}, queue])
-    _refused({**definition, "spec": {**good, **spec}}, field, "")
-
-
 VOLUME = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
 
 

@@ -5,14 +5,17 @@ are not limited here; what all evaluations for one object do is (Budget).
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
+from simulator.apiserver.custom_resources.rule_types import declare_types
 from simulator.apiserver.custom_resources.rule_values import to_cel
 from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.cel.errors import SelectorError
 from simulator.cel.expression import Expression, compile_expression
+from simulator.cel.object_types import ObjectTypes
 from simulator.cel.types import DYN, Type
 from simulator.cel.values import NONE, Optional, Value
 
@@ -21,18 +24,13 @@ MAX_EVALUATIONS: Final = 5_000
 """Evaluations for one object: some tenths of a second."""
 MAX_MESSAGE: Final = 5_120
 """Bytes of an evaluated message (MaxEvaluatedMessageExpressionSizeBytes)."""
-_TYPES: Final = {
-    "string": Type("string"),
-    "boolean": Type("bool"),
-    "integer": Type("int"),
-    "number": Type("double"),
-    "array": Type("list", (DYN,)),
-}
+_DECLARED: Final = 256
+"""Schemas whose types are kept."""
 _OUT_OF_BUDGET: Final = (
     "validation failed due to running out of cost budget, no further validation rules will be run"
 )
 _SELF: Final = "self"
-_OLD_SELF: Final = "oldSelf"
+OLD_SELF: Final = "oldSelf"
 
 
 class Budget:
@@ -44,10 +42,10 @@ class Budget:
         """Of all macros: at most MAX_ITERATIONS of simulator/cel/program.py."""
 
 
-def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT) -> Iterator[Cause]:
+def rule_faults(schema: dict[str, Any], value: Any, old: Any = ABSENT, *, path: str = "") -> Iterator[Cause]:
     """Yield the rules of a schema and of the schemas below it that do not hold. ``old``: the value before an
     update. A rule that does not name the old value is not asked again for a value that did not change."""
-    return _faults(schema, value, old, "", Budget())
+    return _faults(schema, value, old, path, Budget())
 
 
 def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
@@ -71,21 +69,38 @@ def _faults(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Bud
 
 
 def compile_rule(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
-    """Return the compiled rule; its ``error`` says why it is none."""
-    return compile_expression(str(rule.get("rule", "")), _variables(schema, rule), "bool")
+    """Return the compiled rule of a structural schema; its ``error`` says why it is none."""
+    return _compile(str(rule.get("rule", "")), schema, rule, "bool")
 
 
 def compile_message(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
     """Return the compiled messageExpression of a rule that has one."""
-    return compile_expression(str(rule["messageExpression"]), _variables(schema, rule), "string")
+    return _compile(str(rule["messageExpression"]), schema, rule, "string")
 
 
-def _variables(schema: dict[str, Any], rule: dict[str, Any]) -> tuple[tuple[str, Type], ...]:
-    kind = schema.get("type")
-    # A format makes a text a time, a duration or bytes.
-    of = _TYPES.get(kind, DYN) if isinstance(kind, str) and not schema.get("format") else DYN
+def _compile(text: str, schema: dict[str, Any], rule: dict[str, Any], result: str) -> Expression:
+    of, objects = _declare(_SchemaKey(schema))
     old = Type("optional_type", (of,)) if rule.get("optionalOldSelf") else of
-    return (_SELF, of), (_OLD_SELF, old)
+    return compile_expression(text, ((_SELF, of), (OLD_SELF, old)), result, objects)
+
+
+class _SchemaKey:
+    """A schema as the key of a cache: another one is another key, also if it is equal."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SchemaKey) and self.schema is other.schema
+
+
+@lru_cache(_DECLARED)
+def _declare(key: _SchemaKey) -> tuple[Type, ObjectTypes]:
+    of, objects = declare_types(key.schema)
+    return of or DYN, objects
 
 
 def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:
@@ -97,16 +112,16 @@ def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budge
         if compiled.error:
             yield invalid(path or "<nil>", kind, f"rule compile error: {compiled.error}")
             continue
-        is_transition = _OLD_SELF in compiled.names
+        is_transition = OLD_SELF in compiled.names
         if is_transition and not before and not rule.get("optionalOldSelf"):
             continue
         if not is_transition and old is not ABSENT and old == value:
             continue
         values: dict[str, Value] = {_SELF: this}
         if rule.get("optionalOldSelf"):
-            values[_OLD_SELF] = Optional(before) if before else NONE
+            values[OLD_SELF] = Optional(before) if before else NONE
         elif before:
-            values[_OLD_SELF] = before[0]
+            values[OLD_SELF] = before[0]
         budget.evaluations -= 1
         if budget.evaluations < 0:
             if budget.evaluations == -1:

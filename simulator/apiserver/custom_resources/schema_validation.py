@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from simulator.apiserver.custom_resources.correlation import ABSENT, old_field, old_item
+from simulator.apiserver.custom_resources.junctors import junctor_faults
 from simulator.apiserver.custom_resources.structural_schema import META
 from simulator.apiserver.custom_resources.text_formats import has_format
 from simulator.apiserver.status import Cause, invalid, not_supported, required, too_long
@@ -33,6 +34,7 @@ def schema_faults(schema: dict[str, Any], value: Any, path: str = "", old: Any =
     if not _has_type(schema, value):
         yield _wrong_type(path, _type_name(value), schema)
         return
+    yield from junctor_faults(schema, value, path, schema_faults)
     if "enum" in schema and value not in schema["enum"]:
         choices = [each if isinstance(each, str) else json.dumps(each) for each in schema["enum"]]
         yield not_supported(path, value, choices)

@@ -1,0 +1,1 @@
+"""Validation of CustomResourceDefinitions: a module for each part of them."""

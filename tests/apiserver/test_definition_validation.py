@@ -1,0 +1,82 @@
+"""Validation of CustomResourceDefinitions, with upstream's paths and texts."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from simulator.api import Manifest
+from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.status import Invalid
+from tests.apiserver.cluster import Cluster
+
+_CASES: Final[dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("definition_faults.yaml").read_text(encoding="utf-8")
+)
+_SCHEMA: Final = "spec.validation.openAPIV3Schema"
+_NAMES: Final = {
+    "LABEL": _CASES["label"],
+    "FIELD": f"{_SCHEMA}.properties[spec].properties[a]",
+    "SPEC": f"{_SCHEMA}.properties[spec]",
+    "SCHEMA": _SCHEMA,
+}
+
+
+def changed(case: dict[str, Any]) -> Manifest:
+    """The right definition with the change of a case."""
+    made: Manifest = copy.deepcopy(_CASES["definition"])
+    (version,) = made["spec"]["versions"]
+    schema = version["schema"]["openAPIV3Schema"]
+    fields = schema["properties"]
+    if "field" in case:
+        fields["spec"]["properties"]["a"] = case["field"]
+    fields["spec"] = apply_merge_patch(fields["spec"], case.get("spec", {}))
+    version["schema"]["openAPIV3Schema"] = apply_merge_patch(schema, case.get("root", {}))
+    made["spec"]["versions"] = [apply_merge_patch(version, case.get("version", {}))]
+    patched = apply_merge_patch(made, case.get("definition", {}))
+    assert isinstance(patched, dict)
+    return patched
+
+
+def faults(definition: Manifest) -> list[str]:
+    try:
+        Cluster().create([definition])
+    except Invalid as error:
+        return [str(cause) for cause in error.causes]
+    return []
+
+
+def written_out(text: str) -> str:
+    for name, meant in _NAMES.items():
+        text = text.replace(name, meant)
+    return text
+
+
+@pytest.mark.parametrize("case", _CASES["cases"], ids=lambda case: json.dumps(case)[:60])
+def test_the_faults_of_a_definition(case: dict[str, Any]) -> None:
+    assert faults(changed(case)) == [*map(written_out, case["faults"])]
+
+
+def test_versions_that_differ_keep_their_own_paths() -> None:
+    definition, other = changed({}), changed({"field": {}})["spec"]["versions"][0]
+    definition["spec"]["versions"].append({**other, "name": "v2", "storage": False})
+    (fault,) = faults(definition)
+    path = "spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[a].type"
+    assert fault == f"{path}: Required value: must not be empty for specified object fields"
+
+
+def test_beside_the_status_the_root_has_certain_fields_only() -> None:
+    case = {"version": {"subresources": {"status": {}}}, "root": {"x-kubernetes-map-type": "atomic"}}
+    (found,) = faults(changed(case))
+    assert found.startswith(
+        f'{_SCHEMA}: Invalid value: {{"ID":"","Schema":"","Ref":null,"Description":"","Type":"object",'
+    )
+    assert found.endswith(
+        '"XMapType":"atomic","XValidations":null}: only [Description Type Format Title Maximum '
+        "ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems "
+        "MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] "
+        "fields are allowed at the root of the schema if the status subresource is enabled"
+    )
