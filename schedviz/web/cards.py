@@ -30,6 +30,8 @@ class SandboxCard(msgspec.Struct, frozen=True):
     nodes: int
     pods: int
     pending: int
+    stands_down: bool
+    """Whether its scheduler leaves all pods to outside schedulers."""
 
 
 class Cards(NamedTuple):
@@ -111,4 +113,5 @@ def sandbox_card(found: Summary) -> SandboxCard:
         nodes=found.counts[NODES],
         pods=found.counts[PODS],
         pending=found.pending,
+        stands_down=found.meta.stands_down,
     )

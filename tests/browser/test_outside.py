@@ -32,7 +32,8 @@ def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: O
     expect(lane).to_contain_text("Pause does not hold an outside one")
     write.create(sandbox, [pod("first"), pod("second"), pod("large", "8")])
     expect(lane.locator(".chip")).to_have_count(3)
-    expect(lane.locator(".chip").first).to_contain_text("default-scheduler")
+    expect(screen.locator("#cycle-acts li")).to_have_count(0)
+    expect(screen.locator("#hint-do")).to_have_text("Connect a scheduler")
     expect(screen.locator("#lane-activeQ .chip")).to_have_count(0)
 
     url = f"{stack}/s/{sandbox.name}"
@@ -52,4 +53,34 @@ def test_an_outside_scheduler_binds_what_waits_in_its_lane(screen: Page, live: O
     switch(screen)
     expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("large")
     expect(lane.locator(".chip")).to_have_count(0)
+    assert complaints.found == []
+
+
+def test_the_controls_of_cycles_go_and_come_with_the_scheduler(screen: Page, live: Open) -> None:
+    sandbox, complaints = live(node("node-1", "4"), pod("large", "8")), Complaints(screen)
+    verdict = screen.locator("#nodes .verdict", has_text="Insufficient cpu")
+    expect(verdict).to_be_visible()
+    write.switch_scheduler(sandbox, stands_down=True)
+    expect(screen.locator("#t-outside")).to_be_visible()
+    expect(screen.locator("#t-predict")).to_have_count(0)
+    expect(verdict).to_have_count(0)
+    expect(screen.locator("#lane-activeQ")).to_be_hidden()
+    expect(screen.locator("#cycle-outside")).to_contain_text("Last cycle of this sandbox's scheduler: 1")
+    complaints.look("acts", "#s-cycle")
+
+    screen.keyboard.press("g")
+    screen.keyboard.press(".")
+    screen.locator("#t-outside").press("Enter")
+    panel = screen.locator("#outside-panel")
+    expect(panel).to_contain_text("all pods wait until a scheduler outside of schedviz binds them")
+    complaints.look("connect", "#outside-panel")
+    panel.locator("#outside-switch").press("Enter")
+    expect(panel.locator("#outside-switch")).to_have_text("Stand down")
+    expect(screen.locator("#t-predict")).to_be_visible()
+    expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("large")
+
+    screen.locator("#panel-back").click()
+    write.switch_scheduler(sandbox, stands_down=True)
+    screen.locator("#outside-end").click()
+    expect(screen.locator("#cycle-title")).to_contain_text("Scheduling cycle")
     assert complaints.found == []

@@ -102,7 +102,7 @@ def test_the_page_of_a_sandbox_whose_scheduler_stands_down(client: Client, sandb
     assert "Scheduler stands down" in html
     assert "No scheduling cycle yet" not in html
     assert "Pods that wait" in html
-    assert "one mark for each act of the outside scheduler" in html
+    assert "one mark for each attempt, or act of an outside scheduler" in html
     acts = html[html.index('id="cycle-acts"') :]
     assert acts.index("preempted on n0") < acts.index("bound to n0 after 35 ms real, 2 s simulated")
     assert acts.count("Insufficient cpu") >= 1

@@ -100,9 +100,9 @@ class NodesPanel:
 
     def _draw_cards(self, picture: Picture, ranks: Ranks, dirty: set[str], moved: bool) -> None:
         found, before = self._verdicts, self._verdicts
-        if moved or picture.decision is not self._judged:
-            self._judged = picture.decision
-            self._verdicts = found = verdicts.verdicts(picture.decision)
+        if moved or picture.judging is not self._judged:
+            self._judged = picture.judging
+            self._verdicts = found = verdicts.verdicts(picture.judging)
         named = found.keys() | before.keys() if moved or found is not before else ()
         judged = {name for name in named if moved or found.get(name) != before.get(name)}
         changed = picture.devices.changed_since(self._device_changes)
@@ -154,9 +154,9 @@ class NodesPanel:
         for chunk in sorted({self._place[name][1] for name in dirty}):
             view = (chunk.removeprefix(f"{PANEL}/"), self._texts(chunk))
             self._drawing.draw(chunk, "parts/cells.html", view)
-        if moved or picture.decision != self._judged:
-            self._judged = picture.decision
-            verdicts_json = grid.json(grid.judged(picture.decision, self._place))
+        if moved or picture.judging != self._judged:
+            self._judged = picture.judging
+            verdicts_json = grid.json(grid.judged(picture.judging, self._place))
             self._drawing.draw(JUDGED, "parts/judged.html", verdicts_json)
 
     def _texts(self, chunk: str) -> list[SafeString]:

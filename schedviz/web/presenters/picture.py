@@ -117,6 +117,11 @@ class Picture:
         self.node_names()
         return self._patterns
 
+    @property
+    def judging(self) -> Decision | None:
+        """The decision whose verdicts the nodes show: the newest one, unless the scheduler stands down."""
+        return None if self.stands_down else self.decision
+
     def user_classes(self) -> dict[str, int]:
         """The PriorityClasses without those of Kubernetes itself."""
         return {name: value for name, value in self.classes.items() if value < SYSTEM_PRIORITY}
