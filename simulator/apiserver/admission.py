@@ -228,7 +228,7 @@ def _create(
     access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()
     causes = [*access, *validate_new(resource, manifest)]
     if resource == EVENTS:
-        causes += validate_event(manifest, given_version)
+        causes = validate_event(manifest, given_version) or causes
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:

@@ -8,6 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.core_validation import check_finalizer_name
+from simulator.apiserver.event_validation import validate_event
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.selector_validation import validate_taints
@@ -69,8 +70,13 @@ def validate_namespace_finalizers(new: Manifest, _: Manifest) -> Iterator[Cause]
         yield from check_finalizer_name(finalizer, f"spec.finalizers[{index}]")
 
 
+def _validate_event_update(new: Manifest, _: Manifest) -> Iterator[Cause]:
+    yield from validate_event(new, "v1")
+
+
 CORE_UPDATE_CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     "configmaps": _validate_config_map_update,
+    "events": _validate_event_update,
     "secrets": _validate_secret_update,
     "nodes": validate_node_update,
     "persistentvolumeclaims": validate_claim_update,

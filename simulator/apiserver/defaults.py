@@ -53,7 +53,9 @@ def prepare_for_create(resource: Resource, manifest: Manifest, now: str) -> None
         case "daemonsets.apps":
             number_template(manifest)
         case "namespaces":
-            manifest["spec"]["finalizers"] = [NAMESPACE_FINALIZER]
+            finalizers = manifest["spec"].get("finalizers", [])
+            missing = [each for each in (NAMESPACE_FINALIZER,) if each not in finalizers]
+            manifest["spec"]["finalizers"] = [*finalizers, *missing]
         case "persistentvolumes":
             manifest["status"]["lastPhaseTransitionTime"] = now
 

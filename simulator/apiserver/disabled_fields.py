@@ -95,7 +95,8 @@ def _of_autoscaler(spec: Manifest) -> None:
 
 
 def _of_claim(spec: Manifest) -> None:
-    _at(spec, "dataSourceRef").pop("namespace", None)  # CrossNamespaceVolumeDataSource
+    if _at(spec, "dataSourceRef").get("namespace"):  # CrossNamespaceVolumeDataSource
+        del spec["dataSourceRef"]
 
 
 def _of_device_claim(spec: Manifest) -> None:
@@ -135,6 +136,14 @@ def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
         device.pop("shareID", None)
 
 
+def _of_csi_driver(spec: Manifest) -> None:
+    spec.pop("nodeAllocatableUpdatePeriodSeconds", None)  # MutableCSINodeAllocatableCount
+
+
+def _of_node(spec: Manifest) -> None:
+    spec.pop("configSource", None)  # DynamicKubeletConfig, which is gone
+
+
 def _at(of: Manifest, *path: str) -> Manifest:
     """The object at the path; an empty one that belongs to nothing, if there is none."""
     for field in path:
@@ -153,6 +162,8 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "cronjobs.batch": _of_cron_job,
     "horizontalpodautoscalers.autoscaling": _of_autoscaler,
     "persistentvolumeclaims": _of_claim,
+    "csidrivers.storage.k8s.io": _of_csi_driver,
+    "nodes": _of_node,
     "deviceclasses.resource.k8s.io": _of_device_class,
     "resourceclaims.resource.k8s.io": _of_device_claim,
     "resourceclaimtemplates.resource.k8s.io": _of_device_claim_template,

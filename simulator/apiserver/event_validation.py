@@ -9,9 +9,13 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.object_meta_validation import validate_object_meta
+from simulator.apiserver.resources import EVENTS_V1
 from simulator.apiserver.status import Cause, invalid, required
 
 _OTHER_NAMESPACE: Final = "does not match event.namespace"
+_OF_CLUSTER: Final = ("default", "kube-system")
+"""The namespaces of Events about objects without one."""
 _UNSET: Final = "needs to be unset"
 _SHORT: Final = 128
 _NOTE_LENGTH: Final = 1024
@@ -27,9 +31,15 @@ def validate_event(event: Manifest, given_version: str) -> list[Cause]:
 def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
     namespace = event["metadata"].get("namespace", "")
     about = (event.get("involvedObject") or {}).get("namespace", "")
-    if namespace not in ((about,) if about else ("", "default")):
+    is_new = bool(event.get("eventTime"))
+    if about:
+        # New Events may be about objects of other namespaces.
+        is_elsewhere = not is_new and namespace != about
+    else:
+        is_elsewhere = namespace not in (_OF_CLUSTER if is_new else ("", "default"))
+    if is_elsewhere:
         yield invalid("involvedObject.namespace", about, _OTHER_NAMESPACE)
-    if not event.get("eventTime"):
+    if not is_new:
         return
     controller = event.get("reportingComponent", "")
     field = "reportingComponent" if given_version == "v1" else "reportingController"
@@ -47,6 +57,13 @@ def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
 
 
 def _in_new_version(event: Manifest) -> Iterator[Cause]:
+    yield from validate_object_meta(EVENTS_V1, event["metadata"], rule=names.dns_subdomain)
+    series = event.get("series")
+    if series is not None:
+        if series.get("count", 0) < 2:
+            yield invalid("series.count", "", "should be at least 2")
+        if not series.get("lastObservedTime"):
+            yield required("series.lastObservedTime")
     if not event.get("eventTime"):
         yield required("eventTime")
     kind = event.get("type", "")

@@ -110,6 +110,13 @@ def _default_event(manifest: Manifest) -> None:
     manifest.setdefault("reportingInstance", "")
 
 
+def _clean_service_account(manifest: Manifest) -> None:
+    """Keep of references to Secrets the names only (cleanSecretReferences in
+    pkg/registry/core/serviceaccount/strategy.go)."""
+    if manifest.get("secrets"):
+        manifest["secrets"] = [{k: v for k, v in each.items() if k == "name"} for each in manifest["secrets"]]
+
+
 def _copied(defaults: dict[str, Any]) -> dict[str, Any]:
     return {
         field: [dict(each) for each in value] if isinstance(value, list) else value
@@ -128,4 +135,5 @@ FURTHER_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "resourceclaimtemplates.resource.k8s.io": _default_device_claim_template,
     "customresourcedefinitions.apiextensions.k8s.io": _default_definition,
     "events": _default_event,
+    "serviceaccounts": _clean_service_account,
 }

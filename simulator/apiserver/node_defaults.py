@@ -16,6 +16,7 @@ def set_node_defaults(manifest: Manifest) -> None:
     """Set what the API server sets. Without ``allocatable``, all of the capacity is allocatable."""
     manifest.setdefault("spec", {})
     status = manifest.setdefault("status", {})
+    status.pop("config", None)  # of the kubelet configuration that is gone
     for kind in ("capacity", "allocatable"):
         if kind in status:
             status[kind] = round_up_to_milli(status[kind])

@@ -14,13 +14,17 @@ from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 
 _NAME_RULES: Final[dict[str, NameRule]] = {
+    "events": names.path_segment,
     "namespaces": names.dns_label,
+    "poddisruptionbudgets.policy": names.path_segment,
     "services": names.service_name,
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
     "roles.rbac.authorization.k8s.io": names.path_segment,
     "rolebindings.rbac.authorization.k8s.io": names.path_segment,
 }
+METADATA_LAST: Final = ("events", "poddisruptionbudgets.policy")
+"""Resources whose metadata is validated only by the rules of all kinds, and if nothing else is wrong."""
 _NAME_RULES_OF_NEW: Final[dict[str, NameRule]] = {"statefulsets.apps": names.dns_label}
 """Rules that stored objects need not follow."""
 _OWNER: Final[tuple[str, ...]] = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
@@ -34,9 +38,10 @@ _EXCLUSIVE_FINALIZERS: Final = ("orphan", "foregroundDeletion")
 
 
 def validate_object_meta(
-    resource: Resource, metadata: dict[str, Any], *, is_new: bool = True
+    resource: Resource, metadata: dict[str, Any], *, is_new: bool = True, rule: NameRule | None = None
 ) -> Iterator[Cause]:
-    yield from _names(resource, metadata, is_new=is_new)
+    """``rule``: of the name, if it is not that of the resource."""
+    yield from _names(metadata, rule or _rule(resource, is_new=is_new))
     namespace = metadata.get("namespace")
     if not resource.namespaced:
         if namespace:
@@ -60,10 +65,12 @@ def validate_template_metadata(metadata: dict[str, Any], path: str) -> Iterator[
             yield forbidden(f"{path}.{shown}", "cannot be set")
 
 
-def _names(resource: Resource, metadata: dict[str, Any], *, is_new: bool) -> Iterator[Cause]:
+def _rule(resource: Resource, *, is_new: bool) -> NameRule:
     rule = _NAME_RULES.get(resource.id, names.dns_subdomain)
-    if is_new:
-        rule = _NAME_RULES_OF_NEW.get(resource.id, rule)
+    return _NAME_RULES_OF_NEW.get(resource.id, rule) if is_new else rule
+
+
+def _names(metadata: dict[str, Any], rule: NameRule) -> Iterator[Cause]:
     prefix, name = metadata.get("generateName", ""), metadata.get("name", "")
     if prefix:
         shown = prefix if rule is names.path_segment else names.with_masked_dash(prefix)

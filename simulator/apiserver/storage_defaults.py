@@ -21,7 +21,7 @@ def _default_claim(manifest: Manifest) -> None:
     (NormalizeDataSources)."""
     spec = manifest.setdefault("spec", {})
     set_claim_spec_defaults(spec)
-    if not _is_claim_or_snapshot(spec.get("dataSource") or {}):
+    if "dataSourceRef" not in spec and not _is_claim_or_snapshot(spec.get("dataSource") or {}):
         spec.pop("dataSource", None)
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None and reference is None:

@@ -6,10 +6,12 @@ from typing import Any
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
+from simulator.apiserver.claim_expansion import check_expansion
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.deletion import is_removed
 from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS, check_admin_access_of_status
 from simulator.apiserver.generation import set_next_generation
+from simulator.apiserver.limit_ranger import CLAIMS, check_limits
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.overlay import Overlay, Reader
@@ -19,7 +21,7 @@ from simulator.apiserver.service_allocation import SERVICES, allocate_updated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
 from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_order import validate_updated
-from simulator.apiserver.update_preparation import prepare_update
+from simulator.apiserver.update_preparation import prepare_update, with_phase_time
 from simulator.apiserver.workload_defaults import number_next_template
 
 
@@ -50,6 +52,8 @@ def admit_update(
     version = old["metadata"].get("resourceVersion", "")
     owners = _managed_fields(resource, old, decoded, write)
     decoded = prepare_update(resource, subresource, old, decoded)
+    if write and subresource == "status":
+        decoded = with_phase_time(resource, decoded, old, write.time)
     metadata = decoded["metadata"] = {**decoded["metadata"]}
     given = {**metadata}
     for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace"):
@@ -76,6 +80,9 @@ def admit_update(
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource == PRIORITY_CLASSES:
         priority.check_global_default(decoded, overlay)
+    elif resource.id == CLAIMS and not subresource:
+        check_limits(CLAIMS, decoded, overlay)
+        check_expansion(decoded, old, overlay)
     if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)

@@ -29,6 +29,7 @@ _ORDERS: Final = {
     "deployments.apps": "USC",
     "endpoints": "UMS",
     "endpointslices.discovery.k8s.io": "MSC",
+    "events": "C",
     "horizontalpodautoscalers.autoscaling": "US",
     "ingressclasses.networking.k8s.io": "UCMS",
     "ingresses.networking.k8s.io": "UMS",

@@ -20,6 +20,7 @@ _STATUS_KEEPS_METADATA: Final = (
 """Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus)."""
 _STATUS_KEEPS: Final = {"deployments.apps": ("labels",), "pods": ("ownerReferences",)}
 """The fields of the metadata that an update of the status does not change, of others."""
+_PHASE_TIME: Final = "lastPhaseTransitionTime"
 _RESIZED: Final = ("resources", "resizePolicy")
 
 
@@ -45,6 +46,20 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
         spec = {**new.get("spec", {}), "finalizers": finalizers}
         new = {**new, "spec": spec if finalizers else _without(spec, "finalizers")}
     return new
+
+
+def with_phase_time(resource: Resource, new: Manifest, old: Manifest, now: str) -> Manifest:
+    """The status of a PersistentVolume with the time at which it came into its phase, unless the update says
+    another one (PrepareForUpdate of its status)."""
+    if resource.id != "persistentvolumes":
+        return new
+    status, before = new.get("status", {}), old.get("status", {})
+    time, known = status.get(_PHASE_TIME), before.get(_PHASE_TIME)
+    if status.get("phase") != before.get("phase"):
+        time = now if time in (None, known) else time
+    elif time is None:
+        time = known
+    return {**new, "status": {**status, _PHASE_TIME: time}} if time is not None else new
 
 
 def _with_stored_versions(definition: Manifest) -> Manifest:

@@ -16,7 +16,7 @@ from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
 from simulator.apiserver.network_validation import NETWORK_CHECKS
-from simulator.apiserver.object_meta_validation import validate_object_meta
+from simulator.apiserver.object_meta_validation import METADATA_LAST, validate_object_meta
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import CRDS, PODS, Resource
@@ -40,7 +40,10 @@ GENERATED_SUFFIX = 5
 
 def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
     """Return the faults of a new object as it is to be stored."""
-    return [*validate_object_meta(resource, manifest["metadata"]), *kind_faults(resource, manifest)]
+    faults = [*kind_faults(resource, manifest)]
+    if faults and resource.id in METADATA_LAST:
+        return faults
+    return [*validate_object_meta(resource, manifest["metadata"]), *faults]
 
 
 def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> Iterator[Cause]:

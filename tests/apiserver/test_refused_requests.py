@@ -9,8 +9,10 @@ import pytest
 import yaml
 
 from simulator.api import Manifest
+from simulator.apiserver.managed_fields.field_writes import FieldWrite
 from simulator.apiserver.resources import Resource, find_by_kind
 from simulator.apiserver.status import Invalid
+from simulator.apiserver.update import admit_update
 from tests.apiserver.cluster import Cluster, pod, refusal
 
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
@@ -114,10 +116,102 @@ def test_what_may_change_is_stored(created: Manifest, changes: dict[str, Any]) -
     assert stored["metadata"]["resourceVersion"] != old["metadata"]["resourceVersion"]
 
 
-def test_a_bound_claim_can_ask_for_more() -> None:
+@pytest.mark.parametrize(
+    ("phase", "may_grow", "message"),
+    [
+        ("Pending", True, None),
+        ("Bound", True, ""),
+        (
+            "Bound",
+            False,
+            (
+                'persistentvolumeclaims "x" is forbidden: only dynamically provisioned pvc can be resized '
+                "and the storageclass that provisions the pvc must support resize"
+            ),
+        ),
+    ],
+)
+def test_a_bound_claim_can_ask_for_more_if_its_class_says_so(
+    phase: str, may_grow: bool, message: str | None
+) -> None:
     cluster = Cluster()
-    (old,) = cluster.create([claim()])
+    storage_class = object_of(
+        "StorageClass", "storage.k8s.io/v1", provisioner="p.io", allowVolumeExpansion=may_grow
+    )
+    _, old = cluster.create([storage_class, claim(storageClassName="x")])
     resource = resource_of(old)
-    bound = cluster.update(resource, old, {**old, "status": {"phase": "Bound"}}, "status")
-    larger = changed(bound, {"spec/resources/requests": {"storage": "3Gi"}})
-    assert cluster.update(resource, bound, larger)["spec"]["resources"] == {"requests": {"storage": "3Gi"}}
+    if phase == "Bound":
+        old = cluster.update(resource, old, {**old, "status": {"phase": phase}}, "status")
+    larger = changed(old, {"spec/resources/requests": {"storage": "3Gi"}})
+    refused = refusal(lambda: cluster.update(resource, old, larger))
+    if message is None:
+        assert isinstance(refused, Invalid)
+    else:
+        assert (refused.message if refused else "") == message
+
+
+def test_a_larger_claim_stays_within_the_bounds_of_its_namespace() -> None:
+    cluster = Cluster()
+    storage_class = object_of(
+        "StorageClass", "storage.k8s.io/v1", provisioner="p.io", allowVolumeExpansion=True
+    )
+    limit = {"type": "PersistentVolumeClaim", "max": {"storage": "3Gi"}}
+    _, _, old = cluster.create(
+        [storage_class, object_of("LimitRange", spec={"limits": [limit]}), claim(storageClassName="x")]
+    )
+    bound = cluster.update(resource_of(old), old, {**old, "status": {"phase": "Bound"}}, "status")
+    larger = changed(bound, {"spec/resources/requests": {"storage": "4Gi"}})
+    refused = refusal(lambda: cluster.update(resource_of(old), bound, larger))
+    assert refused
+    assert refused.message == (
+        'persistentvolumeclaims "x" is forbidden: maximum storage usage per PersistentVolumeClaim is 3Gi, '
+        "but request is 4Gi"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "stored"),
+    [
+        (object_of("ServiceAccount", secrets=[{"kind": "Secret", "name": "a"}]), "secrets", [{"name": "a"}]),
+        (
+            object_of("Namespace", spec={"finalizers": ["a.io/b"]}),
+            "spec/finalizers",
+            ["a.io/b", "kubernetes"],
+        ),
+        (object_of("Node", spec={"configSource": {}}), "spec", {}),
+        (
+            object_of("CSIDriver", "storage.k8s.io/v1", spec={"nodeAllocatableUpdatePeriodSeconds": 60}),
+            "spec/nodeAllocatableUpdatePeriodSeconds",
+            None,
+        ),
+        (
+            claim(dataSourceRef={"kind": "PersistentVolumeClaim", "name": "a", "namespace": "b"}),
+            "spec/dataSourceRef",
+            None,
+        ),
+        (claim(dataSource={"kind": "A", "apiGroup": "b.io", "name": "c"}), "spec/dataSource", None),
+    ],
+)
+def test_what_a_strategy_clears_or_adds(given: Manifest, path: str, stored: object) -> None:
+    (value,) = Cluster().create([given])
+    for name in path.split("/"):
+        value = value.get(name)
+    assert value == stored
+
+
+def test_a_volume_has_the_time_of_its_phase() -> None:
+    cluster = Cluster()
+    (old,) = cluster.create([volume(hostPath={"path": "/d"})])
+    write = FieldWrite("test", "2030-01-01T00:00:00Z", "status")
+    resource = resource_of(old)
+
+    def phase_time(status: Manifest) -> str:
+        new = {**old, "status": status}
+        (change,) = admit_update(resource, old, new, cluster, subresource="status", write=write).changes
+        assert change.object
+        return str(change.object["status"]["lastPhaseTransitionTime"])
+
+    first, other = old["status"]["lastPhaseTransitionTime"], "2031-01-01T00:00:00Z"
+    assert phase_time({**old["status"], "phase": "Bound"}) == write.time
+    assert phase_time({"phase": "Bound", "lastPhaseTransitionTime": other}) == other
+    assert phase_time({"phase": "Pending", "message": "a"}) == first

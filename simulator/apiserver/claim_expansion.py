@@ -1,0 +1,50 @@
+"""The admission plugin PersistentVolumeClaimResize: which claims may ask for more storage.
+
+Upstream: plugin/pkg/admission/storage/persistentvolume/resize/admission.go, v1.34.
+"""
+
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.status import Forbidden
+from simulator.apiserver.volume_update_validation import CLASS_ANNOTATION
+from simulator.objects import quantity
+
+_NOT_BOUND: Final = "Only bound persistent volume claims can be expanded"
+_NOT_ALLOWED: Final = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must "
+    "support resize"
+)
+
+
+def check_expansion(new: Manifest, old: Manifest, overlay: Overlay) -> None:
+    """Raise Forbidden if the claim asks for more and its class does not allow that."""
+    if _size(new) <= _size(old):
+        return
+    if old.get("status", {}).get("phase") != "Bound":
+        detail = _NOT_BOUND
+    elif not _allows_expansion(new, old, overlay):
+        detail = _NOT_ALLOWED
+    else:
+        return
+    raise Forbidden("persistentvolumeclaims", new["metadata"]["name"], detail)
+
+
+def _size(claim: Manifest) -> quantity.Nanos:
+    requests = claim["spec"].get("resources", {}).get("requests", {})
+    return quantity.parse_quantity(requests.get("storage", "0"))
+
+
+def _allows_expansion(new: Manifest, old: Manifest, overlay: Overlay) -> bool:
+    name = _class_of(new)
+    if not name or name != _class_of(old):
+        return False
+    storage_class = overlay.get("storageclasses.storage.k8s.io", name)
+    return storage_class is not None and bool(storage_class.get("allowVolumeExpansion"))
+
+
+def _class_of(claim: Manifest) -> str:
+    """GetPersistentVolumeClaimClass."""
+    annotations = claim["metadata"].get("annotations", {})
+    return str(annotations.get(CLASS_ANNOTATION) or claim["spec"].get("storageClassName") or "")
