@@ -29,7 +29,7 @@ from simulator.apiserver.field_checks import (
 )
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.selector_validation import validate_node_selector
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, invalid_text, too_long
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, too_long
 from simulator.objects.metadata import is_terminating
 
 _MAX_CONSUMERS: Final = 256
@@ -38,6 +38,9 @@ _MAX_DATA: Final = 10 * 1024
 _MAX_INTERFACE: Final = 256
 _MAX_HARDWARE_ADDRESS: Final = 128
 _MAX_ADDRESSES: Final = 16
+
+_SHOWN_DEVICE: Final[Manifest] = {"Driver": {}, "Pool": {}, "Device": {}, "ShareID": {}}
+"""Every device in a message: the fields of upstream's SharedDeviceID are not written as JSON."""
 
 
 def validate_claim_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -94,7 +97,7 @@ def _device_id(entry: Manifest, path: str) -> Iterator[Cause]:
 
 
 def device_id(entry: Manifest) -> str:
-    """The device of an entry, as upstream writes it (SharedDeviceID)."""
+    """The device of an entry (MakeDeviceID)."""
     return "/".join(entry.get(field, "") for field in ("driver", "pool", "device"))
 
 
@@ -122,7 +125,7 @@ def _devices(statuses: Sequence[Manifest], allocated: set[str], path: str) -> It
     for index, status in enumerate(statuses):
         device = device_id(status)
         if device in seen:
-            yield Cause(f"{path}[{index}].deviceID", f"Duplicate value: {device}", "FieldValueDuplicate")
+            yield duplicate(f"{path}[{index}].deviceID", _SHOWN_DEVICE, whole=True)
         seen.add(device)
 
 
@@ -131,7 +134,7 @@ def _device_status(status: Manifest, allocated: set[str], path: str) -> Iterator
     yield from _device_id(status, path)
     device = device_id(status)
     if device not in allocated:
-        yield invalid_text(path, device, "must be an allocated device in the claim")
+        yield invalid(path, _SHOWN_DEVICE, "must be an allocated device in the claim", whole=True)
     conditions = status.get("conditions") or ()
     if len(conditions) > _MAX_CONDITIONS:
         yield too_many(f"{path}.conditions", len(conditions), _MAX_CONDITIONS)

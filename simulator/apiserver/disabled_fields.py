@@ -125,9 +125,11 @@ def _of_slice(spec: Manifest) -> None:
 
 def _drop_status_fields(resource_id: str, manifest: Manifest) -> None:
     """The same of the status of an object, in place."""
+    status = _at(manifest, "status")
+    if resource_id in ("deployments.apps", "replicasets.apps"):
+        status.pop("terminatingReplicas", None)  # DeploymentReplicaSetTerminatingReplicas
     if resource_id != "resourceclaims.resource.k8s.io":
         return
-    status = _at(manifest, "status")
     _at(status, "allocation").pop("allocationTimestamp", None)  # DRADeviceBindingConditions
     for result in _at(status, "allocation", "devices").get("results", ()):
         for field in _OF_RESULTS:

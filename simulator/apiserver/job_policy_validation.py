@@ -4,6 +4,7 @@ Upstream: validatePodFailurePolicy and validateSuccessPolicy in pkg/apis/batch/v
 v1.34.
 """
 
+import contextlib
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -26,6 +27,8 @@ _MAX_RULES: Final = 20
 _MAX_CONDITIONS: Final = 20
 _MAX_CODES: Final = 255
 _MAX_INDEXES_LENGTH: Final = 64 * 1024
+MAX_INTERVALS: Final = 1_000
+"""Of the completed and of the failed indexes, which are compared with each other."""
 _STATUSES: Final = ("False", "True", "Unknown")
 
 
@@ -145,6 +148,15 @@ def count_indexes(text: str, completions: int) -> int:
         total += end - first + 1
         last = end
     return total
+
+
+def find_intervals(text: str, completions: int) -> list[tuple[int, int]]:
+    """The intervals of a list of indexes, without those that cannot be read."""
+    found = []
+    for interval in text.split(",")[:MAX_INTERVALS] if text else ():
+        with contextlib.suppress(ValueError):
+            found.append(_interval(interval, completions))
+    return found
 
 
 def _interval(text: str, completions: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.enumerations import COMPLETION_MODES, CONCURRENCY_POLICIES, REPLACEMENT_POLICIES
+from simulator.apiserver.enumerations import COMPLETION_MODES, REPLACEMENT_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_domain_prefixed, check_not_negative
 from simulator.apiserver.job_policy_validation import validate_failure_policy, validate_success_policy
 from simulator.apiserver.selector_validation import validate_label_selector
@@ -144,23 +144,33 @@ def _managed_by(manager: str, path: str) -> Iterator[Cause]:
 
 def _validate_cron_job(manifest: Manifest) -> Iterator[Cause]:
     """ValidateCronJobCreate."""
-    spec = manifest["spec"]
-    yield from _schedule(spec.get("schedule", ""), "spec.schedule")
-    yield from check_not_negative(spec, ("startingDeadlineSeconds",), "spec")
-    if "timeZone" in spec:
-        yield from _time_zone(spec["timeZone"], "spec.timeZone")
-    policy = spec["concurrencyPolicy"]
-    yield from check_choice(policy, CONCURRENCY_POLICIES, "spec.concurrencyPolicy", as_given=True)
-    yield from _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
-    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    yield from check_not_negative(spec, limits, "spec")
+    yield from _cron_job(manifest["spec"], None)
     name = manifest["metadata"].get("name", "")
     if len(name) > MAX_CRON_JOB_NAME:
         yield invalid("metadata.name", name, f"must be no more than {MAX_CRON_JOB_NAME} characters")
 
 
-def _schedule(schedule: str, path: str) -> Iterator[Cause]:
+def _validate_updated_cron_job(manifest: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateCronJobUpdate, which does not look at the length of the name."""
+    return _cron_job(manifest["spec"], old["spec"])
+
+
+def _cron_job(spec: Manifest, old: Manifest | None) -> Iterator[Cause]:
+    """validateCronJobSpec. ``old``: the spec before the update, whose time zone may stay."""
+    yield from _schedule(spec, old, "spec.schedule")
+    yield from check_not_negative(spec, ("startingDeadlineSeconds",), "spec")
+    if "timeZone" in spec and (old is None or old.get("timeZone") != spec["timeZone"]):
+        yield from _time_zone(spec["timeZone"], "spec.timeZone")
+    choices = ("Allow", "Forbid", "Replace")
+    yield from check_choice(spec["concurrencyPolicy"], choices, "spec.concurrencyPolicy", as_given=True)
+    yield from _job_template(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
+    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    yield from check_not_negative(spec, limits, "spec")
+
+
+def _schedule(spec: Manifest, old: Manifest | None, path: str) -> Iterator[Cause]:
     """validateScheduleFormat."""
+    schedule = spec.get("schedule", "")
     if not schedule:
         yield required(path)
         return
@@ -168,8 +178,12 @@ def _schedule(schedule: str, path: str) -> Iterator[Cause]:
         cron.parse_schedule(schedule)
     except ValueError as error:
         yield invalid(path, schedule, str(error))
-    if "TZ" in schedule:
+    if "TZ" not in schedule:
+        return
+    if "TZ" not in (old or {}).get("schedule", ""):
         yield invalid(path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
+    elif "timeZone" in spec:
+        yield invalid(path, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule")
 
 
 def _time_zone(zone: str, path: str) -> Iterator[Cause]:
@@ -203,3 +217,7 @@ JOB_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     "jobs.batch": _validate_job,
     "cronjobs.batch": _validate_cron_job,
 }
+JOB_CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
+    "cronjobs.batch": _validate_updated_cron_job,
+}
+"""The checks of updated objects, where these are others than those of new ones."""

@@ -37,11 +37,6 @@ def invalid(field: str, value: object, detail: str, *, whole: bool = False) -> C
     return Cause(field, f"Invalid value: {shown}" + (f": {detail}" if detail else ""))
 
 
-def invalid_text(field: str, text: str, detail: str) -> Cause:
-    """As :func:`invalid`, for a struct that Go writes as a text without quotes (fmt.Stringer)."""
-    return Cause(field, f"Invalid value: {text}: {detail}")
-
-
 def not_supported(
     field: str, value: object, supported: Iterable[str], *, as_given: bool = False, whole: bool = False
 ) -> Cause:

@@ -11,7 +11,9 @@ from typing import Any, Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.claim_status_validation import validate_claim_status
+from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
 from simulator.objects.metadata import is_terminating
@@ -41,7 +43,7 @@ _COUNTS: Final[dict[str, tuple[str, ...]]] = {
         "collisionCount",
     ),
     "horizontalpodautoscalers.autoscaling": ("currentReplicas", "desiredReplicas"),
-    "jobs.batch": ("active", "ready", "succeeded", "failed", "terminating"),
+    "jobs.batch": ("active", "succeeded", "failed", "ready", "terminating"),
     "poddisruptionbudgets.policy": (
         "disruptionsAllowed",
         "currentHealthy",
@@ -162,8 +164,15 @@ def _namespace(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
 
 
+def _disruption_budget(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidatePodDisruptionBudgetStatusUpdate, beyond its numbers."""
+    yield from validate_conditions(new.get("status", {}).get("conditions") or (), "status.conditions")
+
+
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
+    "jobs.batch": validate_job_status,
     "namespaces": _namespace,
     "pods": _pod,
+    "poddisruptionbudgets.policy": _disruption_budget,
     "resourceclaims.resource.k8s.io": validate_claim_status,
 }

@@ -22,13 +22,6 @@ def validate_template(template: Manifest, path: str) -> Iterator[Cause]:
         yield forbidden(f"{path}.spec.ephemeralContainers", detail)
 
 
-def validate_stateful_set_template(template: Manifest, path: str) -> Iterator[Cause]:
-    """Validate the template of a StatefulSet. Its pod spec is not validated, because the containers may mount
-    volumes of the volumeClaimTemplates, which are no volumes of the template
-    (ValidatePodTemplateSpecForStatefulSet in pkg/apis/apps/validation/validation.go)."""
-    yield from _metadata(template, path)
-
-
 def _metadata(template: Manifest, path: str) -> Iterator[Cause]:
     metadata = template.get("metadata") or {}
     annotations = metadata.get("annotations", {})

@@ -25,6 +25,7 @@ from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not
 from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
 from simulator.apiserver.workload_validation import (
     WORKLOAD_CHECKS,
+    WORKLOAD_CHECKS_OF_UPDATED,
     check_at_most_all,
     validate_int_or_percent,
 )
@@ -48,7 +49,9 @@ def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
 
 def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> Iterator[Cause]:
     """Yield the faults of an object but for those of its metadata. ``old``: the object before an update,
-    whose faults a custom resource may keep."""
+    whose faults it may keep in some kinds."""
+    if old is not None and resource.id in WORKLOAD_CHECKS_OF_UPDATED:
+        return WORKLOAD_CHECKS_OF_UPDATED[resource.id](manifest, old)
     check = _CHECKS.get(resource.id)
     return check(manifest) if check else iter(custom_faults(resource, manifest, old))
 

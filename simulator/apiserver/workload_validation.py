@@ -10,17 +10,14 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES, POD_MANAGEMENT_POLICIES, UPDATE_STRATEGIES
+from simulator.apiserver.enumerations import DEPLOYMENT_STRATEGIES, UPDATE_STRATEGIES
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name, check_not_negative
 from simulator.apiserver.go_structs import api_struct
-from simulator.apiserver.job_validation import JOB_CHECKS
+from simulator.apiserver.job_validation import JOB_CHECKS, JOB_CHECKS_OF_UPDATED
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.template_validation import (
-    check_long_running,
-    validate_stateful_set_template,
-    validate_template,
-)
+from simulator.apiserver.storage_validation import validate_claim_spec
+from simulator.apiserver.template_validation import check_long_running, validate_template
 from simulator.objects.labels import label_selector, parse_int64
 
 PERCENTAGE: Final = re.compile("[0-9]{1,9}%", re.ASCII)
@@ -150,12 +147,21 @@ def _daemon_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
 
 
 def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateStatefulSetSpec."""
-    spec = manifest["spec"]
-    if spec.get("serviceName"):
-        yield from check_name(names.dns_label, spec["serviceName"], "spec.serviceName")
+    return _stateful_set(manifest["spec"], is_new=True, checks_template=True)
+
+
+def _validate_updated_stateful_set(manifest: Manifest, old: Manifest) -> Iterator[Cause]:
+    """ValidateStatefulSetUpdate: the name of the service and the claims cannot change, and a template that
+    was wrong before may stay so."""
+    before = old["spec"]
+    was_good = is_selector(before.get("selector")) and not any(_stateful_set_template(before))
+    return _stateful_set(manifest["spec"], is_new=False, checks_template=was_good)
+
+
+def _stateful_set(spec: Manifest, *, is_new: bool, checks_template: bool) -> Iterator[Cause]:
+    """ValidateStatefulSetSpec. A negative revisionHistoryLimit gives a warning."""
     policy = spec["podManagementPolicy"]
-    if policy not in POD_MANAGEMENT_POLICIES:
+    if policy not in ("OrderedReady", "Parallel"):
         yield invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")
     yield from _stateful_set_strategy(spec["updateStrategy"], "spec.updateStrategy")
     for when in ("whenDeleted", "whenScaled"):
@@ -163,17 +169,37 @@ def _validate_stateful_set(manifest: Manifest) -> Iterator[Cause]:
         if given not in ("Retain", "Delete"):
             at = f"spec.persistentVolumeClaimRetentionPolicy.{when}"
             yield not_supported(at, given, ("Retain", "Delete"), as_given=True)
+    if is_new:
+        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+            yield from validate_claim_spec(
+                claim.get("spec") or {}, f"spec.volumeClaimTemplates[{index}].spec"
+            )
     yield from check_not_negative(spec, ("replicas", "minReadySeconds"), "spec")
     yield from check_not_negative(spec.get("ordinals", {}), ("start",), "spec.ordinals")
-    yield from check_not_negative(spec, ("revisionHistoryLimit",), "spec")
+    if is_new and spec.get("serviceName"):
+        yield from check_name(names.dns_label, spec["serviceName"], "spec.serviceName")
     yield from _selector(spec.get("selector"), "statefulset")
-    if is_selector(spec.get("selector")):
-        if spec.get("selector") != {}:
-            yield from check_labels_of_template(spec)
-        yield from validate_stateful_set_template(spec["template"], "spec.template")
-    else:
+    if not is_selector(spec.get("selector")):
         yield invalid("spec.selector", spec["selector"], "")
+    elif checks_template:
+        yield from _stateful_set_template(spec)
     yield from check_long_running(spec["template"], "spec.template", "StatefulSet")
+
+
+def _stateful_set_template(spec: Manifest) -> Iterator[Cause]:
+    """ValidatePodTemplateSpecForStatefulSet: its containers may mount the claims as volumes, which stand for
+    volumes of the template of the same names (volumesToAddForTemplates)."""
+    if spec.get("selector") != {}:
+        yield from check_labels_of_template(spec)
+    template = spec["template"]
+    pod = template.get("spec") or {}
+    claims = {
+        (claim.get("metadata") or {}).get("name", ""): claim
+        for claim in spec.get("volumeClaimTemplates") or ()
+    }
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    own = [volume for volume in pod.get("volumes") or () if volume["name"] not in claims]
+    yield from validate_template({**template, "spec": {**pod, "volumes": [*volumes, *own]}}, "spec.template")
 
 
 def _stateful_set_strategy(strategy: Manifest, path: str) -> Iterator[Cause]:
@@ -249,3 +275,8 @@ WORKLOAD_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     "statefulsets.apps": _validate_stateful_set,
     **JOB_CHECKS,
 }
+WORKLOAD_CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
+    "statefulsets.apps": _validate_updated_stateful_set,
+    **JOB_CHECKS_OF_UPDATED,
+}
+"""The checks of updated objects, where these are others than those of new ones."""

@@ -7,37 +7,21 @@ from collections.abc import Callable
 from typing import Final
 
 from simulator.cel.errors import SelectorError, no_such_overload
-from simulator.cel.values import MAX_INT, Duration, Timestamp, Value
+from simulator.cel.values import Duration, Timestamp, Value
+from simulator.kernel.go_durations import parse_go_duration
 
 _SECOND: Final = 1_000_000_000
-_UNITS: Final = {
-    "ns": 1, "us": 1_000, "\u00b5s": 1_000, "\u03bcs": 1_000, "ms": 1_000_000, "s": _SECOND,
-    "m": 60 * _SECOND, "h": 3600 * _SECOND,
-}  # fmt: skip
-_PART: Final = re.compile("([0-9]*)(?:\\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)", re.ASCII)
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _OFFSET: Final = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def parse_duration(text: str) -> Duration | None:
-    """The duration that a text says (time.ParseDuration)."""
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
-        return Duration(0)
-    total = at = 0
-    while at < len(rest):
-        found = _PART.match(rest, at)
-        if found is None or not (found[1] or found[2]) or len(found[0]) > 64:
-            return None
-        unit = _UNITS[found[3]]
-        total += int(found[1] or 0) * unit
-        if found[2]:
-            total += int(found[2]) * unit // 10 ** len(found[2])
-        at = found.end()
-    if not rest or total > MAX_INT + (text[0] == "-"):
+    """The duration that a text says."""
+    try:
+        return Duration(parse_go_duration(text))
+    except ValueError:
         return None
-    return Duration(-total if text[0] == "-" else total)
 
 
 def parse_timestamp(text: str) -> Timestamp | None:

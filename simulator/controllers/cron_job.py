@@ -51,9 +51,9 @@ class CronJobController(WorkloadController):
         deadline = spec.get("startingDeadlineSeconds")
         if deadline is not None:
             earliest = max(earliest, now - deadline * SECOND)
-        latest = schedule.before(now, zone)
+        latest = schedule.before(now, zone, earliest)
         missed = latest if latest is not None and latest > earliest else None
-        return missed, schedule.after(now, zone)
+        return missed, schedule.after(now, zone, earliest)
 
     def _create_job(self, manifest: Manifest, time: Micros, active: Sequence[Manifest]) -> None:
         policy = manifest["spec"]["concurrencyPolicy"]
@@ -64,7 +64,7 @@ class CronJobController(WorkloadController):
             self.delete(manifest, active, "replaced by the next", "Background")
             return
         template = manifest["spec"]["jobTemplate"]
-        # A schedule has no two times in one minute: each Job has a name of its own, and is created once.
+        # The name has the minute, as upstream: of two times in one minute, only the first gets a Job.
         name = f"{name_of(manifest)}-{time // (60 * SECOND)}"
         if self._world.informer.get(JOBS, object_key(namespace_of(manifest), name)) is None:
             metadata = copy.deepcopy(template.get("metadata") or {})

@@ -1,7 +1,7 @@
 """Cron schedules: ``*/5 * * * *``, ``0 9-17 * * mon-fri``, ``@hourly``.
 
 Upstream: github.com/robfig/cron/v3 (ParseStandard in parser.go, Next in spec.go), which the CronJob
-controller uses. ``@every`` is not supported."""
+controller uses."""
 
 import datetime
 import re
@@ -11,6 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from simulator.api import SECOND, Micros
+from simulator.kernel.go_durations import NANOSECONDS, parse_go_duration
 
 DESCRIPTORS = {
     "@yearly": "0 0 1 1 *",
@@ -26,6 +27,7 @@ DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 NAMES: tuple[tuple[str, ...], ...] = ((), (), (), MONTHS, DAYS)
 _ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
+_EVERY = "@every "
 _NUMBER = re.compile("[+-]?[0-9]+")
 MAX_LENGTH = 200
 """Maximum length of a schedule. A list of all values of all fields is shorter."""
@@ -46,11 +48,12 @@ class Schedule(NamedTuple):
     any_day: bool
     any_weekday: bool
 
-    def after(self, time: Micros, zone: datetime.tzinfo = datetime.UTC) -> Micros | None:
-        """Return the first matching time after ``time``; None if there is none."""
+    def after(self, time: Micros, zone: datetime.tzinfo = datetime.UTC, since: Micros = 0) -> Micros | None:
+        """Return the first matching time after ``time``; None if there is none. ``since`` does not matter
+        here."""
         return next((due for due in self._due(time, zone) if due > time), None)
 
-    def before(self, time: Micros, zone: datetime.tzinfo = datetime.UTC) -> Micros | None:
+    def before(self, time: Micros, zone: datetime.tzinfo = datetime.UTC, since: Micros = 0) -> Micros | None:
         """Return the last matching time up to ``time``; None if there is none."""
         return next((due for due in self._due(time, zone, backwards=True) if due <= time), None)
 
@@ -78,7 +81,24 @@ class Schedule(NamedTuple):
         return in_month and in_week if self.any_day or self.any_weekday else in_month or in_week
 
 
-def parse_schedule(text: str) -> Schedule:
+class Interval(NamedTuple):
+    """A schedule that repeats after a time (ConstantDelaySchedule in constantdelay.go)."""
+
+    delay: Micros
+
+    def after(self, time: Micros, zone: datetime.tzinfo = datetime.UTC, since: Micros = 0) -> Micros | None:
+        """Return the first time after ``time``, counted from ``since``."""
+        start = since // SECOND * SECOND
+        return start + max(1, (time - start) // self.delay + 1) * self.delay
+
+    def before(self, time: Micros, zone: datetime.tzinfo = datetime.UTC, since: Micros = 0) -> Micros | None:
+        """Return the last time up to ``time``, counted from ``since``; None if there is none."""
+        start = since // SECOND * SECOND
+        count = (time - start) // self.delay
+        return start + count * self.delay if count > 0 else None
+
+
+def parse_schedule(text: str) -> Schedule | Interval:
     """Parse a schedule. Raises ValueError with upstream's message. A time zone at its beginning is checked
     and not used, because a CronJob has it in a field of its own."""
     if len(text) > MAX_LENGTH:
@@ -86,6 +106,9 @@ def parse_schedule(text: str) -> Schedule:
     if text.startswith(_ZONE_PREFIXES):
         zone, _, text = text.partition(" ")
         _check_zone(zone.partition("=")[2])
+        text = text.strip()
+    if text.startswith(_EVERY):
+        return _parse_interval(text)
     if text.startswith("@") and text not in DESCRIPTORS:
         raise ValueError(f"unrecognized descriptor: {text}")
     fields = DESCRIPTORS.get(text, text).split()
@@ -94,6 +117,15 @@ def parse_schedule(text: str) -> Schedule:
     values = [_parse_field(index, field) for index, field in enumerate(fields)]
     minutes, hours, days, months, weekdays = (found for found, _ in values)
     return Schedule(minutes, hours, days, months, weekdays, values[2][1], values[4][1])
+
+
+def _parse_interval(text: str) -> Interval:
+    """Every: whole seconds, at least one."""
+    try:
+        seconds = parse_go_duration(text.removeprefix(_EVERY)) // NANOSECONDS["s"]
+    except ValueError as error:
+        raise ValueError(f"failed to parse duration {text}: {error}") from None
+    return Interval(max(1, seconds) * SECOND)
 
 
 def _check_zone(name: str) -> None:

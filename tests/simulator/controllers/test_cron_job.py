@@ -11,6 +11,7 @@ import pytest
 
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import Invalid
+from simulator.kernel.go_durations import parse_go_duration
 from simulator.objects import cron
 from simulator.objects.timestamps import micros, timestamp
 from tests.simulator.controllers.workloads import heir, names, status, template
@@ -44,6 +45,28 @@ def begun(manifest: Manifest) -> Lab:
 def jobs(lab: Lab) -> list[int]:
     """The minutes, since the start, of the Jobs that there are."""
     return [int(key.rpartition("-")[2]) - MINUTE for key in lab.api.objects.get(JOBS, {})]
+
+
+def test_a_schedule_may_repeat_after_a_time_that_is_counted_from_the_last_job() -> None:
+    lab = begun(cron_job("@every 7m"))
+    lab.run(60 * 7 - 1)
+    assert jobs(lab) == []
+    lab.run(60 * 15)
+    assert jobs(lab) == [7, 14, 21]
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [("90m", 5_400_000_000_000), ("-1.5s", -1_500_000_000), ("0", 0), ("1h1ms", 3_600_001_000_000)],
+)
+def test_durations_are_read_as_go_does(text: str, nanoseconds: int) -> None:
+    assert parse_go_duration(text) == nanoseconds
+
+
+@pytest.mark.parametrize("text", ["", "-", "1", "s", "1.s5", "1x", "300000h99999999999999999999h"])
+def test_what_is_no_duration_of_go_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^time: "):
+        parse_go_duration(text)
 
 
 def test_a_job_comes_at_each_time_and_only_the_last_ones_are_kept() -> None:
