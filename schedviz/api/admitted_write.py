@@ -1,7 +1,9 @@
 """Commits what admission decided, and turns refusals of the store into a Status."""
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Final
+from weakref import WeakValueDictionary
 
 from schedviz.cache import Current, read_current
 from schedviz.loop import ring, wake
@@ -18,7 +20,11 @@ from simulator.apiserver.status import (
 )
 
 ATTEMPTS: Final = 20
-"""Maximum number of attempts of a write, which is decided again when another client wrote meanwhile."""
+"""Maximum number of attempts of a write, which is decided again when a worker or another server wrote
+meanwhile."""
+_LOCKS: Final[WeakValueDictionary[str, Lock]] = WeakValueDictionary()
+"""By the names of sandboxes that are written to now."""
+_LOCKS_LOCK: Final = Lock()
 
 
 def write_admitted(
@@ -28,7 +34,20 @@ def write_admitted(
     objects as they were stored.
 
     Both are repeated if a collection changed meanwhile, or if the commit was refused for a reason in
-    ``again``. Raises StatusError."""
+    ``again``. The writes of one process to one sandbox wait for each other: otherwise they would make each
+    other repeat. Raises StatusError."""
+    with _lock_of(sandbox):
+        return _write(sandbox, decide, dry_run, again)
+
+
+def _lock_of(sandbox: Sandbox) -> Lock:
+    with _LOCKS_LOCK:
+        return _LOCKS.setdefault(sandbox.name, Lock())
+
+
+def _write(
+    sandbox: Sandbox, decide: Callable[[Current], Admission], dry_run: bool, again: tuple[str, ...]
+) -> list[Manifest]:
     for attempt in range(ATTEMPTS):
         try:
             admitted = decide(read_current(sandbox))

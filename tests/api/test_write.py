@@ -9,8 +9,11 @@ import pytest
 from django.test import RequestFactory
 
 from schedviz.api import views, write
-from schedviz.store import Sandbox, Store
+from schedviz.api.admitted_write import write_admitted
+from schedviz.cache import Current
+from schedviz.store import Commit, Sandbox, Store
 from simulator.api import Manifest
+from simulator.apiserver.admission import Admission, admit
 from simulator.apiserver.status import AlreadyExists, Conflict, Forbidden, Invalid, StatusError
 
 
@@ -44,6 +47,46 @@ def all_at_once(calls: list[Callable[[], Any]]) -> list[Any]:
 
     with ThreadPoolExecutor(len(calls)) as pool:
         return [*pool.map(outcome, calls)]
+
+
+def test_the_writes_of_a_process_to_a_sandbox_wait_for_each_other(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    inside: list[str] = []
+    decided: list[str] = []
+
+    def created(name: str) -> None:
+        def decide(current: Current) -> Admission:
+            inside.append(name)
+            admitted = admit([pod(name=name)], current, current.now(), source=name)
+            decided.append(name)
+            assert inside == [name], "no other one is in here"
+            inside.clear()
+            return admitted
+
+        write_admitted(sandbox, decide, dry_run=False, again=())
+
+    names = [f"web-{number}" for number in range(8)]
+    assert all_at_once([lambda name=name: created(name) for name in names]) == [None] * 8
+    assert sorted(decided) == names, "each is decided once"
+
+
+def test_a_write_is_decided_again_when_another_process_wrote_what_it_read(store: Store, cluster: str) -> None:
+    sandbox = store.sandbox(cluster)
+    versions: list[int] = []
+
+    def decide(current: Current) -> Admission:
+        admitted = admit([default_class(1)], current, current.now(), source="first")
+        versions.append(current.version())
+        if len(versions) == 1:
+            other = admit([default_class(2)], current, current.now(), source="other process")
+            sandbox.commit(Commit(other.changes, unchanged=other.unchanged))
+        return admitted
+
+    with pytest.raises(Forbidden):
+        write_admitted(sandbox, decide, dry_run=False, again=())
+    assert len(versions) == 1, "the second decision is the refusal"
+    classes = sandbox.list("priorityclasses.scheduling.k8s.io").items
+    assert [item["metadata"]["name"] for item in classes if item.get("globalDefault")] == ["class-2"]
 
 
 def test_of_many_default_classes_at_once_one_gets_in(store: Store, cluster: str) -> None:
