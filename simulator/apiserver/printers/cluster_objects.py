@@ -54,6 +54,10 @@ def _priority_class(item: Manifest, now: Micros) -> list[Any]:
     ]
 
 
+def _runtime_class(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], item["handler"], age_of(item, now)]
+
+
 def _disruption_budget(item: Manifest, now: Micros) -> list[Any]:
     spec = item.get("spec") or {}
     return [
@@ -138,6 +142,8 @@ CLUSTER_PRINTERS = {
         ),
         _priority_class,
     ),
+    # Upstream looks for the description in the wrong type.
+    "runtimeclasses.node.k8s.io": Printer((NAME, Column("Handler", ""), AGE), _runtime_class),
     "poddisruptionbudgets.policy": Printer(
         (
             NAME,

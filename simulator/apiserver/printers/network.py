@@ -1,4 +1,4 @@
-"""The rows of Services, EndpointSlices, Ingresses and NetworkPolicies."""
+"""The rows of Services, Endpoints, EndpointSlices, Ingresses, their classes and NetworkPolicies."""
 
 from typing import Any
 
@@ -30,10 +30,14 @@ def _external_address(item: Manifest) -> str:
         case "ExternalName":
             return spec.get("externalName") or ""
         case "LoadBalancer":
-            ingress = (status_of(item).get("loadBalancer") or {}).get("ingress") or ()
-            addresses = [each.get("ip") or each.get("hostname", "") for each in ingress]
-            return ",".join([*addresses, *(spec.get("externalIPs") or ())]) or "<pending>"
+            return ",".join([*_balancer_addresses(item), *(spec.get("externalIPs") or ())]) or "<pending>"
     return ",".join(spec.get("externalIPs") or ()) or NONE
+
+
+def _balancer_addresses(item: Manifest) -> list[str]:
+    """The addresses of the load balancer, each once."""
+    ingress = (status_of(item).get("loadBalancer") or {}).get("ingress") or ()
+    return sorted({each.get("ip") or each.get("hostname", "") for each in ingress} - {""})
 
 
 def _ports(ports: Any) -> str:
@@ -48,6 +52,23 @@ def _some(texts: list[str], otherwise: str) -> str:
     """The first few, and how many more there are."""
     more = f" + {len(texts) - SHOWN} more..." if len(texts) > SHOWN else ""
     return ",".join(texts[:SHOWN]) + more if texts else otherwise
+
+
+def _endpoints(item: Manifest, now: Micros) -> list[Any]:
+    texts = [text for subset in item.get("subsets") or () for text in _endpoints_of(subset)]
+    return [
+        item["metadata"]["name"],
+        _some(texts, "") if item.get("subsets") else NONE,
+        age_of(item, now),
+    ]
+
+
+def _endpoints_of(subset: Manifest) -> list[str]:
+    """Each address with each port, ``10.0.0.1:80``; the addresses alone if there are no ports."""
+    addresses = [each["ip"] for each in subset.get("addresses") or ()]
+    hosts = [f"[{address}]" if ":" in address else address for address in addresses]
+    ports = subset.get("ports") or ()
+    return [f"{host}:{port['port']}" for port in ports for host in hosts] if ports else addresses
 
 
 def _endpoint_slice(item: Manifest, now: Micros) -> list[Any]:
@@ -65,15 +86,23 @@ def _endpoint_slice(item: Manifest, now: Micros) -> list[Any]:
 def _ingress(item: Manifest, now: Micros) -> list[Any]:
     spec = item.get("spec") or {}
     hosts = [rule["host"] for rule in spec.get("rules") or () if rule.get("host")]
-    ingress = (status_of(item).get("loadBalancer") or {}).get("ingress") or ()
     return [
         item["metadata"]["name"],
         spec.get("ingressClassName") or NONE,
         _some(hosts, "*"),
-        ",".join(each.get("ip") or each.get("hostname", "") for each in ingress),
+        ",".join(_balancer_addresses(item)),
         "80, 443" if spec.get("tls") else "80",
         age_of(item, now),
     ]
+
+
+def _ingress_class(item: Manifest, now: Micros) -> list[Any]:
+    spec = item.get("spec") or {}
+    parameters, shown = spec.get("parameters"), NONE
+    if parameters is not None:
+        group = f".{parameters['apiGroup']}" if "apiGroup" in parameters else ""
+        shown = f"{parameters['kind']}{group}/{parameters['name']}"
+    return [item["metadata"]["name"], spec.get("controller", ""), shown, age_of(item, now)]
 
 
 def _network_policy(item: Manifest, now: Micros) -> list[Any]:
@@ -97,6 +126,7 @@ NETWORK_PRINTERS = {
         ),
         _service,
     ),
+    "endpoints": Printer((NAME, Column("Endpoints", "Endpoints.subsets"), AGE), _endpoints),
     "endpointslices.discovery.k8s.io": Printer(
         (
             NAME,
@@ -132,6 +162,15 @@ NETWORK_PRINTERS = {
             AGE,
         ),
         _ingress,
+    ),
+    "ingressclasses.networking.k8s.io": Printer(
+        (
+            NAME,
+            Column("Controller", "Controller that is responsible for handling this class"),
+            Column("Parameters", "A reference to a resource with additional parameters"),
+            AGE,
+        ),
+        _ingress_class,
     ),
     "networkpolicies.networking.k8s.io": Printer(
         (

@@ -64,8 +64,8 @@ class _ContainerSummary:
 
     def __init__(self, pod: Manifest) -> None:
         status = status_of(pod)
-        self.ready = self.restarts = 0
-        self.last_restart = ""
+        self.ready = 0
+        self.restarts, self.restarts_of_sidecars = _Restarts(), _Restarts()
         self.reason = status.get("reason") or status.get("phase") or ""
         if (condition(pod, "PodScheduled") or {}).get("reason") == "SchedulingGated":
             self.reason = "SchedulingGated"
@@ -77,6 +77,7 @@ class _ContainerSummary:
         self.sidecars = len(restartable)
         initialized = (condition(pod, "Initialized") or {}).get("status") == "True"
         if not self._read_init_containers(pod, restartable) or initialized:
+            self.restarts = self.restarts_of_sidecars
             self._read_containers(pod)
         if is_terminating(pod):
             if status.get("reason") == "NodeLost":
@@ -85,15 +86,17 @@ class _ContainerSummary:
                 self.reason = "Terminating"
 
     def restarts_text(self, now: Micros) -> str:
-        if self.restarts and self.last_restart:
-            return f"{self.restarts} ({since(self.last_restart, now)} ago)"
-        return str(self.restarts)
+        if self.restarts.count and self.restarts.last:
+            return f"{self.restarts.count} ({since(self.restarts.last, now)} ago)"
+        return str(self.restarts.count)
 
     def _read_init_containers(self, pod: Manifest, restartable: set[str]) -> bool:
         """Whether the pod is initializing."""
         statuses = status_of(pod).get("initContainerStatuses") or ()
         for index, each in enumerate(statuses):
-            self._count_restarts(each)
+            self.restarts.add(each)
+            if each["name"] in restartable:
+                self.restarts_of_sidecars.add(each)
             state = each.get("state") or {}
             ended, waiting = state.get("terminated"), state.get("waiting")
             if ended is not None and not ended.get("exitCode"):
@@ -111,9 +114,9 @@ class _ContainerSummary:
         return False
 
     def _read_containers(self, pod: Manifest) -> None:
-        self.restarts, running = 0, False
+        running = False
         for each in reversed(status_of(pod).get("containerStatuses") or ()):
-            self._count_restarts(each)
+            self.restarts.add(each)
             state = each.get("state") or {}
             ended, waiting = state.get("terminated"), state.get("waiting") or {}
             if waiting.get("reason"):
@@ -127,10 +130,18 @@ class _ContainerSummary:
             ready = (condition(pod, "Ready") or {}).get("status") == "True"
             self.reason = "Running" if ready else "NotReady"
 
-    def _count_restarts(self, status: Manifest) -> None:
-        self.restarts += status.get("restartCount") or 0
+
+class _Restarts:
+    """How often containers were restarted, and when last."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last = ""
+
+    def add(self, status: Manifest) -> None:
+        self.count += status.get("restartCount") or 0
         ended = (status.get("lastState") or {}).get("terminated") or {}
-        self.last_restart = max(self.last_restart, ended.get("finishedAt") or "")
+        self.last = max(self.last, ended.get("finishedAt") or "")
 
 
 def _end_of(terminated: Manifest) -> str:

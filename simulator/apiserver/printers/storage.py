@@ -1,9 +1,9 @@
-"""The rows of volumes, claims, storage classes and CSINodes."""
+"""The rows of volumes, claims, and of what storage.k8s.io has."""
 
 from typing import Any
 
 from simulator.api import Manifest, Micros
-from simulator.apiserver.printers.column import AGE, NAME, UNSET, Column, Printer, age_of
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNSET, Column, Printer, age_of
 from simulator.objects.metadata import annotations_of, is_terminating
 from simulator.objects.status import phase_of, status_of
 
@@ -13,7 +13,12 @@ ACCESS_MODES = {
     "ReadWriteMany": "RWX",
     "ReadWriteOncePod": "RWOP",
 }
-_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_DEFAULT_CLASS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+_CLASS = "volume.beta.kubernetes.io/storage-class"
+"""An annotation that counts more than the field ``storageClassName``."""
 
 
 def _access_modes(modes: list[str] | None) -> str:
@@ -22,6 +27,11 @@ def _access_modes(modes: list[str] | None) -> str:
 
 def _phase(item: Manifest) -> str:
     return "Terminating" if is_terminating(item) else phase_of(item)
+
+
+def _class_of(item: Manifest) -> str:
+    annotations: dict[str, str] = annotations_of(item)
+    return annotations.get(_CLASS, item["spec"].get("storageClassName") or "")
 
 
 def _volume(item: Manifest, now: Micros) -> list[Any]:
@@ -34,7 +44,7 @@ def _volume(item: Manifest, now: Micros) -> list[Any]:
         spec.get("persistentVolumeReclaimPolicy", ""),
         _phase(item),
         f"{claim.get('namespace', '')}/{claim['name']}" if claim.get("name") else "",
-        spec.get("storageClassName") or "",
+        _class_of(item),
         spec.get("volumeAttributesClassName") or UNSET,
         status_of(item).get("reason") or "",
         age_of(item, now),
@@ -51,7 +61,7 @@ def _claim(item: Manifest, now: Micros) -> list[Any]:
         volume,
         (status.get("capacity") or {}).get("storage", "0") if volume else "",
         _access_modes(status.get("accessModes")) if volume else "",
-        spec.get("storageClassName") or "",
+        _class_of(item),
         spec.get("volumeAttributesClassName") or UNSET,
         age_of(item, now),
         spec.get("volumeMode") or UNSET,
@@ -59,7 +69,8 @@ def _claim(item: Manifest, now: Micros) -> list[Any]:
 
 
 def _storage_class(item: Manifest, now: Micros) -> list[Any]:
-    default = " (default)" if annotations_of(item).get(_DEFAULT_CLASS) == "true" else ""
+    is_default = any(annotations_of(item).get(name) == "true" for name in _DEFAULT_CLASS)
+    default = " (default)" if is_default else ""
     return [
         item["metadata"]["name"] + default,
         item["provisioner"],
@@ -72,6 +83,40 @@ def _storage_class(item: Manifest, now: Micros) -> list[Any]:
 
 def _csi_node(item: Manifest, now: Micros) -> list[Any]:
     return [item["metadata"]["name"], len(item["spec"].get("drivers") or ()), age_of(item, now)]
+
+
+def _csi_driver(item: Manifest, now: Micros) -> list[Any]:
+    spec = item["spec"]
+    requests = spec.get("tokenRequests")
+    return [
+        item["metadata"]["name"],
+        bool(spec.get("attachRequired", True)),
+        *(bool(spec.get(field)) for field in ("podInfoOnMount", "storageCapacity")),
+        UNSET if requests is None else ",".join(each.get("audience", "") for each in requests),
+        bool(spec.get("requiresRepublish")),
+        ",".join(spec.get("volumeLifecycleModes") or ()) or NONE,
+        age_of(item, now),
+    ]
+
+
+def _csi_capacity(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], item["storageClassName"], item.get("capacity", UNSET)]
+
+
+def _attachment(item: Manifest, now: Micros) -> list[Any]:
+    spec = item["spec"]
+    return [
+        item["metadata"]["name"],
+        spec["attacher"],
+        spec["source"].get("persistentVolumeName", ""),
+        spec["nodeName"],
+        bool(status_of(item).get("attached")),
+        age_of(item, now),
+    ]
+
+
+def _attributes_class(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], item["driverName"], age_of(item, now)]
 
 
 STORAGE_PRINTERS = {
@@ -125,5 +170,40 @@ STORAGE_PRINTERS = {
             AGE,
         ),
         _csi_node,
+    ),
+    "csidrivers.storage.k8s.io": Printer(
+        (
+            NAME,
+            Column("AttachRequired", "CSIDriverSpec.attachRequired", "boolean"),
+            Column("PodInfoOnMount", "CSIDriverSpec.podInfoOnMount", "boolean"),
+            Column("StorageCapacity", "CSIDriverSpec.storageCapacity", "boolean"),
+            Column("TokenRequests", "CSIDriverSpec.tokenRequests"),
+            Column("RequiresRepublish", "CSIDriverSpec.requiresRepublish", "boolean"),
+            Column("Modes", "CSIDriverSpec.volumeLifecycleModes"),
+            AGE,
+        ),
+        _csi_driver,
+    ),
+    "csistoragecapacities.storage.k8s.io": Printer(
+        (
+            NAME,
+            Column("StorageClassName", "CSIStorageCapacity.storageClassName"),
+            Column("Capacity", "CSIStorageCapacity.capacity"),
+        ),
+        _csi_capacity,
+    ),
+    "volumeattachments.storage.k8s.io": Printer(
+        (
+            NAME,
+            Column("Attacher", "VolumeAttachmentSpec.attacher", format="name"),
+            Column("PV", "VolumeAttachmentSource.persistentVolumeName"),
+            Column("Node", "VolumeAttachmentSpec.nodeName"),
+            Column("Attached", "VolumeAttachmentStatus.attached", "boolean"),
+            AGE,
+        ),
+        _attachment,
+    ),
+    "volumeattributesclasses.storage.k8s.io": Printer(
+        (NAME, Column("DriverName", "VolumeAttributesClass.driverName"), AGE), _attributes_class
     ),
 }

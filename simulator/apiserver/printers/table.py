@@ -1,9 +1,11 @@
 """Tables: the response format that ``kubectl get`` prints."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.printers.access import ACCESS_PRINTERS
+from simulator.apiserver.printers.autoscaler import AUTOSCALER_PRINTER
 from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of, human_duration
 from simulator.apiserver.printers.custom import custom_printer
@@ -11,7 +13,7 @@ from simulator.apiserver.printers.network import NETWORK_PRINTERS
 from simulator.apiserver.printers.pods import POD_PRINTER, row_conditions
 from simulator.apiserver.printers.storage import STORAGE_PRINTERS
 from simulator.apiserver.printers.workloads import WORKLOAD_PRINTERS
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import CRDS, Resource
 from simulator.objects.events import EVENTS, event_count, event_first_seen, event_last_seen
 
 
@@ -44,6 +46,10 @@ def _row(resource: Resource, printer: Printer, item: Manifest, now: Micros) -> M
 
 def _name_and_age(item: Manifest, now: Micros) -> list[Any]:
     return [item["metadata"]["name"], age_of(item, now)]
+
+
+def _name_and_creation(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], item["metadata"].get("creationTimestamp")]
 
 
 def _event(item: Manifest, now: Micros) -> list[Any]:
@@ -87,8 +93,22 @@ EVENT_PRINTER = Printer(
     _event,
 )
 DEFAULT_PRINTER = Printer((NAME, AGE), _name_and_age)
+PLAIN_PRINTER = Printer(
+    (NAME, Column("Created At", "ObjectMeta.creationTimestamp", "date")), _name_and_creation
+)
+"""Of the built-in kinds that have no printer of their own (defaultTableConvertor in
+apiserver/pkg/registry/rest/table.go)."""
+PLAIN: Final = (
+    CRDS,
+    "limitranges",
+    "clusterroles.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+)
 PRINTERS = {
     "pods": POD_PRINTER,
+    "horizontalpodautoscalers.autoscaling": AUTOSCALER_PRINTER,
+    **dict.fromkeys(PLAIN, PLAIN_PRINTER),
+    **ACCESS_PRINTERS,
     EVENTS: EVENT_PRINTER,
     **CLUSTER_PRINTERS,
     **WORKLOAD_PRINTERS,

@@ -1,4 +1,4 @@
-"""The rows of workloads: apps and batch, ReplicationControllers and HorizontalPodAutoscalers."""
+"""The rows of workloads: apps and batch, ReplicationControllers and pod templates."""
 
 from typing import Any
 
@@ -7,8 +7,6 @@ from simulator.apiserver.printers.column import (
     AGE,
     NAME,
     NONE,
-    UNKNOWN,
-    UNSET,
     Column,
     Printer,
     age_of,
@@ -44,6 +42,27 @@ def _template_cells(template: Manifest) -> list[str]:
     """The names and the images of the containers."""
     containers = (template.get("spec") or {}).get("containers") or ()
     return [",".join(str(each.get(field, "")) for each in containers) for field in ("name", "image")]
+
+
+def _pod_template(item: Manifest, now: Micros) -> list[Any]:
+    template = item.get("template") or {}
+    labels = labels_text((template.get("metadata") or {}).get("labels"))
+    return [item["metadata"]["name"], *_template_cells(template), labels]
+
+
+def _controller_revision(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], _controller(item), item["revision"], age_of(item, now)]
+
+
+def _controller(item: Manifest) -> str:
+    """Its kind with its group, and its name: ``statefulset.apps/web``."""
+    owners = item["metadata"].get("ownerReferences") or ()
+    owner = next((each for each in owners if each.get("controller")), None)
+    if owner is None:
+        return NONE
+    group = owner["apiVersion"].rpartition("/")[0]
+    kind = f"{owner['kind']}.{group}" if group else owner["kind"]
+    return f"{kind.lower()}/{owner['name']}"
 
 
 def _counts(item: Manifest, *fields: str) -> list[int]:
@@ -157,37 +176,27 @@ def _cron_job(item: Manifest, now: Micros) -> list[Any]:
     ]
 
 
-def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
-    spec, status = item["spec"], status_of(item)
-    target = spec["scaleTargetRef"]
-    return [
-        item["metadata"]["name"],
-        f"{target['kind']}/{target['name']}",
-        ", ".join(_metric(each) for each in spec.get("metrics") or ()) or NONE,
-        str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
-        spec["maxReplicas"],
-        status.get("currentReplicas") or 0,
-        age_of(item, now),
-    ]
-
-
-def _metric(metric: Manifest) -> str:
-    """A metric without a current value, which nothing in a sandbox measures (formatHPAMetrics)."""
-    kind = metric["type"]
-    source = metric.get(kind[:1].lower() + kind[1:]) or {}
-    target = source.get("target") or {}
-    name = f"{source.get('name', '')}: " if kind == "Resource" else ""
-    if target.get("averageUtilization") is not None:
-        return f"{name}{UNKNOWN}/{target['averageUtilization']}%"
-    if target.get("averageValue") is not None:
-        average = "" if kind in ("Resource", "Pods") else " (avg)"
-        return f"{name}{UNKNOWN}/{target['averageValue']}{average}"
-    return f"{UNKNOWN}/{target.get('value', '')}"
-
-
 _JOB_SELECTOR = Column("Selector", "JobSpec.selector", wide=1)
 
 WORKLOAD_PRINTERS = {
+    "podtemplates": Printer(
+        (
+            NAME,
+            Column("Containers", CONTAINERS.field),
+            Column("Images", IMAGES.field),
+            Column("Pod Labels", "The labels for the pod template."),
+        ),
+        _pod_template,
+    ),
+    "controllerrevisions.apps": Printer(
+        (
+            NAME,
+            Column("Controller", "Controller of the object"),
+            Column("Revision", "ControllerRevision.revision"),
+            AGE,
+        ),
+        _controller_revision,
+    ),
     "deployments.apps": Printer(
         (
             NAME,
@@ -286,25 +295,5 @@ WORKLOAD_PRINTERS = {
             _JOB_SELECTOR,
         ),
         _cron_job,
-    ),
-    "horizontalpodautoscalers.autoscaling": Printer(
-        (
-            NAME,
-            Column("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef"),
-            Column(
-                "Targets",
-                "metrics contains the specifications for which to use to calculate the desired replica count "
-                "(the maximum replica count across all metrics will be used).  The desired replica count is "
-                "calculated multiplying the ratio between the target value and the current value by the "
-                "current number of pods.  Ergo, metrics used must decrease as the pod count is increased, "
-                "and vice-versa.  See the individual metric source types for more information about how each "
-                "type of metric must respond.",
-            ),
-            Column("MinPods", "HorizontalPodAutoscalerSpec.minReplicas"),
-            Column("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas"),
-            Column("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas"),
-            AGE,
-        ),
-        _autoscaler,
     ),
 }

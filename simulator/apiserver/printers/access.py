@@ -1,0 +1,53 @@
+"""The rows of ServiceAccounts, RoleBindings and ClusterRoleBindings."""
+
+from typing import Any
+
+from simulator.api import Manifest, Micros
+from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of
+
+
+def _service_account(item: Manifest, now: Micros) -> list[Any]:
+    return [item["metadata"]["name"], len(item.get("secrets") or ()), age_of(item, now)]
+
+
+def _binding(item: Manifest, now: Micros) -> list[Any]:
+    role = item["roleRef"]
+    subjects = {kind: _subjects(item, kind) for kind in ("User", "Group", "ServiceAccount")}
+    return [item["metadata"]["name"], f"{role['kind']}/{role['name']}", age_of(item, now), *subjects.values()]
+
+
+def _subjects(item: Manifest, kind: str) -> str:
+    """SubjectsStrings in pkg/apis/rbac/helpers.go."""
+    found = [each for each in item.get("subjects") or () if each["kind"] == kind]
+    if kind == "ServiceAccount":
+        return ", ".join(f"{each.get('namespace', '')}/{each['name']}" for each in found)
+    return ", ".join(each["name"] for each in found)
+
+
+def _binding_columns(kind: str, role: str) -> tuple[Column, ...]:
+    """``role``: the description of the reference in v1beta1."""
+    of_subjects = (
+        Column(name, f"{name} in the {kind}", wide=1) for name in ("Users", "Groups", "ServiceAccounts")
+    )
+    return (NAME, Column("Role", role), AGE, *of_subjects)
+
+
+ACCESS_PRINTERS = {
+    "serviceaccounts": Printer((NAME, Column("Secrets", "ServiceAccount.secrets"), AGE), _service_account),
+    "rolebindings.rbac.authorization.k8s.io": Printer(
+        _binding_columns(
+            "roleBinding",
+            "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. "
+            "If the RoleRef cannot be resolved, the Authorizer must return an error.",
+        ),
+        _binding,
+    ),
+    "clusterrolebindings.rbac.authorization.k8s.io": Printer(
+        _binding_columns(
+            "clusterRoleBinding",
+            "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be "
+            "resolved, the Authorizer must return an error.",
+        ),
+        _binding,
+    ),
+}

@@ -1,0 +1,82 @@
+"""The rows of HorizontalPodAutoscalers."""
+
+from typing import Any, Final
+
+from simulator.api import Manifest, Micros
+from simulator.apiserver.printers.column import AGE, NAME, NONE, UNKNOWN, UNSET, Column, Printer, age_of
+from simulator.objects.status import status_of
+
+SHOWN: Final = 2
+"""Of metrics."""
+_OF_RESOURCES: Final = ("Resource", "ContainerResource")
+_AVERAGED: Final = (*_OF_RESOURCES, "Pods")
+"""Types of metrics whose amount is always an average."""
+_TYPES: Final = (*_AVERAGED, "External", "Object")
+_NIL: Final = "<nil>"
+"""How Go writes an amount that is not there."""
+
+
+def _autoscaler(item: Manifest, now: Micros) -> list[Any]:
+    spec, status = item["spec"], status_of(item)
+    target = spec["scaleTargetRef"]
+    return [
+        item["metadata"]["name"],
+        f"{target['kind']}/{target['name']}",
+        _metrics(spec.get("metrics") or [], status.get("currentMetrics") or []),
+        str(spec["minReplicas"]) if spec.get("minReplicas") is not None else UNSET,
+        spec["maxReplicas"],
+        status.get("currentReplicas") or 0,
+        age_of(item, now),
+    ]
+
+
+def _metrics(metrics: list[Manifest], currents: list[Manifest]) -> str:
+    """The first metrics, each with the current value at the same place (formatHPAMetrics)."""
+    known = [*currents, *({} for _ in metrics[len(currents) :])]
+    texts = [_metric(metric, current) for metric, current in zip(metrics, known, strict=False)]
+    more = f" + {len(texts) - SHOWN} more..." if len(texts) > SHOWN else ""
+    return ", ".join(texts[:SHOWN]) + more if texts else NONE
+
+
+def _metric(metric: Manifest, current: Manifest) -> str:
+    kind = metric["type"]
+    if kind not in _TYPES:
+        return "<unknown type>"
+    field = kind[:1].lower() + kind[1:]
+    source, measured = metric.get(field) or {}, current.get(field)
+    target, value = source.get("target") or {}, (measured or {}).get("current") or {}
+    name = f"{source.get('name', '')}: " if kind in _OF_RESOURCES else ""
+    if target.get("averageValue") is not None or kind == "Pods":
+        otherwise = _NIL if measured and kind in _AVERAGED else UNKNOWN
+        average = "" if kind in _AVERAGED else " (avg)"
+        return f"{name}{value.get('averageValue', otherwise)}/{target.get('averageValue', _NIL)}{average}"
+    if kind in _OF_RESOURCES:
+        share, wanted = (each.get("averageUtilization") for each in (value, target))
+        return f"{name}{_percent(share, UNKNOWN)}/{_percent(wanted, '<auto>')}"
+    return f"{value.get('value', _NIL) if measured else UNKNOWN}/{target.get('value', _NIL)}"
+
+
+def _percent(share: int | None, otherwise: str) -> str:
+    return otherwise if share is None else f"{share}%"
+
+
+AUTOSCALER_PRINTER = Printer(
+    (
+        NAME,
+        Column("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef"),
+        Column(
+            "Targets",
+            "metrics contains the specifications for which to use to calculate the desired replica count "
+            "(the maximum replica count across all metrics will be used).  The desired replica count is "
+            "calculated multiplying the ratio between the target value and the current value by the "
+            "current number of pods.  Ergo, metrics used must decrease as the pod count is increased, "
+            "and vice-versa.  See the individual metric source types for more information about how each "
+            "type of metric must respond.",
+        ),
+        Column("MinPods", "HorizontalPodAutoscalerSpec.minReplicas"),
+        Column("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas"),
+        Column("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas"),
+        AGE,
+    ),
+    _autoscaler,
+)
