@@ -14,7 +14,7 @@ KUBELET_VERSION = "v1.34.0"
 
 def set_node_defaults(manifest: Manifest) -> None:
     """Set what the API server sets. Without ``allocatable``, all of the capacity is allocatable."""
-    manifest.setdefault("spec", {})
+    _match_pod_cidrs(manifest.setdefault("spec", {}))
     status = manifest.setdefault("status", {})
     status.pop("config", None)  # of the kubelet configuration that is gone
     for kind in ("capacity", "allocatable"):
@@ -22,6 +22,15 @@ def set_node_defaults(manifest: Manifest) -> None:
             status[kind] = round_up_to_milli(status[kind])
     if "allocatable" not in status and status.get("capacity"):
         status["allocatable"] = dict(status["capacity"])
+
+
+def _match_pod_cidrs(spec: Manifest) -> None:
+    """``podCIDR`` is what old clients know: the first of ``podCIDRs`` (conversion.go of core/v1)."""
+    first, known = spec.get("podCIDR", ""), spec.get("podCIDRs", [])
+    if first and known[:1] != [first]:
+        spec["podCIDRs"] = [first]
+    elif known:
+        spec["podCIDR"] = known[0]
 
 
 def joined_node(node: Manifest, now: str) -> Manifest:

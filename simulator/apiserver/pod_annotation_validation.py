@@ -36,17 +36,18 @@ def validate_pod_annotations(annotations: dict[str, str], spec: Manifest, path: 
 
 
 def validate_pod_annotations_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
-    """ValidatePodSpecificAnnotationUpdates: some annotations stay as they are."""
+    """ValidatePodSpecificAnnotationUpdates: some annotations stay; all are validated once more."""
     path = "metadata.annotations"
     before, after = (pod["metadata"].get("annotations", {}) for pod in (old, new))
-    for key in sorted(before.keys() | after.keys()):
-        if before.get(key) == after.get(key):
-            continue
-        verb = "remove or update" if key in before else "add"
-        if key.startswith(APP_ARMOR):
-            yield forbidden(f"{path}[{key}]", f"may not {verb} AppArmor annotations")
-        if key == MIRROR:
-            yield forbidden(f"{path}[{key}]", f"may not {verb} mirror pod annotation")
+    changed = [key for key in sorted(before) if before[key] != after.get(key)]
+    added = [key for key in sorted(after) if key not in before]
+    for verb, keys in (("remove or update", changed), ("add", added)):
+        for key in keys:
+            if key.startswith(APP_ARMOR):
+                yield forbidden(f"{path}[{key}]", f"may not {verb} AppArmor annotations")
+            if key == MIRROR:
+                yield forbidden(f"{path}[{key}]", f"may not {verb} mirror pod annotation")
+    yield from validate_pod_annotations(after, new["spec"], path)
 
 
 def _is_int32(text: str) -> bool:

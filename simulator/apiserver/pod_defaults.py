@@ -29,6 +29,10 @@ def set_pod_spec_defaults(spec: Manifest) -> None:
     """Set the defaults in place."""
     # Validation refuses an empty list.
     spec.setdefault("containers", [])
+    if "serviceAccountName" in spec or "serviceAccount" in spec:
+        # The old name of the field is kept for old clients (conversion.go of core/v1).
+        account = spec.get("serviceAccountName") or spec["serviceAccount"]
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("dnsPolicy", "ClusterFirst")
     spec.setdefault("securityContext", {})

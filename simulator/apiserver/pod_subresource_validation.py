@@ -50,19 +50,28 @@ def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield invalid("spec", new.get("status", {}).get("qosClass", ""), detail)
     if not _is_supported(old):
         yield forbidden("spec", "Pod running on node without support for resize")
-    containers = zip(after["containers"], before["containers"], strict=True)
-    for index, (container, original) in enumerate(containers):
-        yield from _removed(container, original, f"spec.containers[{index}].resources")
+    pairs = {
+        kind: [*zip(after.get(kind, ()), before.get(kind, ()), strict=True)]
+        for kind in ("initContainers", "containers")
+    }
+    for kind, containers in pairs.items():
+        for index, (container, original) in enumerate(containers):
+            if kind == "containers" or _is_sidecar(original):
+                yield from _removed(container, original, f"spec.{kind}[{index}].resources")
+    for container, original in pairs["containers"]:
         if _without_resizable(container) != _without_resizable(original):
             yield forbidden("spec", "only cpu and memory resources are mutable")
-    containers = zip(after.get("initContainers", ()), before.get("initContainers", ()), strict=True)
-    for index, (container, original) in enumerate(containers):
-        if original.get("restartPolicy") == "Always":
-            yield from _removed(container, original, f"spec.initContainers[{index}].resources")
-            if _without_resizable(container) != _without_resizable(original):
-                yield forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
-        elif container != original:
-            yield forbidden("spec", "resources for non-sidecar init containers are immutable")
+    for container, original in pairs["initContainers"]:
+        if not _is_sidecar(container):
+            if container != original:
+                yield forbidden("spec", "resources for non-sidecar init containers are immutable")
+        elif _without_resizable(container) != _without_resizable(original):
+            yield forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
+
+
+def _is_sidecar(container: Manifest) -> bool:
+    """isRestartableInitContainer."""
+    return container.get("restartPolicy") == "Always"
 
 
 def _is_supported(pod: Manifest) -> bool:

@@ -101,6 +101,15 @@ def complete_container_statuses(status: Manifest) -> None:
                         state[name].setdefault(time, None)
 
 
+def match_pod_ips(status: Manifest) -> None:
+    """``podIP`` is what old clients know: the first of ``podIPs`` (conversion.go of core/v1)."""
+    first, known = status.get("podIP", ""), status.get("podIPs") or []
+    if first and (not known or known[0].get("ip", "") != first):
+        status["podIPs"] = [{"ip": first}]
+    elif known:
+        status["podIP"] = known[0].get("ip", "")
+
+
 def _complete(status: Manifest, defaults: Manifest) -> None:
     for field, value in defaults.items():
         if field not in status:

@@ -10,7 +10,7 @@ from simulator.api import Manifest
 from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
 from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, PODS, Resource
-from simulator.apiserver.status_defaults import complete_container_statuses
+from simulator.apiserver.status_defaults import complete_container_statuses, match_pod_ips
 
 _STATUS_KEEPS_METADATA: Final = (
     CRDS,
@@ -87,6 +87,7 @@ def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
     if resource == PODS:
         status = copy.deepcopy(prepared["status"])
         complete_container_statuses(status)
+        match_pod_ips(status)
         prepared["status"] = {"qosClass": known, **status} if known else status
     return prepared
 

@@ -70,7 +70,7 @@ def _validate_node(manifest: Manifest) -> Iterator[Cause]:
 
 
 def _pod_cidrs(spec: Manifest) -> Iterator[Cause]:
-    given = spec.get("podCIDRs") or [cidr for cidr in (spec.get("podCIDR"),) if cidr]
+    given = spec.get("podCIDRs", [])
     for index, cidr in enumerate(given):
         yield from check_cidr(cidr, f"spec.podCIDRs[{index}]")
     families = [parsed and parsed.version for parsed in map(parse_cidr, given)]

@@ -50,7 +50,14 @@ KEPT_POD_FIELDS: Final = frozenset(
         *("preemptionPolicy", "priorityClassName", "resources", "restartPolicy", "runtimeClassName"),
         *("schedulerName", "schedulingGates", "terminationGracePeriodSeconds", "tolerations", "volumes"),
         *("topologySpreadConstraints", "hostNetwork", "activeDeadlineSeconds", "os", "dnsPolicy"),
-        *("serviceAccountName", "enableServiceLinks", "resourceClaims", "hostname", "subdomain"),
+        *(
+            "serviceAccount",
+            "serviceAccountName",
+            "enableServiceLinks",
+            "resourceClaims",
+            "hostname",
+            "subdomain",
+        ),
     }
 )
 KEPT_VOLUME_FIELDS: Final = frozenset(

@@ -215,3 +215,48 @@ def test_a_volume_has_the_time_of_its_phase() -> None:
     assert phase_time({**old["status"], "phase": "Bound"}) == write.time
     assert phase_time({"phase": "Bound", "lastPhaseTransitionTime": other}) == other
     assert phase_time({"phase": "Pending", "message": "a"}) == first
+
+
+def test_a_field_has_the_name_that_old_clients_know() -> None:
+    cluster = Cluster()
+    node, web = cluster.create(
+        [object_of("Node", spec={"podCIDR": "10.1.0.0/24"}, status={}), pod("x", serviceAccount="a")]
+    )
+    assert node["spec"] == {"podCIDR": "10.1.0.0/24", "podCIDRs": ["10.1.0.0/24"]}
+    assert web["spec"]["serviceAccountName"] == "a"
+    assigned = {"status": {**web["status"], "podIPs": [{"ip": "10.1.0.2"}, {"ip": "fd00::2"}]}}
+    web = cluster.update(resource_of(web), web, {**web, **assigned}, "status")
+    assert web["status"]["podIP"] == "10.1.0.2"
+    assigned = {"status": {**web["status"], "podIP": "10.1.0.3"}}
+    web = cluster.update(resource_of(web), web, {**web, **assigned}, "status")
+    assert web["status"]["podIPs"] == [{"ip": "10.1.0.3"}]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kind", "exit_code", "is_refused"),
+    [
+        ("Never", "containerStatuses", 1, True),
+        ("OnFailure", "containerStatuses", 1, False),
+        ("OnFailure", "containerStatuses", 0, True),
+        ("Never", "initContainerStatuses", 0, False),
+        ("Always", "ephemeralContainerStatuses", 0, True),
+    ],
+)
+def test_a_container_that_ended_does_not_run_again(
+    policy: str, kind: str, exit_code: int, is_refused: bool
+) -> None:
+    cluster = Cluster()
+    sidecar = {"name": "main-side", "image": "a", "restartPolicy": "Always"}
+    (web,) = cluster.create([pod("x", restartPolicy=policy, initContainers=[sidecar])])
+
+    def with_state(state: Manifest) -> Manifest:
+        status = {"name": "main-side", "state": state, "image": "", "imageID": "", "ready": True}
+        return {**web, "status": {**web["status"], kind: [{**status, "restartCount": 0}]}}
+
+    resource = resource_of(web)
+    ended = cluster.update(resource, web, with_state({"terminated": {"exitCode": exit_code}}), "status")
+    running = with_state({"running": {}})
+    running["metadata"] = ended["metadata"]
+    refused = refusal(lambda: cluster.update(resource, ended, running, "status"))
+    message = f"status.{kind}[0].state: Forbidden: may not be transitioned to non-terminated state"
+    assert (refused.message if refused else "") == (f'Pod "x" is invalid: {message}' if is_refused else "")

@@ -1,0 +1,104 @@
+"""Validation of updates of the status of pods.
+
+Upstream: ValidatePodStatusUpdate and what it calls in pkg/apis/core/validation/validation.go, v1.34.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.field_checks import IMMUTABLE, check_address, check_name, parse_address
+from simulator.apiserver.pod_annotation_validation import validate_pod_annotations_update
+from simulator.apiserver.status import Cause, duplicate, forbidden, invalid
+
+_SYSTEM_CONDITIONS: Final = ("PodScheduled", "Ready", "Initialized")
+_NOT_NEGATIVE: Final = "must be a non-negative integer"
+
+
+def validate_pod_status(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    status, before = new.get("status", {}), old.get("status", {})
+    yield from validate_pod_annotations_update(new, old)
+    yield from _conditions(status.get("conditions", ()))
+    nominated = status.get("nominatedNodeName", "")
+    if nominated and nominated != before.get("nominatedNodeName"):
+        yield from check_name(names.dns_subdomain, nominated, "status.nominatedNodeName")
+    if status.get("observedGeneration", 0) < 0:
+        yield invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
+    if status.get("qosClass") != before.get("qosClass"):
+        yield invalid("status.qosClass", status.get("qosClass", ""), IMMUTABLE)
+    yield from _restarts(status, before, old["spec"])
+    yield from _claim_statuses(status.get("resourceClaimStatuses", ()), new["spec"].get("resourceClaims", ()))
+    yield from _addresses(status.get("podIPs", ()), "status.podIPs")
+    addresses = status.get("hostIPs", ())
+    if addresses and addresses[0].get("ip", "") != status.get("hostIP", ""):
+        yield invalid("status.hostIPs[0].ip", addresses[0].get("ip", ""), "must be equal to `hostIP`")
+    yield from _addresses(addresses, "status.hostIPs")
+
+
+def _conditions(conditions: Sequence[Manifest]) -> Iterator[Cause]:
+    """validatePodConditions."""
+    for index, condition in enumerate(conditions):
+        path = f"status.conditions[{index}]"
+        if condition.get("observedGeneration", 0) < 0:
+            yield invalid(f"{path}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
+        if condition["type"] not in _SYSTEM_CONDITIONS:
+            yield from check_name(names.qualified_name, condition["type"], f"{path}.Type")
+
+
+def _restarts(status: Manifest, before: Manifest, spec: Manifest) -> Iterator[Cause]:
+    """A container that has ended does not run again, unless its pod restarts it."""
+    policy = spec.get("restartPolicy", "Always")
+    sidecars = {
+        container["name"]
+        for container in spec.get("initContainers", ())
+        if container.get("restartPolicy") == "Always"
+    }
+
+    def may_restart(exit_code: int) -> bool:
+        return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
+
+    for field, is_restarted in (
+        ("containerStatuses", lambda _, code: may_restart(code)),
+        ("initContainerStatuses", lambda name, code: name in sidecars or may_restart(code)),
+        ("ephemeralContainerStatuses", lambda _, __: False),
+    ):
+        yield from _transitions(status.get(field, ()), before.get(field, ()), is_restarted, f"status.{field}")
+
+
+def _transitions(
+    new: Sequence[Manifest], old: Sequence[Manifest], is_restarted: Callable[[str, int], bool], path: str
+) -> Iterator[Cause]:
+    """ValidateContainerStateTransition. The index is that of the stored status."""
+    for index, status in enumerate(old):
+        ended = status.get("state", {}).get("terminated")
+        if ended is None or is_restarted(status["name"], ended.get("exitCode", 0)):
+            continue
+        for other in new:
+            if other["name"] == status["name"] and "terminated" not in other.get("state", {}):
+                yield forbidden(f"{path}[{index}].state", "may not be transitioned to non-terminated state")
+
+
+def _claim_statuses(statuses: Sequence[Manifest], claims: Sequence[Manifest]) -> Iterator[Cause]:
+    """validatePodResourceClaimStatuses."""
+    known, seen = {claim["name"] for claim in claims}, set[str]()
+    for index, status in enumerate(statuses):
+        path, name = f"status.resourceClaimStatuses[{index}].name", status["name"]
+        if name not in known:
+            yield invalid(path, name, "must match the name of an entry in `spec.resourceClaims`")
+        if name in seen:
+            yield duplicate(path, name)
+        seen.add(name)
+        if status.get("resourceClaimName") is not None:
+            yield from check_name(names.dns_subdomain, status["resourceClaimName"], path)
+
+
+def _addresses(items: Sequence[Manifest], path: str) -> Iterator[Cause]:
+    """validatePodIPs and validateHostIPs: at most one address of each family."""
+    texts = [item.get("ip", "") for item in items]
+    for index, text in enumerate(texts):
+        yield from check_address(text, f"{path}[{index}]")
+    families = {parsed.version for parsed in map(parse_address, texts) if parsed is not None}
+    if len(texts) > 1 and (len(families) < 2 or len(texts) > 2):
+        shown = [{"IP": text} for text in texts]
+        yield invalid(path, shown, "may specify no more than one IP for each IP family")
