@@ -5,6 +5,7 @@ import copy
 from typing import Any
 
 from simulator.api import Manifest
+from simulator.apiserver.zero_values import DROPPED_INTEGERS
 
 _NODE_INFO = (
     "machineID",
@@ -57,6 +58,11 @@ _STATUS: dict[str, dict[str, Any]] = {
     "volumeattachments.storage.k8s.io": {"attached": False},
 }
 """By resource. Pods, whose status is made in their admission, are not here."""
+
+
+def omits_zero(resource: str, field: str) -> bool:
+    """Whether Go's encoder leaves a count of 0 out of the status of a resource."""
+    return field in DROPPED_INTEGERS and field not in _STATUS.get(resource, {})
 
 
 _CONDITION_TIMES: dict[str, tuple[str, ...]] = {

@@ -28,7 +28,7 @@ readyReplicas succeeded unavailableReplicas updatedNumberScheduled updatedReplic
 """
 _KEEPING_STRINGS = frozenset(_STRING_POINTERS.split())
 _DROPPED_BOOLEANS = frozenset(_BOOLEAN_VALUES.split())
-_DROPPED_INTEGERS = frozenset(_INTEGER_VALUES.split())
+DROPPED_INTEGERS = frozenset(_INTEGER_VALUES.split())
 
 
 def is_dropped(field: str, value: Any, schema: dict[str, Any], required: Container[str]) -> bool:
@@ -40,7 +40,7 @@ def is_dropped(field: str, value: Any, schema: dict[str, Any], required: Contain
         case "boolean", bool():
             return field in _DROPPED_BOOLEANS
         case "integer", int():
-            return field in _DROPPED_INTEGERS
+            return field in DROPPED_INTEGERS
         case "string", str():
             return field not in _KEEPING_STRINGS
         case "object", dict():

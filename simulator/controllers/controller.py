@@ -21,6 +21,7 @@ from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
 from simulator.controllers.ownership import OwnershipIndex
+from simulator.controllers.status_types import written_fields
 from simulator.controllers.work_queue import ObjectKey, WorkQueue
 from simulator.kernel.environment import Turn
 from simulator.objects.metadata import key_of, name_of, uid_of, version_of
@@ -183,7 +184,7 @@ class Controller:
 
     def set_status(self, manifest: Manifest, status: msgspec.Struct) -> None:
         """Patch the object's status with the fields of ``status``: None removes one, UNSET leaves it."""
-        fields: dict[str, object] = msgspec.to_builtins(status)
+        fields = written_fields(self.resource, status)
         if "observed_generation" in status.__struct_fields__ and GENERATION in manifest["metadata"]:
             fields["observedGeneration"] = manifest["metadata"][GENERATION]
 

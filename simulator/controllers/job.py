@@ -28,12 +28,12 @@ from simulator.controllers.job_tracking import (
     without_tracking_finalizer,
 )
 from simulator.controllers.pods import is_active, is_finished, is_ready, pod_from_template, pods_to_delete
-from simulator.controllers.status_types import JobStatus
+from simulator.controllers.status_types import JobStatus, with_status_fields
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import JobCondition, conditions_of
 from simulator.objects.metadata import is_terminating, name_of, namespace_of, object_key, uid_of
 from simulator.objects.owner_references import controller_of
-from simulator.objects.status import phase_of, status_of, with_status_fields
+from simulator.objects.status import phase_of, status_of
 from simulator.objects.timestamps import micros, timestamp
 from simulator.trace import JobFinished
 
@@ -126,7 +126,7 @@ class JobController(WorkloadController):
             new = msgspec.structs.replace(new, completed_indexes=as_ranges(indexes), succeeded=len(indexes))
         backoff = self._backoff(key, manifest, pods).after(succeeded, failed)
         released = [change_of("pods", pod, release_pod(pod)) for pod in (*succeeded, *failed)]
-        self._world.commit([change_of(JOBS, manifest, with_status_fields(manifest, new)), *released])
+        self._world.commit([change_of(JOBS, manifest, with_status_fields(JOBS, manifest, new)), *released])
         self._backoffs[key] = uid_of(manifest), backoff
         return True
 
@@ -194,7 +194,7 @@ class JobController(WorkloadController):
         status = msgspec.structs.replace(status, conditions=conditions)
         if new.type == "Complete":
             status = msgspec.structs.replace(status, completion_time=new.last_transition_time)
-        self._world.commit([change_of(JOBS, manifest, with_status_fields(manifest, status))], events)
+        self._world.commit([change_of(JOBS, manifest, with_status_fields(JOBS, manifest, status))], events)
 
     def _sync_finished(
         self, key: str, manifest: Manifest, pods: Sequence[Manifest], finished: Manifest

@@ -1,13 +1,18 @@
 """The statuses that controllers write: ReplicaSetStatus and others of k8s.io/api (v1.34), as far as the
 controllers of this package set their fields.
 
-:meth:`simulator.controllers.controller.Controller.set_status` writes them: a field that is None is removed
-from the object's status, and one that is UNSET stays as it is. It also sets observedGeneration, of those that
+A field that is None is removed from the object's status, and one that is UNSET stays as it is. Counts of 0
+are left out where Go's encoder leaves them out.
+:meth:`simulator.controllers.controller.Controller.set_status` also sets observedGeneration, of those that
 have it."""
 
-from msgspec import UNSET, Struct, UnsetType
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, to_builtins
 
 from simulator.api import Manifest
+from simulator.apiserver.status_defaults import omits_zero
+from simulator.objects.status import with_status
 
 
 class ReplicaSetStatus(Struct, frozen=True, rename="camel"):
@@ -90,3 +95,16 @@ class VolumeStatus(Struct, frozen=True, rename="camel"):
     """PersistentVolumeStatus and PersistentVolumeClaimStatus."""
 
     phase: str
+
+
+def written_fields(resource: str, status: Struct) -> dict[str, Any]:
+    """The fields that a status of an object of this resource sets; those that are None are removed."""
+    return {
+        name: None if value == 0 and omits_zero(resource, name) else value
+        for name, value in to_builtins(status).items()
+    }
+
+
+def with_status_fields(resource: str, manifest: Manifest, status: Struct) -> Manifest:
+    """A copy of the object with the fields of ``status``."""
+    return with_status(manifest, **written_fields(resource, status))

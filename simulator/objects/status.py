@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from simulator.api import Manifest
 
 
@@ -24,9 +22,3 @@ def with_status(manifest: Manifest, **fields: object) -> Manifest:
     """A copy of the object with these fields of its status set; None removes one."""
     status = {**status_of(manifest), **fields}
     return {**manifest, "status": {name: value for name, value in status.items() if value is not None}}
-
-
-def with_status_fields(manifest: Manifest, fields: msgspec.Struct) -> Manifest:
-    """A copy of the object with the fields of ``fields`` set in its status; None removes one, UNSET leaves
-    it."""
-    return with_status(manifest, **msgspec.to_builtins(fields))

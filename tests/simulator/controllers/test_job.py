@@ -53,7 +53,8 @@ def test_a_job_runs_its_pods_a_few_at_a_time_until_enough_have_ended_well() -> N
         lab.run(11)
     assert conditions(lab) == [("SuccessCriteriaMet", "CompletionsReached"), *COMPLETE]
     found = status(lab, JOBS, "sum")
-    assert (found["succeeded"], found["failed"], found["active"]) == (5, 0, 0)
+    assert found["succeeded"] == 5
+    assert not {"failed", "active"} & {*found}, "a count of 0 is not written"
     assert [(e.job, e.succeeded) for e in lab.of(trace.JobFinished)] == [("default/sum", True)]
     assert not any(pod["metadata"]["finalizers"] for pod in pods(lab, alive=False))
 
@@ -147,7 +148,7 @@ def test_a_failure_that_no_retry_helps_ends_the_job_and_one_that_was_no_fault_do
     lab.update("pods", f"default/{first}", disrupted)
     lab.run(12)
     [second] = names(lab)
-    assert status(lab, JOBS, "sum")["failed"] == 0, "it was disrupted"
+    assert "failed" not in status(lab, JOBS, "sum"), "it was disrupted"
     lab.run(60)
     assert conditions(lab) == [("FailureTarget", "PodFailurePolicy"), ("Failed", "PodFailurePolicy")]
     assert status(lab, JOBS, "sum")["conditions"][1]["message"] == (
@@ -248,7 +249,7 @@ def test_pods_that_a_job_gives_up_itself_do_not_count_as_failed() -> None:
     lab.run(1)
     assert len(names(lab)) == 1
     lab.run(120)
-    assert status(lab, JOBS, "sum")["failed"] == 0
+    assert "failed" not in status(lab, JOBS, "sum")
     assert end(lab) == COMPLETE
 
 

@@ -77,7 +77,7 @@ def test_a_failed_node_is_noticed_and_its_pods_move_after_five_minutes() -> None
     lab.run(2)
     assert ready(lab, "a") == "Unknown"
     assert taints(lab, "a") == ["unreachable:NoSchedule", "unreachable:NoExecute"]
-    assert status(lab, "replicasets.apps")["readyReplicas"] == 0
+    assert "readyReplicas" not in status(lab, "replicasets.apps")
     lab.create(node("c"))
     lab.run(298)
     assert where(lab) == ["a", "a"]
