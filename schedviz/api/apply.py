@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.place import check_place, check_scale_place
-from schedviz.api.representation import Representation
+from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
 from schedviz.api.write import existing_object, source_of_write
 from schedviz.cache import Current
@@ -35,7 +35,7 @@ from simulator.objects.timestamps import timestamp
 
 def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     """Create the object, or merge the applied one into it. Raises StatusError."""
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     force = _is_forced(request)
     applied = body.parsed(_read_applied, request)

@@ -10,7 +10,7 @@ from schedviz.api.refused import REVIEWS
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources
-from simulator.apiserver.resources import BUILT_IN, Resource, find_built_in
+from simulator.apiserver.resources import BUILT_IN, BUILT_IN_GROUPS, Resource, find_built_in
 from simulator.apiserver.status import NoSuchGroup, NoSuchPath
 
 VERSION: Manifest = {
@@ -47,12 +47,37 @@ CATEGORIES = {
     ),
     "api-extensions": ("customresourcedefinitions.apiextensions.k8s.io",),
 }
+GROUPS = (
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+)
+"""The order of the groups, by which a client chooses among resources of the same name; others follow (the
+priorities in pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go)."""
 STORED_IN = {
     "events": "/v1",
     "volumeattributesclasses.storage.k8s.io": "storage.k8s.io/v1beta1",
     "customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/v1beta1",
+    **dict.fromkeys(
+        (resource.id for resource in BUILT_IN if resource.group == "resource.k8s.io"),
+        "resource.k8s.io/v1beta2",
+    ),
 }
-"""Group and version in which an API server stores objects, where it is not the one that it serves."""
+"""Group and version in which an API server stores objects, where it is not the one that it serves: one that
+the version before has, too."""
 STATUS = ("", "get patch update")
 SCALE = ("autoscaling/v1/Scale", "get patch update")
 _PROXY = "create delete get patch update"
@@ -102,8 +127,15 @@ def core_versions() -> Manifest:
 
 def groups(sandbox: Readable) -> Manifest:
     """``/apis``."""
-    found = sorted({resource.group for resource in sandbox_resources(sandbox)} - {""} | {*REVIEWS})
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(sandbox, name) for name in found]}
+    found = [_group(sandbox, name) for name in _group_names(sandbox)]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
+
+
+def _group_names(sandbox: Readable) -> list[str]:
+    """The groups but the core group, in their order."""
+    found = {resource.group for resource in sandbox_resources(sandbox)} - {""} | {*REVIEWS}
+    places = {name: place for place, name in enumerate(GROUPS)}
+    return sorted(found, key=lambda name: (places.get(name, len(places)), name))
 
 
 def group(sandbox: Readable, name: str) -> Manifest:
@@ -133,13 +165,12 @@ def _sorted_entries(found: Iterable[Resource]) -> list[Manifest]:
     return sorted([*entries, *others], key=lambda entry: str(entry["name"]))
 
 
-def aggregated(sandbox: Readable, *, core: bool, version: str) -> Manifest:
+def aggregated(sandbox: Readable, *, core: bool) -> Manifest:
     """``/api`` and ``/apis`` as one document of all groups and resources (APIGroupDiscoveryList)."""
-    known = [resource for resource in sandbox_resources(sandbox) if (resource.group == "") == core]
-    names = sorted({resource.group for resource in known} | ({*REVIEWS} if not core else set()))
+    names = [""] if core else _group_names(sandbox)
     return {
         "kind": "APIGroupDiscoveryList",
-        "apiVersion": f"apidiscovery.k8s.io/{version}",
+        "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
         "items": [_aggregated_group(sandbox, name) for name in names],
     }
@@ -152,7 +183,9 @@ def _aggregated_group(sandbox: Readable, name: str) -> Manifest:
         "versions": [
             {
                 "version": version,
-                "resources": _aggregated_resources(resources(sandbox, name, version)["resources"]),
+                "resources": _aggregated_resources(
+                    resources(sandbox, name, version)["resources"], _place_of_kinds(name, version)
+                ),
                 "freshness": "Current",
             }
             for version in versions
@@ -160,12 +193,21 @@ def _aggregated_group(sandbox: Readable, name: str) -> Manifest:
     }
 
 
-def _aggregated_resources(entries: Iterable[Manifest]) -> list[Manifest]:
-    """The entries of an APIResourceList, subresources within their resources."""
+def _place_of_kinds(group: str, version: str) -> dict[str, str]:
+    """The group and the version of a group's kinds, which upstream writes for custom resources only."""
+    if group in BUILT_IN_GROUPS or group in REVIEWS:
+        return {"group": "", "version": ""}
+    return {"group": group, "version": version}
+
+
+def _aggregated_resources(entries: Iterable[Manifest], place: dict[str, str]) -> list[Manifest]:
+    """The entries of an APIResourceList, subresources within their resources. ``place``: the group and the
+    version of a kind that has no others."""
     found: dict[str, Manifest] = {}
     for entry in entries:
         name, _, subresource = entry["name"].partition("/")
-        kind = {"group": entry.get("group", ""), "version": entry.get("version", ""), "kind": entry["kind"]}
+        given: dict[str, str] = {field: entry[field] for field in ("group", "version") if field in entry}
+        kind = {**place, **given, "kind": entry["kind"]}
         if subresource:
             shown = {"subresource": subresource, "responseKind": kind, "verbs": entry["verbs"]}
             found[name].setdefault("subresources", []).append(shown)

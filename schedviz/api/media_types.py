@@ -7,11 +7,14 @@ import yaml
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from schedviz.api.body import ObjectResponse, refusal
-from schedviz.api.representation import JSON, PROTOBUF, YAML, Representation, check_protobuf
+from schedviz.api.accept import JSON, PROTOBUF, YAML, allows_no_conversion, negotiate
+from schedviz.api.body import ObjectResponse
+from schedviz.api.representation import META, Representation
+from simulator.api import Manifest
 from simulator.apiserver.protobuf import NoDescription
 from simulator.apiserver.protobuf_encoding import encode_protobuf
-from simulator.apiserver.status import NotAcceptable, StatusError
+from simulator.apiserver.schema import is_known_kind
+from simulator.apiserver.status import StatusError
 
 _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 
@@ -27,20 +30,24 @@ def as_accepted(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
         response.content = msgspec.json.format(response.content, indent=2)
     if "apiVersion" not in response.value:
         return response
-    try:
-        media_type = Representation.of(request).media_type
-    except StatusError:
-        return response
-    if media_type == PROTOBUF:
-        try:
-            check_protobuf(response.value)
-        except NotAcceptable as refused:
-            return as_accepted(request, refusal(refused))
-    encoded = _encode(media_type, response)
+    encoded = _encode(media_type := _media_type(request, response.value), response)
     if encoded is not None:
         response.content = encoded
         response["Content-Type"] = media_type
     return response
+
+
+def _media_type(request: HttpRequest, value: Manifest) -> str:
+    """JSON where the header accepts nothing that there is."""
+    if value["kind"] == "Status":
+        accepted = negotiate(request.headers.get("Accept", ""), allows_no_conversion)
+        return accepted.media_type if accepted else JSON
+    group = value["apiVersion"].rpartition("/")[0]
+    custom = group != META and not is_known_kind(value["apiVersion"], value["kind"])
+    try:
+        return Representation.of(request, custom=custom).media_type
+    except StatusError:
+        return JSON
 
 
 def _is_pretty(request: HttpRequest) -> bool:

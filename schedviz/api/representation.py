@@ -10,46 +10,33 @@ from typing import Literal, get_args
 import msgspec
 from django.http import HttpRequest
 
+from schedviz.api.accept import (
+    JSON,
+    MEDIA_TYPES,
+    NOT_ACCEPTED,
+    OFFERED,
+    PROTOBUF,
+    STREAMED,
+    YAML,
+    Conversion,
+    negotiate,
+)
 from simulator.api import Manifest, Micros
-from simulator.apiserver import protobuf
 from simulator.apiserver.event_versions import to_served
 from simulator.apiserver.printers.table import build_table
 from simulator.apiserver.protobuf_encoding import has_protobuf
 from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource, find_built_in
-from simulator.apiserver.schema import is_known_kind
 from simulator.apiserver.status import BadRequest, NotAcceptable
 from simulator.apiserver.workload_defaults import TEMPLATE_GENERATION
 
 Form = Literal["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
-JSON = "application/json"
-YAML = "application/yaml"
-PROTOBUF = protobuf.MEDIA_TYPE
-OFFERED = (JSON, YAML, PROTOBUF)
-"""What an API server can answer with."""
-MEDIA_TYPES = ", ".join(OFFERED)
-STREAMED = ", ".join(f"{media_type};stream=watch" for media_type in (JSON, PROTOBUF))
-"""What it can answer a watch with."""
 META = "meta.k8s.io"
 
 
 class _NoSuchMediaType(NotAcceptable):
     has_details = True
-
-
-class Clause(msgspec.Struct, frozen=True):
-    """One of the media types of an Accept header."""
-
-    media_type: str
-    parameters: dict[str, str]
-
-    @property
-    def quality(self) -> float:
-        try:
-            return float(self.parameters.get("q", "1"))
-        except ValueError:
-            return 1.0
 
 
 class Representation(msgspec.Struct, frozen=True):
@@ -65,24 +52,20 @@ class Representation(msgspec.Struct, frozen=True):
     """One of OFFERED."""
 
     @classmethod
-    def of(cls, request: HttpRequest) -> "Representation":
-        """Raises NotAcceptable if the server supports no media type of the Accept header."""
-        clauses = clauses_of(request.headers.get("Accept", ""))
-        if not clauses:
-            return cls()
-        if not any(clause.media_type in (*OFFERED, "*/*") for clause in clauses):
-            raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}")
-        for clause in clauses:
-            if clause.media_type in (*OFFERED, "application/*", "*/*"):
-                media_type = clause.media_type if clause.media_type in OFFERED else JSON
-                asked = clause.parameters.get("as", "")
-                if not asked:
-                    return cls(media_type=media_type)
-                version = clause.parameters.get("v", "")
-                form = next((form for form in FORMS if form == asked), None)
-                if form and clause.parameters.get("g") == META and version in ("v1", "v1beta1"):
-                    return cls(form, version, _include_object(request), media_type)
-        raise NotAcceptable(f"only the following media types are accepted: {MEDIA_TYPES}")
+    def of(cls, request: HttpRequest, *, custom: bool = False) -> "Representation":
+        """``custom``: the request is about a custom resource. Raises NotAcceptable if the server has nothing
+        that the Accept header accepts."""
+        accept = request.headers.get("Accept", "")
+        if accept and not custom:
+            check_route(accept)
+        accepted = negotiate(accept, _of_custom_resource if custom else _of_resource)
+        if accepted is None:
+            raise NotAcceptable(NOT_ACCEPTED)
+        if accepted.conversion is None:
+            return cls(media_type=accepted.media_type)
+        _, version, kind = accepted.conversion
+        form = next(form for form in FORMS if form == kind)
+        return cls(form, version, _include_object(request), accepted.media_type)
 
     @property
     def api_version(self) -> str:
@@ -92,12 +75,11 @@ class Representation(msgspec.Struct, frozen=True):
         """The representation of the events of a watch of this resource: JSON where this program does not know
         the numbers of its fields. Raises NotAcceptable if they cannot be encoded as the request asks."""
         if self.media_type == YAML:
-            raise NotAcceptable(f"only the following media types are accepted: {STREAMED}")
-        if self.media_type == PROTOBUF and self.form != "PartialObjectMetadata":
-            kind = ("Table", self.api_version) if self.form else (resource.kind, resource.api_version)
-            check_protobuf({"kind": kind[0], "apiVersion": kind[1]})
-            if not has_protobuf(resource.api_version, resource.kind):
-                return msgspec.structs.replace(self, media_type=JSON)
+            offered = ", ".join(f"{media_type};stream=watch" for media_type in STREAMED)
+            raise NotAcceptable(f"only the following media types are accepted: {offered}")
+        has_numbers = bool(self.form) or has_protobuf(resource.api_version, resource.kind)
+        if self.media_type == PROTOBUF and not has_numbers:
+            return msgspec.structs.replace(self, media_type=JSON)
         return self
 
     def one(self, resource: Resource, manifest: Manifest, now: Callable[[], Micros]) -> Manifest:
@@ -161,21 +143,6 @@ class Representation(msgspec.Struct, frozen=True):
         return None
 
 
-def check_protobuf(value: Manifest) -> None:
-    """Raises NotAcceptable for an object that has no Protocol Buffers upstream either: a table, and a custom
-    resource (errNotMarshalable of apimachinery/pkg/runtime/serializer/protobuf/protobuf.go)."""
-    api_version, kind = value["apiVersion"], value["kind"]
-    if api_version.partition("/")[0] == META and kind != "Table":
-        return
-    if is_known_kind(api_version, kind):
-        return
-    go_type = "v1.Table" if kind == "Table" else f"unstructured.Unstructured{'List' * ('items' in value)}"
-    raise NotAcceptable(
-        f"object *{go_type} does not implement the protobuf marshalling interface and cannot be encoded to a "
-        "protobuf message"
-    )
-
-
 def _without_generation_note(manifest: Manifest) -> Manifest:
     """The object without the annotation that the conversion of a DaemonSet to its version adds: the rows of a
     table are made before it."""
@@ -200,21 +167,36 @@ def _include_object(request: HttpRequest) -> str:
     return asked
 
 
-def clauses_of(accept: str) -> list[Clause]:
-    """The media types of an Accept header, sorted by descending quality."""
-    found = []
-    for text in accept.split(","):
-        media_type, *parameters = (part.strip() for part in text.split(";"))
-        pairs = (parameter.partition("=") for parameter in parameters)
-        if media_type:
-            found.append(Clause(media_type, {name: value for name, _, value in pairs}))
-    return sorted(found, key=lambda clause: -clause.quality)
+def is_custom(resource: Resource) -> bool:
+    """Whether it is no resource of Kubernetes or schedviz."""
+    return find_built_in(resource.group, resource.plural) is None
+
+
+def check_route(accept: str) -> None:
+    """The router of kube-apiserver takes only media types that are written as a route has them."""
+    given = [text.partition(";")[0].strip() for text in accept.split(",")]
+    if not any(media_type in (*OFFERED, "*/*") for media_type in given):
+        raise _NoSuchMediaType(f"406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}")
+
+
+def _of_resource(media_type: str, conversion: Conversion | None) -> bool:
+    """RequestScope.AllowsMediaTypeTransform."""
+    if conversion is None:
+        return True
+    if conversion.group != META or conversion.version not in ("v1", "v1beta1"):
+        return False
+    return conversion.kind in FORMS and (conversion.kind != "Table" or media_type != PROTOBUF)
+
+
+def _of_custom_resource(media_type: str, conversion: Conversion | None) -> bool:
+    """A custom resource has no Protocol Buffers, its metadata have."""
+    return (conversion is not None or media_type != PROTOBUF) and _of_resource(media_type, conversion)
 
 
 def _item(resource: Resource, stored: Manifest) -> Manifest:
     """An object as an item of a list: only custom resources have ``apiVersion`` and ``kind`` there."""
     shown = to_served(resource, stored)
-    if find_built_in(resource.group, resource.plural) is None:
+    if is_custom(resource):
         return shown
     return {field: value for field, value in shown.items() if field not in ("apiVersion", "kind")}
 

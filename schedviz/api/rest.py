@@ -14,7 +14,7 @@ from schedviz.api.lists import page
 from schedviz.api.place import check_place
 from schedviz.api.pod_processes import PROCESS_SUBRESOURCES, get_log, refuse_process
 from schedviz.api.pod_subresources import create_binding, create_eviction
-from schedviz.api.representation import Representation
+from schedviz.api.representation import Representation, is_custom
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
 from schedviz.api.service_account_token import refuse_token
 from schedviz.api.target import Target, resource_at
@@ -75,7 +75,7 @@ def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpRespo
 def list_objects(
     request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
 ) -> HttpResponseBase:
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     options = ListOptions.of(body.query(request))
     selected = selection.selection_predicate(resource, options.label_selector, options.field_selector)
     if options.watch or target.watch:
@@ -96,7 +96,7 @@ def list_objects(
 
 
 def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponseBase:
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     wanted = parse_resource_version(request.GET.get("resourceVersion", ""))
     source = read_current(sandbox)
     if wanted > source.version():
@@ -109,7 +109,7 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     manifest, warnings = body.object_of(request, resource)
     metadata = manifest.get("metadata")
@@ -136,7 +136,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     given, warnings = body.object_of(request, resource)
     check_place(resource, target, given.get("metadata") or {})
@@ -173,7 +173,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
 def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     if body.content_type(request) == body.APPLY:
         return apply_object(request, sandbox, resource, target)
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
 
     warnings: list[str] = []
 
@@ -197,7 +197,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
 
 
 def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     options = body.delete_options(request)
     deleted = _delete(request, sandbox, resource, target.key(resource), options)
     if deleted.is_gone and not is_shown_when_deleted(resource):
@@ -215,7 +215,7 @@ def delete_collection(
     objects as they were before."""
     if resource == NAMESPACES or (resource.namespaced and not target.namespace):
         raise MethodNotAllowed()
-    form = Representation.of(request)
+    form = Representation.of(request, custom=is_custom(resource))
     options = body.delete_options(request)
     list_options = ListOptions.of(body.query(request))
     selected = selection.selection_predicate(

@@ -18,12 +18,22 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from schedviz.access.policy import asker_of
-from schedviz.api import body, discovery, openapi, rest, reviews, sandbox_health, scheduler_settings
+from schedviz.api import (
+    body,
+    discovery,
+    discovery_answers,
+    openapi,
+    rest,
+    reviews,
+    sandbox_health,
+    scheduler_settings,
+)
+from schedviz.api.accept import clauses_of
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
+from schedviz.api.discovery_answers import check_get
 from schedviz.api.media_types import as_accepted
 from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from schedviz.api.refused import REVIEWS
-from schedviz.api.representation import clauses_of
 from schedviz.api.target import parse
 from schedviz.api.trace_events import trace_events
 from schedviz.cache import find_handle, read_current
@@ -31,7 +41,6 @@ from schedviz.store import Gone, NoSandbox, Sandbox, Trouble, Unreadable, troubl
 from schedviz.store.archive import LEVEL
 from schedviz.store.default import default_store
 from schedviz.store.hold import Hold
-from schedviz.store.past import Readable
 from schedviz.store.recording import recording_lines
 from simulator.apiserver.status import (
     BadRequest,
@@ -122,7 +131,7 @@ def api(request: HttpRequest, name: str, path: str) -> HttpResponseBase:
             return rest.respond(request, sandbox, parse("", "v1", rest_of_path))
         case ["apis", group, version, *rest_of_path] if rest_of_path:
             return rest.respond(request, sandbox, parse(group, version, rest_of_path))
-    return _discovery(request, read_current(sandbox), segments)
+    return discovery_answers.respond(request, read_current(sandbox), segments)
 
 
 @statuses
@@ -134,7 +143,7 @@ def alive(request: HttpRequest, name: str, endpoint: str, check: str = "") -> Ht
 
 @statuses
 def version(request: HttpRequest, name: str) -> HttpResponse:
-    _check_get(request)
+    check_get(request)
     default_store().sandbox(name)
     return body.answer(discovery.VERSION)
 
@@ -209,39 +218,3 @@ def recording(request: HttpRequest, name: str) -> HttpResponseBase:
     response = HttpResponse(packed.getvalue(), content_type="application/gzip")
     response["Content-Disposition"] = f'attachment; filename="{name}.recording.jsonl.gz"'
     return response
-
-
-def _aggregated_version(request: HttpRequest) -> str:
-    """The version of the aggregated discovery that the Accept header asks for; "" if it asks for none."""
-    wanted = {"g": "apidiscovery.k8s.io", "as": "APIGroupDiscoveryList"}
-    for clause in clauses_of(request.headers.get("Accept", "")):
-        asked = clause.parameters
-        if wanted.items() <= asked.items() and asked.get("v") in ("v2", "v2beta1"):
-            return asked["v"]
-    return ""
-
-
-def _check_get(request: HttpRequest) -> None:
-    """Raises MethodNotAllowed for other methods, also for HEAD, as an API server."""
-    if request.method != "GET":
-        raise MethodNotAllowed()
-
-
-def _discovery(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
-    _check_get(request)
-    match segments:
-        case ["api" | "apis" as root] if aggregated := _aggregated_version(request):
-            document = discovery.aggregated(sandbox, core=root == "api", version=aggregated)
-            kind = f"application/json;g=apidiscovery.k8s.io;v={aggregated};as=APIGroupDiscoveryList"
-            return HttpResponse(msgspec.json.encode(document), content_type=kind)
-        case ["api"]:
-            return body.answer(discovery.core_versions())
-        case ["api", "v1"]:
-            return body.answer(discovery.resources(sandbox, "", "v1"))
-        case ["apis"]:
-            return body.answer(discovery.groups(sandbox))
-        case ["apis", group]:
-            return body.answer(discovery.group(sandbox, group))
-        case ["apis", group, version]:
-            return body.answer(discovery.resources(sandbox, group, version))
-    raise NoSuchPath()

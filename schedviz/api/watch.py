@@ -10,8 +10,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from schedviz.access.standing import Standing
+from schedviz.api.accept import JSON
 from schedviz.api.refused import Unauthorized
-from schedviz.api.representation import JSON, Representation
+from schedviz.api.representation import Representation
 from schedviz.api.target import Target
 from schedviz.api.watch_lines import WatchLines, encode_event
 from schedviz.api.watch_reader import Reader, Withdrawn

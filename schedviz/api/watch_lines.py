@@ -3,7 +3,8 @@ JSON, or messages of Protocol Buffers with their length before them."""
 
 import msgspec
 
-from schedviz.api.representation import PROTOBUF, Representation
+from schedviz.api.accept import PROTOBUF
+from schedviz.api.representation import Representation
 from schedviz.cache import Present
 from schedviz.cache.held import RingEvent
 from schedviz.store.codec import watch_event

@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
-from schedviz.api.representation import JSON, PROTOBUF, YAML
+from schedviz.api.accept import JSON, NOT_ACCEPTED, PROTOBUF, YAML
 from simulator.apiserver.protobuf import decode_protobuf
 from simulator.apiserver.protobuf_encoding import encode_protobuf
 from tests.api.test_http import PODS, pod_json, request
@@ -19,6 +19,7 @@ from tests.waiting import PATIENCE
 
 KUBE_SCHEDULER = f"{PROTOBUF},{JSON}"
 """What kube-scheduler accepts."""
+TIMETABLES = "/apis/schedviz/v1/timetables"
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 STREAMED = f"only the following media types are accepted: {JSON};stream=watch, {PROTOBUF};stream=watch"
 
@@ -97,28 +98,33 @@ def test_what_has_no_messages_is_not_acceptable(url: str) -> None:
         "POST",
         b'{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}',
     )
-    refused = {
-        f"{WIDGETS}/w": (PROTOBUF, "object *unstructured.Unstructured does not implement the protobuf"),
-        WIDGETS: (PROTOBUF, "object *unstructured.UnstructuredList does not implement the protobuf"),
-        f"{WIDGETS}?watch=1": (PROTOBUF, "object *unstructured.Unstructured does not implement the protobuf"),
-        PODS: (f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io", "object *v1.Table does not implement the protobuf"),
-    }
-    for path, (accept, message) in refused.items():
-        status, media_type, body = fetch(url + path, accept)
+    for path in (f"{WIDGETS}/w", WIDGETS, f"{WIDGETS}?watch=1"):
+        status, media_type, body = fetch(url + path, PROTOBUF)
         assert (status, media_type) == (406, PROTOBUF), path
-        assert decode_protobuf(body)["message"].startswith(message), path
+        assert decode_protobuf(body)["message"] == NOT_ACCEPTED, path
+        assert fetch(f"{url}{path}{'&timeoutSeconds=1' if '?' in path else ''}", KUBE_SCHEDULER)[:2] == (
+            *(200, JSON),
+        ), path
+    status, media_type, body = fetch(url + PODS, f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io")
+    assert (status, media_type, json.loads(body)["message"]) == (406, JSON, NOT_ACCEPTED)
     status, media_type, body = fetch(f"{url}{PODS}?watch=1", YAML)
     assert (status, media_type, yaml.safe_load(body)["message"]) == (406, YAML, STREAMED)
 
 
-def test_kinds_whose_fields_have_no_numbers_are_answered_in_json(url: str) -> None:
-    for path in (DEFINITIONS, f"{DEFINITIONS}?watch=1&timeoutSeconds=1"):
-        assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON), path
+def test_a_definition_has_messages(url: str) -> None:
     made = json.dumps(definition(version("v1", storage=True)))
     assert request(url + DEFINITIONS, "POST", made)[0] == 201
-    status, media_type, body = fetch(f"{url}{DEFINITIONS}?watch=1&timeoutSeconds=1", KUBE_SCHEDULER)
-    assert (status, media_type) == (200, JSON)
-    assert json.loads(body.splitlines()[0])["object"]["metadata"]["name"] == "widgets.example.com"
+    path = f"{url}{DEFINITIONS}/widgets.example.com"
+    status, media_type, body = fetch(path, KUBE_SCHEDULER)
+    assert (status, media_type, body) == (200, PROTOBUF, encode_protobuf(request(path)[1]))
+    assert (
+        fetch(f"{url}{DEFINITIONS}?watch=1&timeoutSeconds=1", KUBE_SCHEDULER)[1] == f"{PROTOBUF};stream=watch"
+    )
+
+
+def test_kinds_whose_fields_have_no_numbers_are_answered_in_json(url: str) -> None:
+    for path in (TIMETABLES, f"{TIMETABLES}?watch=1&timeoutSeconds=1"):
+        assert fetch(url + path, KUBE_SCHEDULER)[:2] == (200, JSON), path
 
 
 def test_discovery_is_json_whatever_is_asked(url: str) -> None:

@@ -10,7 +10,7 @@ import yaml
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.sync.client import connect
 
-from schedviz.api.representation import PROTOBUF, YAML
+from schedviz.api.accept import PROTOBUF, YAML
 from simulator.apiserver.protobuf import decode_protobuf
 from tests.fuzz.request import Request
 

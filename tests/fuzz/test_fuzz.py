@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schedviz.api.representation import PROTOBUF, YAML
+from schedviz.api.accept import PROTOBUF, YAML
 from schedviz.store import Store
 from simulator.apiserver import resources
 from simulator.apiserver.protobuf_encoding import encode_protobuf

@@ -1,0 +1,75 @@
+"""The answers under ``/api`` and ``/apis`` that say which groups, versions and resources there are.
+
+Upstream: apiserver/pkg/endpoints/discovery and its package aggregated (wrapper.go, negotiation.go, etag.go),
+v1.34.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+from django.http import HttpRequest, HttpResponse
+
+from schedviz.api import body, discovery
+from schedviz.api.accept import NOT_ACCEPTED, Conversion, allows_no_conversion, negotiate
+from schedviz.api.representation import check_route
+from schedviz.store.past import Readable
+from simulator.api import Manifest
+from simulator.apiserver.status import MethodNotAllowed, NoSuchPath, NotAcceptable
+
+AGGREGATED: Final = Conversion("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
+"""One document of all groups. Its version v2beta1 is no longer served (AggregatedDiscoveryRemoveBetaType)."""
+_NOT_MODIFIED: Final = 304
+
+
+def check_get(request: HttpRequest) -> None:
+    """Raises MethodNotAllowed for other methods, also for HEAD, as an API server."""
+    if request.method != "GET":
+        raise MethodNotAllowed()
+
+
+def respond(request: HttpRequest, sandbox: Readable, segments: list[str]) -> HttpResponse:
+    """segments: the parts of the path. Raises StatusError."""
+    check_get(request)
+    accept = request.headers.get("Accept", "")
+    if len(segments) == 1 and accept and negotiate(accept, _is_aggregated, server_version=""):
+        return _aggregated(request, sandbox, core=segments == ["api"])
+    document = _document(sandbox, segments)
+    if accept and segments != ["apis"]:
+        check_route(accept)
+    if negotiate(accept, allows_no_conversion, server_version="") is None:
+        raise NotAcceptable(NOT_ACCEPTED)
+    return body.answer(document)
+
+
+def _document(sandbox: Readable, segments: list[str]) -> Manifest:
+    match segments:
+        case ["api"]:
+            return discovery.core_versions()
+        case ["api", "v1"]:
+            return discovery.resources(sandbox, "", "v1")
+        case ["apis"]:
+            return discovery.groups(sandbox)
+        case ["apis", group]:
+            return discovery.group(sandbox, group)
+        case ["apis", group, version]:
+            return discovery.resources(sandbox, group, version)
+    raise NoSuchPath()
+
+
+def _is_aggregated(_: str, conversion: Conversion | None) -> bool:
+    return conversion == AGGREGATED
+
+
+def _aggregated(request: HttpRequest, sandbox: Readable, *, core: bool) -> HttpResponse:
+    """The document, with a tag by which a client asks whether it has changed."""
+    content = msgspec.json.encode(discovery.aggregated(sandbox, core=core))
+    tag = f'"{sha256(content).hexdigest().upper()}"'
+    if request.headers.get("If-None-Match") == tag:
+        response = HttpResponse(status=_NOT_MODIFIED)
+        del response["Content-Type"]
+    else:
+        group, version, kind = AGGREGATED
+        response = HttpResponse(content, content_type=f"application/json;g={group};v={version};as={kind}")
+    response["ETag"], response["Vary"], response["Cache-Control"] = tag, "Accept", "public"
+    return response
