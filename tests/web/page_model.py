@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html.parser import HTMLParser
 
-VOID = ("input", "br", "img")
+VOID = ("input", "br", "wbr", "img")
 
 
 class Element:

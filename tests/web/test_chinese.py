@@ -42,7 +42,7 @@ NAMES: Final = frozenset(
 """As the official Chinese documentation writes them; names of fields, and of the objects in scenarios."""
 VERBATIM: Final = {"code", "kbd", "pre", "script", "style", "textarea", "time", "option"}
 SPOKEN: Final = {"title", "aria-label", "placeholder", "aria-roledescription", "alt"}
-VOID: Final = {"meta", "link", "input", "br", "img", "hr"}
+VOID: Final = {"meta", "link", "input", "br", "wbr", "img", "hr"}
 
 
 class Reader(HTMLParser):

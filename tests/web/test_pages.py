@@ -10,6 +10,7 @@ from django.test import Client
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
 from schedviz.web.templatetags.schedviz import number_classes
+from simulator.apiserver.manifest import parse_manifests
 from tests.processes import ROOT
 
 from .samples import SCHEDULED
@@ -375,3 +376,20 @@ def test_a_post_without_token_is_refused(cluster: str, sandbox: Sandbox) -> None
     assert answer.status_code == 403
     assert "out of date" in text(answer.content)
     assert sandbox.get("nodes", "node-1")
+
+
+def test_the_front_pages_link_to_each_other(client: Client) -> None:
+    for path, current in (("/", ""), ("/ideas/", "/ideas/"), ("/lessons/", "/lessons/"), ("/compare/", "")):
+        html = client.get(path).content.decode()
+        links = re.findall(r'<a (aria-current="true" )?\s*href="(/(?:ideas|lessons)/)"', html)
+        assert [(address, bool(mark)) for mark, address in links[:2]] == [
+            (each, each == current) for each in ("/ideas/", "/lessons/")
+        ]
+
+
+def test_the_example_of_the_field_for_yaml_is_a_manifest(client: Client, sandbox: Sandbox) -> None:
+    html = client.get(f"/s/{sandbox.name}/new/yaml/").content.decode()
+    found = re.search(r'placeholder="([^"]+)"', html)
+    assert found
+    (manifest,) = parse_manifests(unescape(found[1]))
+    assert manifest["spec"]["containers"][0]["name"] == "main"

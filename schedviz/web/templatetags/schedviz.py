@@ -1,16 +1,20 @@
 """Template filters that format simulated values, and tags for links to the pages of ideas and to scripts."""
 
+import re
 from functools import cache
+from typing import Final
 
 from django import template
 from django.conf import settings
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from schedviz.web import ideas
 from schedviz.web.presenters import format as fmt
 from schedviz.web.presenters.node_names import node_name
+
+WORD: Final = re.compile(r"^[^A-Z]+|[A-Z]+(?:[^A-Z]+|$)")
 
 register = template.Library()
 register.filter("clock", fmt.clock)
@@ -54,6 +58,12 @@ def named(text: str) -> SafeString:
     pieces = enumerate(text.split("`"))
     marked = (format_html("<code>{}</code>", piece) if place % 2 else piece for place, piece in pieces)
     return format_html_join("", "{}", ((piece,) for piece in marked))
+
+
+@register.filter
+def words(name: str) -> SafeString:
+    """A name in camel case as HTML, which may be broken before each of its words."""
+    return format_html_join(mark_safe("<wbr>"), "{}", ((word,) for word in WORD.findall(name)))
 
 
 @register.inclusion_tag("parts/idea.html")
