@@ -64,7 +64,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     result = written[0] if written else old
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
-    return body.with_warnings(response, warnings_of(resource, result))
+    return body.with_warnings(response, warnings_of(resource, result, is_new=old is None))
 
 
 def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:

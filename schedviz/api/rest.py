@@ -131,7 +131,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             entry="api",
             manager=body.field_manager(request),
         )
-    warnings += warnings_of(resource, created)
+    warnings += warnings_of(resource, created, is_new=True)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
 

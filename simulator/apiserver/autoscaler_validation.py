@@ -32,7 +32,9 @@ def validate_autoscaler(manifest: Manifest) -> Iterator[Cause]:
     if least is not None and most < least:
         yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     target = spec.get("scaleTargetRef") or {}
-    yield from _reference(target, "spec.scaleTargetRef")
+    # Of the kinds without a group, only this one can be scaled.
+    needs_group = target.get("kind") != "ReplicationController"
+    yield from _reference(target, "spec.scaleTargetRef", needs_group=needs_group)
     for index, metric in enumerate(spec.get("metrics") or ()):
         yield from _metric(metric, f"spec.metrics[{index}]")
     if least == 0 and not any(each["type"] in ("Object", "External") for each in spec.get("metrics") or ()):
@@ -44,7 +46,7 @@ def validate_autoscaler(manifest: Manifest) -> Iterator[Cause]:
             yield from _scaling_rules(rules, f"spec.behavior.{direction}")
 
 
-def _reference(target: Manifest, path: str) -> Iterator[Cause]:
+def _reference(target: Manifest, path: str, *, needs_group: bool) -> Iterator[Cause]:
     """ValidateCrossVersionObjectReference."""
     for field in ("kind", "name"):
         if not target.get(field):
@@ -52,8 +54,9 @@ def _reference(target: Manifest, path: str) -> Iterator[Cause]:
         else:
             yield from check_name(names.path_segment, target[field], f"{path}.{field}")
     version = target.get("apiVersion", "")
-    # Kinds of the core group have no such prefix; a ReplicationController has the version alone.
-    if not version and target.get("kind") != "ReplicationController":
+    if version.count("/") > 1:
+        yield invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
+    elif needs_group and not version.rpartition("/")[0]:
         yield invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 
@@ -80,7 +83,8 @@ def _metric(metric: Manifest, path: str) -> Iterator[Cause]:
 
 def _object(source: Manifest, path: str) -> Iterator[Cause]:
     target = source.get("target") or {}
-    yield from _reference(source.get("describedObject") or {}, f"{path}.describedObject")
+    described = source.get("describedObject") or {}
+    yield from _reference(described, f"{path}.describedObject", needs_group=False)
     yield from _identifier(source.get("metric") or {}, f"{path}.metric")
     yield from _target(target, f"{path}.target")
     if "value" not in target and "averageValue" not in target:
@@ -123,6 +127,8 @@ def _container_resource(source: Manifest, path: str) -> Iterator[Cause]:
         yield from check_container_resource(name, f"{path}.name")
     if not source.get("container"):
         yield required(f"{path}.container", "must specify a container")
+    else:
+        yield from check_name(names.dns_label, source["container"], f"{path}.container")
     yield from _target(target, f"{path}.target")
     yield from _one_target(target, f"{path}.target")
 

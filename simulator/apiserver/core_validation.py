@@ -18,7 +18,7 @@ from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.resource_validation import validate_overhead
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
 from simulator.apiserver.service_validation import validate_service
-from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required, too_long
+from simulator.apiserver.status import Cause, invalid, required, too_long
 
 MAX_SECRET_BYTES: Final = 1024 * 1024
 """MaxSecretSize, also of ConfigMaps."""
@@ -115,14 +115,6 @@ def _validate_lease(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
     if transitions is not None and transitions < 0:
         yield invalid("spec.leaseTransitions", transitions, NOT_NEGATIVE)
-    strategy = spec.get("strategy")
-    if strategy is not None:
-        if "/" in strategy:
-            yield from check_name(names.qualified_name, strategy, "spec.strategy")
-        elif strategy not in _STRATEGIES:
-            yield not_supported("spec.strategy", strategy, _STRATEGIES)
-    if spec.get("preferredHolder") and not strategy:
-        yield forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined")
 
 
 def _validate_runtime_class(manifest: Manifest) -> Iterator[Cause]:

@@ -15,6 +15,7 @@ from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
 from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.node_defaults import set_node_defaults
 from simulator.apiserver.pod_defaults import all_containers, set_pod_spec_defaults
+from simulator.apiserver.rbac_defaults import RBAC_DEFAULTS
 from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status_defaults import set_status_defaults
@@ -159,6 +160,7 @@ _DEFAULTS: dict[str, Callable[[Any], None]] = {
     "nodes": set_node_defaults,
     **FURTHER_DEFAULTS,
     **NETWORK_DEFAULTS,
+    **RBAC_DEFAULTS,
     **STORAGE_DEFAULTS,
     **WORKLOAD_DEFAULTS,
 }

@@ -30,6 +30,9 @@ def drop_disabled_fields(resource_id: str, manifest: Manifest) -> None:
     drop = _DROPS.get(resource_id)
     if drop:
         drop(_at(manifest, "spec"))
+    if resource_id == "endpointslices.discovery.k8s.io":
+        for endpoint in manifest.get("endpoints") or ():
+            endpoint.pop("deprecatedTopology", None)  # of v1beta1 (dropTopologyOnV1)
     _drop_status_fields(resource_id, manifest)
 
 
@@ -113,6 +116,11 @@ def _of_device_class(spec: Manifest) -> None:
     spec.pop("extendedResourceName", None)  # DRAExtendedResource
 
 
+def _of_lease(spec: Manifest) -> None:
+    for field in ("strategy", "preferredHolder"):
+        spec.pop(field, None)  # CoordinatedLeaderElection
+
+
 def _of_slice(spec: Manifest) -> None:
     for field in ("sharedCounters", "perDeviceNodeSelection"):
         spec.pop(field, None)  # DRAPartitionableDevices
@@ -166,6 +174,7 @@ _DROPS: Final[dict[str, Callable[[Manifest], None]]] = {
     "persistentvolumeclaims": _of_claim,
     "csidrivers.storage.k8s.io": _of_csi_driver,
     "nodes": _of_node,
+    "leases.coordination.k8s.io": _of_lease,
     "deviceclasses.resource.k8s.io": _of_device_class,
     "resourceclaims.resource.k8s.io": _of_device_claim,
     "resourceclaimtemplates.resource.k8s.io": _of_device_claim_template,

@@ -39,6 +39,10 @@ def _default_disruption_budget(manifest: Manifest) -> None:
     manifest.setdefault("spec", {})
 
 
+def _default_lease(manifest: Manifest) -> None:
+    manifest.setdefault("spec", {})
+
+
 def _default_autoscaler(manifest: Manifest) -> None:
     spec = manifest.setdefault("spec", {})
     spec.setdefault("minReplicas", 1)
@@ -73,6 +77,9 @@ def _default_secret(manifest: Manifest) -> None:
 
 def _default_device_claim(manifest: Manifest) -> None:
     _default_device_claim_spec(manifest.setdefault("spec", {}))
+    allocation = (manifest.get("status") or {}).get("allocation")
+    if allocation is not None:
+        allocation.setdefault("devices", {})
 
 
 def _default_device_claim_template(manifest: Manifest) -> None:
@@ -129,6 +136,7 @@ FURTHER_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "priorityclasses.scheduling.k8s.io": _default_priority_class,
     "poddisruptionbudgets.policy": _default_disruption_budget,
     "horizontalpodautoscalers.autoscaling": _default_autoscaler,
+    "leases.coordination.k8s.io": _default_lease,
     "limitranges": _default_limit_range,
     "secrets": _default_secret,
     "resourceclaims.resource.k8s.io": _default_device_claim,

@@ -9,6 +9,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import PATH_TYPES
 from simulator.apiserver.field_checks import (
+    check_address,
     check_domain_prefixed,
     check_name,
     check_port_number,
@@ -18,13 +19,25 @@ from simulator.apiserver.status import Cause, forbidden, invalid, not_supported,
 
 _BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_SUFFIXES: Final = ("/..", "/.")
-_CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
+CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 _MAX_CONTROLLER: Final = 250
 _NO_RULES: Final = "either `defaultBackend` or `rules` must be specified"
 
 
 def validate_ingress(manifest: Manifest) -> Iterator[Cause]:
-    """ValidateIngressSpec and ValidateIngressCreate."""
+    """ValidateIngressCreate."""
+    yield from validate_updated_ingress(manifest, manifest)
+    annotation = manifest["metadata"].get("annotations", {}).get(CLASS_ANNOTATION)
+    if (
+        annotation is not None
+        and (manifest.get("spec") or {}).get("ingressClassName", annotation) != annotation
+    ):
+        detail = "must match `ingressClassName` when both are specified"
+        yield invalid(f"annotations.{CLASS_ANNOTATION}", annotation, detail)
+
+
+def validate_updated_ingress(manifest: Manifest, _: Manifest) -> Iterator[Cause]:
+    """ValidateIngressSpec."""
     spec = manifest.get("spec") or {}
     rules, default = spec.get("rules") or [], spec.get("defaultBackend")
     if not rules and default is None:
@@ -41,10 +54,19 @@ def validate_ingress(manifest: Manifest) -> Iterator[Cause]:
             yield from check_name(names.dns_subdomain, entry["secretName"], f"spec.tls[{index}].secretName")
     if "ingressClassName" in spec:
         yield from check_name(names.dns_subdomain, spec["ingressClassName"], "spec.ingressClassName")
-    annotation = manifest["metadata"].get("annotations", {}).get(_CLASS_ANNOTATION)
-    if annotation is not None and "ingressClassName" in spec:
-        detail = "can not be set when the class field is also set"
-        yield invalid(f"annotations.{_CLASS_ANNOTATION}", annotation, detail)
+
+
+def validate_ingress_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
+    """ValidateIngressLoadBalancerStatus."""
+    balancer = (new.get("status") or {}).get("loadBalancer") or {}
+    for index, entry in enumerate(balancer.get("ingress") or ()):
+        path, host = f"status.loadBalancer.ingress[{index}]", entry.get("hostname", "")
+        if entry.get("ip"):
+            yield from check_address(entry["ip"], f"{path}.ip")
+        if host:
+            yield from check_name(names.dns_subdomain, host, f"{path}.hostname")
+            if parse_address(host) is not None:
+                yield invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
 
 
 def _rule(rule: Manifest, path: str) -> Iterator[Cause]:

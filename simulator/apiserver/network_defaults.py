@@ -1,5 +1,5 @@
-"""Defaults of Services, Endpoints, EndpointSlices and NetworkPolicies (pkg/apis/core/v1/defaults.go,
-pkg/apis/discovery/v1/defaults.go, pkg/apis/networking/v1/defaults.go, v1.34)."""
+"""Defaults of Services, Endpoints, EndpointSlices, IngressClasses and NetworkPolicies (defaults.go of their
+groups, v1.34)."""
 
 from collections.abc import Callable
 
@@ -40,9 +40,18 @@ def _default_endpoints(manifest: Manifest) -> None:
 
 
 def _default_endpoint_slice(manifest: Manifest) -> None:
-    for port in manifest.get("ports", ()):
+    """Set the parts that Go writes even if they are empty, too."""
+    for endpoint in manifest.setdefault("endpoints", None) or ():
+        endpoint.setdefault("conditions", {})
+    for port in manifest.setdefault("ports", None) or ():
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")
+
+
+def _default_ingress_class(manifest: Manifest) -> None:
+    parameters = manifest.setdefault("spec", {}).get("parameters")
+    if parameters is not None:
+        parameters.setdefault("scope", "Cluster")
 
 
 def _default_network_policy(manifest: Manifest) -> None:
@@ -59,5 +68,6 @@ NETWORK_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "services": _default_service,
     "endpoints": _default_endpoints,
     "endpointslices.discovery.k8s.io": _default_endpoint_slice,
+    "ingressclasses.networking.k8s.io": _default_ingress_class,
     "networkpolicies.networking.k8s.io": _default_network_policy,
 }

@@ -21,8 +21,12 @@ from simulator.apiserver.field_checks import (
     parse_cidr,
     too_many,
 )
-from simulator.apiserver.ingress_validation import validate_ingress, validate_ingress_class
-from simulator.apiserver.selector_validation import validate_label_selector, validate_labels
+from simulator.apiserver.ingress_validation import (
+    validate_ingress,
+    validate_ingress_class,
+    validate_updated_ingress,
+)
+from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -35,7 +39,6 @@ from simulator.apiserver.status import (
 _MAX_ADDRESSES: Final = 100
 _MAX_PORTS: Final = 20_000
 _MAX_ENDPOINTS: Final = 1_000
-_MAX_TOPOLOGY: Final = 16
 _MAX_HINTS: Final = 8
 
 
@@ -111,23 +114,29 @@ def _endpoint(endpoint: Manifest, kind: str, path: str) -> Iterator[Cause]:
             yield from check_domain_name(address, at)
     if endpoint.get("nodeName") is not None:
         yield from check_name(names.dns_subdomain, endpoint["nodeName"], f"{path}.nodeName")
-    topology = endpoint.get("deprecatedTopology", {})
-    if len(topology) > _MAX_TOPOLOGY:
-        yield too_many(f"{path}.deprecatedTopology", len(topology), _MAX_TOPOLOGY)
-    yield from validate_labels(topology, f"{path}.deprecatedTopology")
     if endpoint.get("hostname") is not None:
         yield from check_name(names.dns_label, endpoint["hostname"], f"{path}.hostname")
-    zones = (endpoint.get("hints") or {}).get("forZones") or ()
-    if len(zones) > _MAX_HINTS:
-        yield too_many(f"{path}.hints.forZones", len(zones), _MAX_HINTS)
-    else:
+    yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
+
+
+def _hints(hints: Manifest, path: str) -> Iterator[Cause]:
+    """validateHints."""
+    zones, nodes = hints.get("forZones") or (), hints.get("forNodes") or ()
+    for field, given in (("forZones", zones), ("forNodes", nodes)):
+        if len(given) > _MAX_HINTS:
+            yield too_many(f"{path}.{field}", len(given), _MAX_HINTS)
+            return
+    for field, given, rule in (
+        ("forZones", zones, names.label_value),
+        ("forNodes", nodes, names.dns_subdomain),
+    ):
         known: set[str] = set()
-        for index, zone in enumerate(zones):
-            at = f"{path}.hints.forZones[{index}].name"
-            if zone["name"] in known:
-                yield duplicate(at, zone["name"])
-            known.add(zone["name"])
-            yield from check_name(names.label_value, zone["name"], at)
+        for index, hint in enumerate(given):
+            at = f"{path}.{field}[{index}].name"
+            if hint["name"] in known:
+                yield duplicate(at, hint["name"])
+            known.add(hint["name"])
+            yield from check_name(rule, hint["name"], at)
 
 
 def _slice_ports(ports: Any) -> Iterator[Cause]:
@@ -173,13 +182,13 @@ def _policy_port(port: Manifest, path: str) -> Iterator[Cause]:
         yield not_supported(f"{path}.protocol", port["protocol"], choices, as_given=True)
     number, end = port.get("port"), port.get("endPort")
     if number is not None:
+        if isinstance(number, str) and end is not None:
+            yield invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
         yield from check_port(number, f"{path}.port")
         if isinstance(number, int) and end is not None:
             if end < number:
                 yield invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
             yield from check_port_number(end, f"{path}.endPort")
-        elif end is not None:
-            yield invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
     elif end is not None:
         yield invalid(f"{path}.endPort", end, "may not be specified when `port` is not specified")
 
@@ -207,10 +216,12 @@ def _ip_block(block: Manifest, path: str) -> Iterator[Cause]:
         return
     yield from check_cidr(block["cidr"], f"{path}.cidr")
     network = parse_cidr(block["cidr"])
+    if network is None:
+        return
     for index, text in enumerate(block.get("except") or ()):
         at, hole = f"{path}.except[{index}]", parse_cidr(text)
         yield from check_cidr(text, at)
-        if network is None or hole is None:
+        if hole is None:
             continue
         inside = network.version == hole.version and hole.network_address in network
         if not inside or network.prefixlen >= hole.prefixlen:
@@ -224,3 +235,7 @@ NETWORK_CHECKS: Final[dict[str, Callable[[Manifest], Iterator[Cause]]]] = {
     "ingresses.networking.k8s.io": validate_ingress,
     "networkpolicies.networking.k8s.io": _validate_network_policy,
 }
+NETWORK_CHECKS_OF_UPDATED: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
+    "ingresses.networking.k8s.io": validate_updated_ingress,
+}
+"""The checks of updated objects, where these are others than those of new ones."""

@@ -11,7 +11,7 @@ from simulator.apiserver.field_checks import check_name
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, invalid, not_supported, required
 
-_GROUP: Final = "rbac.authorization.k8s.io"
+GROUP: Final = "rbac.authorization.k8s.io"
 _NO_SELECTOR: Final = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 _FOR_NAMESPACE: Final = "namespaced rules cannot apply to non-resource URLs"
 _BOTH: Final = "rules cannot apply to both regular resources and non-resource URLs"
@@ -57,7 +57,7 @@ def _binding(is_namespaced: bool) -> Callable[[Manifest], Iterator[Cause]]:
 
     def check(manifest: Manifest) -> Iterator[Cause]:
         role = manifest["roleRef"]
-        for field, choices in (("apiGroup", (_GROUP,)), ("kind", kinds)):
+        for field, choices in (("apiGroup", (GROUP,)), ("kind", kinds)):
             if role[field] not in choices:
                 yield not_supported(f"roleRef.{field}", role[field], choices, as_given=True)
         if not role["name"]:
@@ -83,8 +83,10 @@ def _subject(subject: Manifest, path: str, *, is_namespaced: bool) -> Iterator[C
         if not is_namespaced and not subject.get("namespace"):
             yield required(f"{path}.namespace")
     elif kind in ("User", "Group"):
-        if group != _GROUP:
-            yield not_supported(f"{path}.apiGroup", group, (_GROUP,))
+        if not name:
+            yield invalid(f"{path}.name", name, f"{kind.lower()} name cannot be empty")
+        if group != GROUP:
+            yield not_supported(f"{path}.apiGroup", group, (GROUP,))
     else:
         choices = ("ServiceAccount", "User", "Group")
         yield not_supported(f"{path}.kind", kind, choices, as_given=True)

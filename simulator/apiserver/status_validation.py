@@ -11,6 +11,7 @@ from simulator.api import Manifest
 from simulator.apiserver.claim_status_validation import validate_claim_status
 from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
+from simulator.apiserver.ingress_validation import validate_ingress_status
 from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.pod_status_validation import validate_pod_status
 from simulator.apiserver.resources import Resource
@@ -115,6 +116,7 @@ def _disruption_budget(new: Manifest, _: Manifest) -> Iterator[Cause]:
 
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     **CORE_STATUS_CHECKS,
+    "ingresses.networking.k8s.io": validate_ingress_status,
     "jobs.batch": validate_job_status,
     "poddisruptionbudgets.policy": _disruption_budget,
     "pods": validate_pod_status,

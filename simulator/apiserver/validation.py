@@ -15,7 +15,7 @@ from simulator.apiserver.definition_validation import validate_definition
 from simulator.apiserver.device_validation import DEVICE_CHECKS
 from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLICIES
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
-from simulator.apiserver.network_validation import NETWORK_CHECKS
+from simulator.apiserver.network_validation import NETWORK_CHECKS, NETWORK_CHECKS_OF_UPDATED
 from simulator.apiserver.object_meta_validation import METADATA_LAST, validate_object_meta
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
@@ -50,8 +50,8 @@ def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
 def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> Iterator[Cause]:
     """Yield the faults of an object but for those of its metadata. ``old``: the object before an update,
     whose faults it may keep in some kinds."""
-    if old is not None and resource.id in WORKLOAD_CHECKS_OF_UPDATED:
-        return WORKLOAD_CHECKS_OF_UPDATED[resource.id](manifest, old)
+    if old is not None and resource.id in _CHECKS_OF_UPDATED:
+        return _CHECKS_OF_UPDATED[resource.id](manifest, old)
     check = _CHECKS.get(resource.id)
     return check(manifest) if check else iter(custom_faults(resource, manifest, old))
 
@@ -148,4 +148,8 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     **RBAC_CHECKS,
     **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,
+}
+_CHECKS_OF_UPDATED: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
+    **NETWORK_CHECKS_OF_UPDATED,
+    **WORKLOAD_CHECKS_OF_UPDATED,
 }

@@ -4,18 +4,16 @@ strategies of the registries, v1.34)."""
 from collections.abc import Iterator
 
 from simulator.api import Manifest
+from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.kind_warnings import (
+    KIND_WARNINGS,
+    ingress_warnings,
+    name_warnings,
+    stateful_set_warnings,
+)
 from simulator.apiserver.resources import Resource
 from simulator.objects import quantity
 
-_SINCE_1_14 = 'deprecated since v1.14; use "{}" instead'
-_SINCE_1_17 = 'deprecated since v1.17; use "{}" instead'
-DEPRECATED_LABELS = {
-    "beta.kubernetes.io/arch": _SINCE_1_14.format("kubernetes.io/arch"),
-    "beta.kubernetes.io/os": _SINCE_1_14.format("kubernetes.io/os"),
-    "failure-domain.beta.kubernetes.io/region": _SINCE_1_17.format("topology.kubernetes.io/region"),
-    "failure-domain.beta.kubernetes.io/zone": _SINCE_1_17.format("topology.kubernetes.io/zone"),
-    "beta.kubernetes.io/instance-type": _SINCE_1_17.format("node.kubernetes.io/instance-type"),
-}
 _SYSCTLS = 'non-functional in v1.11+; use the "sysctls" field instead'
 ANNOTATIONS = {
     "scheduler.alpha.kubernetes.io/critical-pod": (
@@ -35,25 +33,36 @@ TEMPLATES = {
 }
 """The resources with a pod template, and where it is."""
 ENDPOINTS = "endpoints"
+INGRESSES = "ingresses.networking.k8s.io"
 _ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 BYTES = ("memory", "ephemeral-storage")
 
 
-def warnings_of(resource: Resource, manifest: Manifest) -> list[str]:
+def warnings_of(resource: Resource, manifest: Manifest, *, is_new: bool = False) -> list[str]:
     """The warnings about an object that was stored."""
+    return [*_warnings(resource, manifest, is_new=is_new)]
+
+
+def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterator[str]:
+    if is_new:
+        yield from name_warnings(resource.id, manifest)
+    if is_new and resource.id == INGRESSES:
+        yield from ingress_warnings(manifest)
     if resource.id == "pods":
-        return [*_pod_warnings(manifest, "")]
-    if resource.id == ENDPOINTS:
-        return [_ENDPOINTS_ARE_DEPRECATED]
-    if resource.id == "services":
-        return [*_service_warnings(manifest)]
-    path = TEMPLATES.get(resource.id)
-    if path is None:
-        return []
-    template = manifest
-    for name in path:
-        template = template.get(name) or {}
-    return [*_pod_warnings(template, f"{'.'.join(path)}.")]
+        yield from _pod_warnings(manifest, "")
+    elif resource.id == ENDPOINTS:
+        yield _ENDPOINTS_ARE_DEPRECATED
+    elif resource.id == "services":
+        yield from _service_warnings(manifest)
+    elif resource.id in KIND_WARNINGS:
+        yield from KIND_WARNINGS[resource.id](manifest)
+    elif path := TEMPLATES.get(resource.id):
+        template = manifest
+        for name in path:
+            template = template.get(name) or {}
+        yield from _pod_warnings(template, f"{'.'.join(path)}.")
+    if resource.id == "statefulsets.apps":
+        yield from stateful_set_warnings(manifest)
 
 
 def _service_warnings(service: Manifest) -> Iterator[str]:

@@ -3,7 +3,8 @@
 A file of ``refusals/`` has ``objects``, good ones by name, and ``cases``. A case changes an object by a JSON
 merge patch (``patch``) and says the ``causes`` for which the result is refused, or none. With ``of`` it is an
 update: the object is stored first, with the changes ``of``, then changed, perhaps through a ``subresource``.
-``stored`` are pointers into what is stored, with their values. ``<name>`` in a cause is a text of ``texts``.
+``stored`` are pointers into what is stored, with their values, and ``warnings`` those about it. ``<name>`` in
+a cause or a warning is a text of ``texts``.
 """
 
 import copy
@@ -19,6 +20,7 @@ from simulator.api import Manifest
 from simulator.apiserver.admission import admit, resource_of
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
 from simulator.apiserver.status import Invalid
+from simulator.apiserver.warnings import warnings_of
 from tests.apiserver.cluster import NOW, Cluster
 
 ROOT = Path(__file__).parent / "refusals"
@@ -61,15 +63,20 @@ def at(value: Any, pointer: str) -> Any:
     return value
 
 
+def completed(table: dict[str, Any], messages: list[str]) -> list[str]:
+    return [re.sub("<([a-z-]+)>", lambda found: table["texts"][found[1]], message) for message in messages]
+
+
 @pytest.mark.parametrize(("table", "case"), [*cases()])
 def test_what_is_wrong_is_told_in_whole(table: dict[str, Any], case: dict[str, Any]) -> None:
-    texts = table.get("texts", {})
-    wanted = [re.sub("<([a-z-]+)>", lambda found: texts[found[1]], cause) for cause in case.get("causes", ())]
     refused: list[str] = []
     try:
         stored = written(table, case)
     except Invalid as error:
         refused = list(dict.fromkeys(str(cause) for cause in error.causes))
-    assert refused == wanted
+    assert refused == completed(table, case.get("causes", []))
+    if "warnings" in case:
+        warnings = warnings_of(resource_of(stored, Cluster()), stored, is_new="of" not in case)
+        assert warnings == completed(table, case["warnings"])
     for pointer, value in case.get("stored", {}).items():
         assert at(stored, pointer) == value

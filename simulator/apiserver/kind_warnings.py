@@ -1,0 +1,83 @@
+"""Warnings about single kinds that have nothing to do with pods (WarningsOnCreate and WarningsOnUpdate of the
+strategies in pkg/registry, v1.34)."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver import names
+from simulator.apiserver.address_warnings import address_warnings, cidr_warnings
+from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.ingress_validation import CLASS_ANNOTATION
+
+_OF_PODS: Final = "this is used in Pod names and hostnames"
+_USES_OF_NAMES: Final = {
+    "pods": "this is used in the Pod's hostname",
+    "cronjobs.batch": _OF_PODS,
+    "deployments.apps": _OF_PODS,
+    "jobs.batch": _OF_PODS,
+    "replicasets.apps": _OF_PODS,
+    "replicationcontrollers": _OF_PODS,
+}
+_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
+_CONTROLLERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
+
+
+def name_warnings(resource_id: str, manifest: Manifest) -> Iterator[str]:
+    """A name that is no DNS label, of a new object that makes pods."""
+    problems = names.dns_label(manifest["metadata"].get("name", ""))
+    if problems and resource_id in _USES_OF_NAMES:
+        yield (
+            f"metadata.name: {_USES_OF_NAMES[resource_id]}, which can result in surprising behavior; "
+            f"a DNS label is recommended: [{' '.join(problems)}]"
+        )
+
+
+def ingress_warnings(manifest: Manifest) -> Iterator[str]:
+    """Of a new Ingress only."""
+    if CLASS_ANNOTATION in (manifest["metadata"].get("annotations") or {}):
+        yield f"annotation \"{CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
+
+
+def _slice(manifest: Manifest) -> Iterator[str]:
+    if manifest.get("addressType") == "FQDN":
+        yield "spec.addressType: FQDN endpoints are deprecated"
+    if (manifest["metadata"].get("labels") or {}).get(_MANAGED_BY) in _CONTROLLERS:
+        return
+    for index, endpoint in enumerate(manifest.get("endpoints") or ()):
+        for number, address in enumerate(endpoint.get("addresses") or ()):
+            yield from address_warnings(address, f"endpoints[{index}].addresses[{number}]")
+
+
+def _network_policy(manifest: Manifest) -> Iterator[str]:
+    spec = manifest.get("spec") or {}
+    for direction, peers in (("ingress", "from"), ("egress", "to")):
+        for index, rule in enumerate(spec.get(direction) or ()):
+            for number, peer in enumerate(rule.get(peers) or ()):
+                path = f"spec.{direction}[{index}].{peers}[{number}].ipBlock"
+                block = peer.get("ipBlock") or {}
+                if block:
+                    yield from cidr_warnings(block["cidr"], f"{path}.cidr")
+                for place, text in enumerate(block.get("except") or ()):
+                    yield from cidr_warnings(text, f"{path}.except[{place}]")
+
+
+def _runtime_class(manifest: Manifest) -> Iterator[str]:
+    for label in (manifest.get("scheduling") or {}).get("nodeSelector") or ():
+        if label in DEPRECATED_LABELS:
+            yield f"scheduling.nodeSelector: {DEPRECATED_LABELS[label]}"
+
+
+def stateful_set_warnings(manifest: Manifest) -> Iterator[str]:
+    if manifest["spec"].get("revisionHistoryLimit", 0) < 0:
+        yield (
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "
+            "recommended"
+        )
+
+
+KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
+    "endpointslices.discovery.k8s.io": _slice,
+    "networkpolicies.networking.k8s.io": _network_policy,
+    "runtimeclasses.node.k8s.io": _runtime_class,
+}
