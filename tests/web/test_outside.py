@@ -184,3 +184,17 @@ def test_durations_have_the_unit_of_their_size() -> None:
     assert [duration(micros) for micros in (1_400, 999_400, 1_234_567, 119_400_000, 3_600_000_000)] == [
         "1 ms", "999 ms", "1.23 s", "119 s", "60 min",
     ]  # fmt: skip
+
+
+def test_the_latency_of_several_schedulers_is_folded(client: Client, sandbox: Sandbox) -> None:
+    page = f"/s/{sandbox.name}/"
+    assert 'class="latency-of"' not in client.get(page).content.decode()
+    theirs = OutsideBound(
+        t=NOW, pod="default/gone", node="n0", scheduler="volcano", waited=SECOND, waited_wall=None
+    )
+    sandbox.commit(Commit(trace=[theirs], now=NOW))
+    html = client.get(page).content.decode()
+    assert html.count('class="latency-of"') == 2
+    folded = html[html.index('id="latency-volcano"') :]
+    assert "<b>1 s</b>" in folded
+    assert 'id="latency-other"' in html
