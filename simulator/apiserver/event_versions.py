@@ -38,9 +38,13 @@ def to_stored(resource: Resource, given: Manifest) -> tuple[Resource, Manifest]:
 
 def stored_field(resource: Resource, field: str) -> str:
     """Return the stored name of a field in a field selector: ``involvedObject.name`` for
-    ``regarding.name``."""
+    ``regarding.name``; "" for one that only the other version has."""
+    if resource != EVENTS_V1:
+        return field
     first, dot, rest = field.partition(".")
-    return _CORE_NAMES.get(first, first) + dot + rest if resource == EVENTS_V1 else field
+    if first in _NAMES or first == _NAMES["source"]:
+        return ""
+    return _CORE_NAMES.get(first, first) + dot + rest
 
 
 def _rename_fields(event: Manifest, names: dict[str, str], resource: Resource) -> Manifest:

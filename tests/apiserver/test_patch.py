@@ -197,4 +197,4 @@ def test_selectors_that_make_no_sense_are_refused(labels: str, fields: str) -> N
 
 
 def test_no_selector_selects_without_looking() -> None:
-    assert selection_predicate(PODS, "", " ") is None
+    assert selection_predicate(PODS, " ", "") is None

@@ -9,12 +9,22 @@ from hypothesis import strategies as st
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.paging import LATEST, ContinuePosition, parse_continue_token
 from simulator.apiserver.query import boolean_parameter, integer_parameter, parse_resource_version
-from simulator.apiserver.resources import NODES, PODS, find_built_in
+from simulator.apiserver.resources import EVENTS_V1, NODES, PODS, find_built_in
 from simulator.apiserver.selection import selection_predicate
 from simulator.apiserver.status import BadRequest, Invalid
 
 KEYS = st.from_regex(r"[a-z0-9.-]*[a-z0-9](/[a-z0-9.-]*[a-z0-9])?", fullmatch=True)
 NOT_A_NUMBER = "\"x\": for 'Gt', 'Lt' operators, the value must be an integer"
+NOT_A_VALUE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
+    "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
+    "for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+)
+NOT_A_NAME = (
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
 VERSIONS = st.integers(1, (1 << 63) - 1) | st.just(LATEST)
 
 
@@ -55,6 +65,19 @@ def test_options_are_taken_or_refused(query: dict[str, str]) -> None:
         ("!!a", "unable to parse requirement: found '!', expected: identifier"),
         ("app near (x)", "unable to parse requirement: found 'near', expected: in, notin, =, ==, !=, gt, lt"),
         ("app>x", f"unable to parse requirement: values[0]: Invalid value: {NOT_A_NUMBER}"),
+        ("-a=b", f'unable to parse requirement: <nil>: Invalid value: "-a": {NOT_A_NAME}'),
+        ("a in (x y)", "unable to parse requirement: found 'y', expected: ',' or ')'"),
+        ("a in (x,=)", "unable to parse requirement: found '=', expected: ',', or identifier"),
+        ("a in (x,,)", "unable to parse requirement: found ')', expected: ',', or identifier"),
+        ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+        ("a=b=c", "found '=', expected: ',' or 'end of string'"),
+        (
+            "a in (-,+)",
+            (
+                f'unable to parse requirement: [values[0][a]: Invalid value: "+": {NOT_A_VALUE}, '
+                f'values[1][a]: Invalid value: "-": {NOT_A_VALUE}]'
+            ),
+        ),
     ],
 )
 def test_a_selector_that_cannot_be_read_says_where(labels: str, message: str) -> None:
@@ -71,6 +94,9 @@ def test_a_selector_that_cannot_be_read_says_where(labels: str, message: str) ->
         ("in=x", [{"in": "x"}]),
         ("in in (in,x)", [{"in": "x"}]),
         ("in in ()", []),
+        ("in in (,x)", [{"in": "x"}]),
+        ("in in (y,,x)", [{"in": "x"}]),
+        ("in in (y,)", []),
     ],
 )
 def test_operators_may_be_keys_and_values(labels: str, selected: list[dict[str, str]]) -> None:
@@ -94,10 +120,23 @@ def test_a_field_that_nothing_is_selected_by_is_refused_in_the_words_of_its_kind
             '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"',
         ),
         (PODS, "spec.nodeName>n", "invalid selector: 'spec.nodeName>n'; can't understand 'spec.nodeName>n'"),
+        (PODS, " spec.nodeName=n", "field label not supported:  spec.nodeName"),
+        (PODS, " ", "invalid selector: ' '; can't understand ' '"),
+        (PODS, r"spec.nodeName=a\b", r"invalid field selector: invalid escape sequence: \b"),
+        (PODS, "spec.nodeName=a=b", "invalid field selector: unescaped character in value: 61"),
+        (EVENTS_V1, "involvedObject.name=a", "field label not supported: involvedObject.name"),
+        (EVENTS_V1, "deprecatedSource=a", "field label not supported: deprecatedSource"),
     ):
         with pytest.raises(BadRequest) as refused:
             selection_predicate(resource, "", fields)
         assert refused.value.message == message
+
+
+def test_a_backslash_stands_before_signs_of_a_value() -> None:
+    matches = selection_predicate(PODS, "", r"spec.nodeName=a\,b\=c\\,metadata.name==web")
+    assert matches
+    assert matches({"metadata": {"name": "web"}, "spec": {"nodeName": "a,b=c\\"}})
+    assert not matches({"metadata": {"name": "web"}, "spec": {"nodeName": "a"}})
 
 
 def test_numbers_and_booleans_are_read_as_go_does() -> None:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from schedviz.web.manifests import terms
 from schedviz.web.manifests.terms import PREFERRED, REQUIRED
 from simulator.api import Manifest
-from simulator.apiserver.selection import parse_label_selector
+from simulator.apiserver.label_selectors import NO_PATH, parse_label_selector
 from simulator.apiserver.status import BadRequest
 from simulator.objects.labels import Requirement
 
@@ -128,7 +128,7 @@ def requirements(text: str) -> Sequence[Requirement]:
     try:
         found = parse_label_selector(text).requirements
     except BadRequest as error:
-        raise ValidationError(error.message) from None
+        raise ValidationError(error.message.replace(f"{NO_PATH}: ", "")) from None
     if not found:
         raise ValidationError(gettext("Write a selector: key=value, key in (a, b), !key."))
     return found
