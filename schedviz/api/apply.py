@@ -12,7 +12,7 @@ from schedviz.api.admitted_write import write_admitted
 from schedviz.api.place import check_place, check_scale_place
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
-from schedviz.api.write import existing_object, source_of_write
+from schedviz.api.write import asked_by, existing_object, source_of_write
 from schedviz.cache import Current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
@@ -40,6 +40,7 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     force = _is_forced(request)
     applied = body.parsed(_read_applied, request)
     old: Manifest | None = None
+    warnings, of_policies = list[str](), list[str]()
 
     def decide(current: Current) -> Admission:
         nonlocal old
@@ -54,17 +55,29 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
             _check_no_uid(resource, new["metadata"])
         check_place(resource, target, new["metadata"])
         _, new = to_stored(resource, new)
+        asked = asked_by(by.manager, dry_run=dry_run, warnings=of_policies)
         if old is not None:
-            return admit_update(resource, old, new, current, subresource=target.subresource, write=by)
-        source = source_of_write(sandbox, current, dry_run=dry_run)
-        namespace = target.namespace or "default"
-        return admission.admit([new], current, now, source=source, namespace=namespace, entry="api", write=by)
+            return admit_update(
+                resource, old, new, current, subresource=target.subresource, write=by, asked=asked
+            )
+        return admission.admit(
+            [new],
+            current,
+            now,
+            source=source_of_write(sandbox, current, dry_run=dry_run),
+            namespace=target.namespace or "default",
+            entry="api",
+            write=by,
+            asked=asked,
+        )
 
-    written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "AlreadyExists"))
+    with body.warnings_of_policies(warnings, of_policies):
+        written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "AlreadyExists"))
     result = written[0] if written else old
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
-    return body.with_warnings(response, warnings_of(resource, result, is_new=old is None))
+    found = warnings_of(resource, result, is_new=old is None)
+    return body.with_warnings(response, [*warnings, *found])
 
 
 def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -74,6 +87,7 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
     applied = body.parsed(_read_applied, request)
     by = FieldWrite(body.field_manager(request), "", "scale", is_applied=True)
     old: Manifest = {}
+    dry_run, warnings, of_policies = body.is_dry_run(request), list[str](), list[str]()
 
     def decide(current: Current) -> Admission:
         nonlocal old
@@ -85,11 +99,15 @@ def apply_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         new = with_scale(resource, old, scale)
         owners = managed_fields_after_scale(resource, old, scale["metadata"]["managedFields"])
         new["metadata"]["managedFields"] = owners
-        return admit_update(resource, old, new, current, subresource="scale", write=by)
+        asked = asked_by(by.manager, dry_run=dry_run, warnings=of_policies)
+        return admit_update(resource, old, new, current, subresource="scale", write=by, asked=asked)
 
-    written = write_admitted(sandbox, decide, dry_run=body.is_dry_run(request), again=("Conflict",))
+    with body.warnings_of_policies(warnings, of_policies):
+        written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
     result = written[0] if written else old
-    return body.answer(form.one(SCALES, scale_of(resource, result), sandbox.now))
+    return body.with_warnings(
+        body.answer(form.one(SCALES, scale_of(resource, result), sandbox.now)), warnings
+    )
 
 
 def _is_forced(request: HttpRequest) -> bool:

@@ -131,6 +131,17 @@ def warning_of_errors(warnings: Sequence[str]) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def warnings_of_policies(warnings: list[str], found: list[str]) -> Iterator[None]:
+    """Add what admission policies warn of meanwhile to the warnings of the response, or to the error."""
+    try:
+        yield
+    except StatusError as error:
+        error.warnings += dict.fromkeys(found)
+        raise
+    warnings += dict.fromkeys(found)
+
+
 def with_warnings(response: HttpResponse, warnings: Sequence[str]) -> HttpResponse:
     """Add warnings to a response, in UTF-8. One with control characters is left out (NewWarningHeader in
     apimachinery/pkg/util/net/http.go)."""

@@ -45,7 +45,14 @@ CATEGORIES = {
         "cronjobs.batch",
         "jobs.batch",
     ),
-    "api-extensions": ("customresourcedefinitions.apiextensions.k8s.io",),
+    "api-extensions": (
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "apiservices.apiregistration.k8s.io",
+    ),
 }
 GROUPS = (
     "apps",
@@ -93,6 +100,7 @@ SUBRESOURCES = {
         "proxy": ("PodProxyOptions", _PROXY),
         "resize": STATUS,
     },
+    "certificatesigningrequests.certificates.k8s.io": {"approval": STATUS},
     "namespaces": {"finalize": ("", "update")},
     "nodes": {"proxy": ("NodeProxyOptions", _PROXY)},
     "services": {"proxy": ("ServiceProxyOptions", _PROXY)},

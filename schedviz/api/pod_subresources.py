@@ -15,6 +15,9 @@ from simulator.apiserver.admission import Admission
 from simulator.apiserver.binding import admit_binding
 from simulator.apiserver.decoding import decode_body
 from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
+from simulator.apiserver.overlay import Overlay
+from simulator.apiserver.policies.enforcement import check_policies
+from simulator.apiserver.policies.request import subresource_request
 from simulator.apiserver.resources import BINDINGS, EVICTIONS, PODS, Resource
 from simulator.apiserver.schema import BINDING, EVICTION
 from simulator.apiserver.status import BadRequest, PlainError
@@ -27,12 +30,18 @@ def create_binding(
     given, warnings = body.object_of(request, BINDINGS)
     binding = decode_body(BINDING, given)
     key = f"{target.namespace}/{_named(binding, 'Binding', target)}"
+    dry_run, manager = body.is_dry_run(request), body.field_manager(request)
+    of_policies: list[str] = []
 
     def decide(current: Current) -> Admission:
         pod = existing_object(current, PODS, key)
-        return Admission([admit_binding(pod, binding, current.now())], {})
+        change = admit_binding(pod, binding, current.now())
+        asked = write.asked_by(manager, dry_run=dry_run, warnings=of_policies)
+        check_policies(subresource_request(pod, BINDINGS, binding, asked), Overlay(current))
+        return Admission([change], {})
 
-    write_admitted(sandbox, decide, dry_run=body.is_dry_run(request), again=("Conflict",))
+    with body.warnings_of_policies(warnings, of_policies):
+        write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
     return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
 
@@ -45,15 +54,19 @@ def create_eviction(
     _named(eviction, "Eviction", target)
     options: Manifest = eviction.get("deleteOptions") or {}
     preconditions = options.get("preconditions") or {}
-    write.evict(
-        sandbox,
-        target.key(resource),
-        grace_seconds=requested_grace_seconds(options),
-        propagation=requested_propagation(options),
-        uid=preconditions.get("uid", ""),
-        version=preconditions.get("resourceVersion", ""),
-        dry_run=_is_dry_run(request, options),
-    )
+    of_policies: list[str] = []
+    with body.warnings_of_policies(warnings, of_policies):
+        write.evict(
+            sandbox,
+            target.key(resource),
+            eviction=eviction,
+            warnings=of_policies,
+            grace_seconds=requested_grace_seconds(options),
+            propagation=requested_propagation(options),
+            uid=preconditions.get("uid", ""),
+            version=preconditions.get("resourceVersion", ""),
+            dry_run=_is_dry_run(request, options),
+        )
     return body.with_warnings(body.answer(body.CREATED, 201), warnings)
 
 

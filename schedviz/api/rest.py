@@ -122,7 +122,8 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         raise PlainError("resourceVersion should not be set on objects to be created")
     if resource.id == ENDPOINTS:
         warnings += warnings_of(resource, manifest)
-    with body.warning_of_errors(warnings):
+    of_policies: list[str] = []
+    with body.warning_of_errors(warnings), body.warnings_of_policies(warnings, of_policies):
         (created,) = write.create(
             sandbox,
             [manifest],
@@ -130,6 +131,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             dry_run=dry_run,
             entry="api",
             manager=body.field_manager(request),
+            warnings=of_policies,
         )
     warnings += warnings_of(resource, created, is_new=True)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
@@ -141,15 +143,18 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     given, warnings = body.object_of(request, resource)
     check_place(resource, target, given.get("metadata") or {})
     _, manifest = to_stored(resource, given)
+    of_policies: list[str] = []
     if _creates(sandbox, resource, target):
-        (created,) = write.create(
-            sandbox,
-            [manifest],
-            namespace=target.namespace or "default",
-            dry_run=dry_run,
-            entry="api",
-            manager=body.field_manager(request),
-        )
+        with body.warnings_of_policies(warnings, of_policies):
+            (created,) = write.create(
+                sandbox,
+                [manifest],
+                namespace=target.namespace or "default",
+                dry_run=dry_run,
+                entry="api",
+                manager=body.field_manager(request),
+                warnings=of_policies,
+            )
         return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
     def changed(_: Resource, __: Manifest) -> Manifest:
@@ -157,15 +162,17 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
             check_version_is_given(resource, target.name, manifest["metadata"])
         return manifest
 
-    replaced = write.edit(
-        sandbox,
-        resource,
-        target.key(resource),
-        changed,
-        subresource=target.subresource,
-        dry_run=dry_run,
-        manager=body.field_manager(request),
-    )
+    with body.warnings_of_policies(warnings, of_policies):
+        replaced = write.edit(
+            sandbox,
+            resource,
+            target.key(resource),
+            changed,
+            subresource=target.subresource,
+            dry_run=dry_run,
+            manager=body.field_manager(request),
+            warnings=of_policies,
+        )
     warnings += warnings_of(resource, replaced)
     return body.with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
 
@@ -183,15 +190,18 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         check_place(resource, target, manifest.get("metadata") or {})
         return to_stored(resource, manifest)[1]
 
-    patched = write.edit(
-        sandbox,
-        resource,
-        target.key(resource),
-        changed,
-        subresource=target.subresource,
-        dry_run=body.is_dry_run(request),
-        manager=body.field_manager(request),
-    )
+    of_policies: list[str] = []
+    with body.warnings_of_policies(warnings, of_policies):
+        patched = write.edit(
+            sandbox,
+            resource,
+            target.key(resource),
+            changed,
+            subresource=target.subresource,
+            dry_run=body.is_dry_run(request),
+            manager=body.field_manager(request),
+            warnings=of_policies,
+        )
     warnings += warnings_of(resource, patched)
     return body.with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
 
@@ -199,13 +209,14 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
 def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
     form = Representation.of(request, custom=is_custom(resource))
     options = body.delete_options(request)
-    deleted = _delete(request, sandbox, resource, target.key(resource), options)
+    warnings: list[str] = []
+    deleted = _delete(request, sandbox, resource, target.key(resource), options, warnings=warnings)
     if deleted.is_gone and not is_shown_when_deleted(resource):
         response = body.answer(body.success(resource, deleted.object))
     else:
         waits = not deleted.is_gone and options.get("orphanDependents") is False
         response = body.answer(form.one(resource, deleted.object, sandbox.now), 202 if waits else 200)
-    return _with_job_warning(response, resource, options)
+    return body.with_warnings(response, [*_job_warnings(resource, options), *warnings])
 
 
 def delete_collection(
@@ -222,15 +233,15 @@ def delete_collection(
         resource, list_options.label_selector, list_options.field_selector
     )
     found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
-    deleted = []
+    deleted, warnings = [], list[str]()
     for item in found.items:
         try:
-            _delete(request, sandbox, resource, target.named(item).key(resource), options)
+            _delete(request, sandbox, resource, target.named(item).key(resource), options, warnings=warnings)
         except NotFound:
             continue  # another client deleted it meanwhile
         deleted.append(item)
     response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
-    return _with_job_warning(response, resource, options)
+    return body.with_warnings(response, [*_job_warnings(resource, options), *dict.fromkeys(warnings)])
 
 
 COLLECTION: dict[str, Handler] = {"GET": list_objects, "POST": create, "DELETE": delete_collection}
@@ -262,20 +273,29 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
 
 
 def _delete(
-    request: HttpRequest, sandbox: Sandbox, resource: Resource, key: str, options: Manifest
+    request: HttpRequest,
+    sandbox: Sandbox,
+    resource: Resource,
+    key: str,
+    options: Manifest,
+    *,
+    warnings: list[str],
 ) -> write.Deleted:
     preconditions = options.get("preconditions") or {}
-    return write.delete(
-        sandbox,
-        resource.id,
-        key,
-        grace_seconds=requested_grace_seconds(options),
-        propagation=requested_propagation(options),
-        uid=preconditions.get("uid", ""),
-        version=preconditions.get("resourceVersion", ""),
-        contents_at_once=False,
-        dry_run=body.is_dry_run(request, options),
-    )
+    of_policies: list[str] = []
+    with body.warnings_of_policies(warnings, of_policies):
+        return write.delete(
+            sandbox,
+            resource.id,
+            key,
+            grace_seconds=requested_grace_seconds(options),
+            propagation=requested_propagation(options),
+            uid=preconditions.get("uid", ""),
+            version=preconditions.get("resourceVersion", ""),
+            contents_at_once=False,
+            dry_run=body.is_dry_run(request, options),
+            warnings=of_policies,
+        )
 
 
 def _creates(sandbox: Sandbox, resource: Resource, target: Target) -> bool:
@@ -285,12 +305,11 @@ def _creates(sandbox: Sandbox, resource: Resource, target: Target) -> bool:
     return read_current(sandbox).get(resource.id, target.key(resource)) is None
 
 
-def _with_job_warning(response: HttpResponse, resource: Resource, options: Manifest) -> HttpResponse:
-    """Add the warning that a deleted Job leaves its pods, unless the request says what becomes of them
+def _job_warnings(resource: Resource, options: Manifest) -> list[str]:
+    """The warning that a deleted Job leaves its pods, unless the request says what becomes of them
     (pkg/registry/batch/job/storage/storage.go)."""
-    if resource.id == "jobs.batch" and requested_propagation(options) is None:
-        response["Warning"] = f'299 - "{JOB_WARNING}"'
-    return response
+    is_silent = resource.id != "jobs.batch" or requested_propagation(options) is not None
+    return [] if is_silent else [JOB_WARNING]
 
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:

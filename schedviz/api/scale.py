@@ -35,7 +35,7 @@ def replace_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, ta
     def change(_: Resource, old: Manifest) -> Manifest:
         return with_scale(resource, old, scale)
 
-    return body.with_warnings(_written(request, sandbox, resource, target, change), warnings)
+    return _written(request, sandbox, resource, target, change, warnings=warnings)
 
 
 def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -55,20 +55,29 @@ def patch_scale(request: HttpRequest, sandbox: Sandbox, resource: Resource, targ
         check_scale_place(scale, target)
         return with_scale(resource, old, scale)
 
-    return body.with_warnings(_written(request, sandbox, resource, target, change), warnings)
+    return _written(request, sandbox, resource, target, change, warnings=warnings)
 
 
 def _written(
-    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target, change: write.Edit
+    request: HttpRequest,
+    sandbox: Sandbox,
+    resource: Resource,
+    target: Target,
+    change: write.Edit,
+    *,
+    warnings: list[str],
 ) -> HttpResponse:
     form = Representation.of(request)
-    new = write.edit(
-        sandbox,
-        resource,
-        target.key(resource),
-        change,
-        subresource="scale",
-        dry_run=body.is_dry_run(request),
-        manager=body.field_manager(request),
-    )
-    return body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now))
+    of_policies: list[str] = []
+    with body.warnings_of_policies(warnings, of_policies):
+        new = write.edit(
+            sandbox,
+            resource,
+            target.key(resource),
+            change,
+            subresource="scale",
+            dry_run=body.is_dry_run(request),
+            manager=body.field_manager(request),
+            warnings=of_policies,
+        )
+    return body.with_warnings(body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now)), warnings)

@@ -33,15 +33,17 @@ from simulator.apiserver.deletion import admit_delete, deletion_changes, last_st
 from simulator.apiserver.eviction import admit_eviction
 from simulator.apiserver.lookup import find_resource
 from simulator.apiserver.managed_fields.field_writes import PAGE_MANAGER, FieldWrite
-from simulator.apiserver.overlay import CreatedObjects
+from simulator.apiserver.overlay import CreatedObjects, Overlay
 from simulator.apiserver.patches.merge_patch import apply_merge_patch
+from simulator.apiserver.policies.enforcement import check_policies
+from simulator.apiserver.policies.request import Asked, deletion_request, subresource_request
 from simulator.apiserver.preconditions import check_preconditions
-from simulator.apiserver.resources import CRDS, NAMESPACES, PODS, Resource
+from simulator.apiserver.resources import CRDS, EVICTIONS, NAMESPACES, PODS, Resource
 from simulator.apiserver.server_objects import missing_server_objects
 from simulator.apiserver.status import Cause, Conflict, Invalid, NoSuchPath, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.config import ConfigError
-from simulator.objects.metadata import is_terminating
+from simulator.objects.metadata import is_terminating, name_of, namespace_of
 from simulator.objects.timestamps import timestamp
 from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
@@ -138,15 +140,24 @@ def create(
     dry_run: bool = False,
     entry: admission.Entry = "page",
     manager: str = "",
+    warnings: list[str] | None = None,
 ) -> list[Manifest]:
     """Create the objects of these manifests, all or none, and return them as they were stored. ``manager``:
-    the owner of their fields; "" = nobody."""
+    the owner of their fields; "" = nobody. ``warnings``: a list for those of admission policies."""
 
     def decide(current: Current) -> Admission:
+        asked = asked_by(manager, dry_run=dry_run, warnings=warnings)
         now, source = current.now(), source_of_write(sandbox, current, dry_run=dry_run)
         write = FieldWrite(manager, timestamp(now)) if manager else None
         return admission.admit(
-            documents, current, now, source=source, namespace=namespace, entry=entry, write=write
+            documents,
+            current,
+            now,
+            source=source,
+            namespace=namespace,
+            entry=entry,
+            write=write,
+            asked=asked,
         )
 
     given = [document.get("metadata") for document in documents]
@@ -163,6 +174,13 @@ def _establish_definitions(sandbox: Sandbox, created: Sequence[Manifest]) -> Non
             with suppress(NotFound):  # it may be deleted by now
                 name = manifest["metadata"]["name"]
                 edit(sandbox, CRDS, name, established, subresource="status", manager=API_SERVER)
+
+
+def asked_by(manager: str, *, dry_run: bool, warnings: list[str] | None = None) -> Asked:
+    """What admission policies see of a write. ``warnings`` is emptied: the write may be decided again."""
+    found = [] if warnings is None else warnings
+    found.clear()
+    return Asked(dry_run=dry_run, manager=manager, warnings=found)
 
 
 def source_of_write(sandbox: Sandbox, current: Current, *, dry_run: bool) -> str:
@@ -207,12 +225,13 @@ def edit(
     whole: bool = False,
     dry_run: bool = False,
     manager: str = PAGE_MANAGER,
+    warnings: list[str] | None = None,
 ) -> Manifest:
     """Change an object by a function, which is called again with the newer object after a conflict.
 
     ``resource``: its id, or the version of a custom resource in which the object is changed. ``whole``:
     change the status, too; otherwise only the ``status`` subresource changes it. ``manager``: who comes to
-    own the fields that change, if the object has owners."""
+    own the fields that change, if the object has owners. ``warnings``: see :func:`create`."""
     if isinstance(resource, Resource):
         kind = _resource(sandbox, resource.id) if resource.stored_as else resource
     else:
@@ -226,7 +245,8 @@ def edit(
         # The handler of the scale does not say when (scalehandler.go).
         time = "" if subresource == "scale" else timestamp(current.now())
         by = FieldWrite(manager, time, subresource)
-        admitted = admit_update(kind, old, new, current, subresource=subresource, write=by)
+        asked = asked_by(manager, dry_run=dry_run, warnings=warnings)
+        admitted = admit_update(kind, old, new, current, subresource=subresource, write=by, asked=asked)
         return _with_status(kind, old, new, current, admitted) if whole else admitted
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
@@ -263,6 +283,7 @@ def delete(
     version: str = "",
     contents_at_once: bool = True,
     dry_run: bool = False,
+    warnings: list[str] | None = None,
 ) -> Deleted:
     """Delete an object. A bound pod gets a deletionTimestamp and is removed after its grace period. A
     namespace is deleted with all objects in it. Other objects are removed at once, or, with foreground or
@@ -270,13 +291,16 @@ def delete(
     ``Background`` propagation; None is the default of the kind.
 
     ``uid``, ``version``: preconditions; "" = none. ``contents_at_once``: delete the contents of a namespace
-    with it, without grace periods; False leaves that to the namespace controller."""
+    with it, without grace periods; False leaves that to the namespace controller. ``warnings``: see
+    :func:`create`."""
     kind = _resource(sandbox, resource)
     tried: list[tuple[Manifest, Admission]] = []
 
     def decide(current: Current) -> Admission:
         old = existing_object(current, kind, key)
         check_preconditions(kind, old, uid, version)
+        asked = asked_by("", dry_run=dry_run, warnings=warnings)
+        check_policies(deletion_request(kind, old, asked), Overlay(current))
         now = current.now()
         if kind.id == CRDS:
             change = admit_definition_delete(old, now)
@@ -330,18 +354,24 @@ def evict(
     sandbox: Sandbox,
     key: str,
     *,
+    eviction: Manifest | None = None,
     grace_seconds: int | None = None,
     propagation: Propagation | None = None,
     uid: str = "",
     version: str = "",
     dry_run: bool = False,
+    warnings: list[str] | None = None,
 ) -> None:
     """Evict a pod, as a POST to its ``eviction`` subresource: delete it if its disruption budgets allow it.
 
-    ``uid``, ``version``: preconditions; "" = none."""
+    ``eviction``: the body of the request, for admission policies. ``uid``, ``version``: preconditions; "" =
+    none. ``warnings``: see :func:`create`."""
 
     def decide(current: Current) -> Admission:
         pod = existing_object(current, PODS, key)
+        asked = asked_by("", dry_run=dry_run, warnings=warnings)
+        body = eviction or {"metadata": {"name": name_of(pod), "namespace": namespace_of(pod)}}
+        check_policies(subresource_request(pod, EVICTIONS, body, asked), Overlay(current))
         check_preconditions(PODS, pod, uid, version)
         return admit_eviction(
             pod, current, current.now(), grace_seconds=grace_seconds, propagation=propagation

@@ -14,18 +14,33 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
+from simulator.apiserver.creation import (
+    BUILT_IN_NAMESPACES,
+    check_namespace,
+    initial_pod_status,
+    set_default_storage_class,
+)
 from simulator.apiserver.custom_resources.resource_schema import prune_custom
-from simulator.apiserver.defaults import prepare_for_create, qos_class, set_defaults
+from simulator.apiserver.defaults import prepare_for_create, set_defaults
 from simulator.apiserver.device_admin_access import check_admin_access
 from simulator.apiserver.event_validation import validate_event
-from simulator.apiserver.event_versions import to_stored
+from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.generation import set_first_generation
 from simulator.apiserver.limit_ranger import CLAIMS, check_limits, set_default_resources
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
 from simulator.apiserver.node_defaults import joined_node
 from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
+from simulator.apiserver.policies.enforcement import check_policies
+from simulator.apiserver.policies.request import AdmissionRequest, Asked
 from simulator.apiserver.quota.charges import QuotaCharges
-from simulator.apiserver.resources import EVENTS, NAMESPACES, NODES, PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.resources import (
+    EVENTS,
+    EVENTS_V1,
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+    Resource,
+)
 from simulator.apiserver.runtime_class import apply_runtime_class
 from simulator.apiserver.service_allocation import SERVICES, allocate_new
 from simulator.apiserver.status import (
@@ -33,15 +48,12 @@ from simulator.apiserver.status import (
     BadRequest,
     Cause,
     Invalid,
-    NamespaceTerminating,
-    NotFound,
     StatusError,
     TooLarge,
 )
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
 from simulator.objects.timestamps import timestamp
 
-BUILT_IN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 MAX_COPIES = 1_000
 """Maximum number of objects in one request. They are stored in one commit, which delays all other commits."""
 NAME_ATTEMPTS = 8
@@ -60,7 +72,6 @@ SERVER_FIELDS = ("resourceVersion", "uid", "creationTimestamp", "managedFields",
 """Fields of metadata that only the API server sets."""
 DELETION_FIELDS = ("deletionTimestamp", "deletionGracePeriodSeconds")
 """Fields of metadata that only a delete request sets."""
-_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -94,12 +105,14 @@ def admit(
     namespace: str = "default",
     entry: Entry = "page",
     write: FieldWrite | None = None,
+    asked: Asked | None = None,
 ) -> Admission:
     """Create the objects of these manifests: all of them, or none. A manifest may refer to earlier ones.
 
     ``source`` identifies the request within the sandbox. UIDs and generated names are computed from it, so
     that the same request always gives the same objects. ``namespace`` is used for objects that have none.
-    ``write``: who comes to own the fields of the objects; None: nobody. Raises StatusError.
+    ``write``: who comes to own the fields of the objects; None: nobody. ``asked``: what policies see of the
+    request, and where their warnings go. Raises StatusError.
     """
     if len(documents) > MAX_COPIES:
         raise TooLarge(f"{len(documents)} objects in one request; at most {MAX_COPIES} are allowed")
@@ -122,6 +135,7 @@ def admit(
                 namespace=namespace,
                 entry=entry,
                 write=write,
+                asked=asked or Asked(),
                 given_version=document["apiVersion"],
             )
         except StatusError as error:
@@ -191,6 +205,7 @@ def _create(
     namespace: str,
     entry: Entry,
     write: FieldWrite | None,
+    asked: Asked,
     given_version: str,
 ) -> None:
     """Complete and validate the manifest, and add its creation to the overlay. ``given_version``: the
@@ -217,14 +232,14 @@ def _create(
         set_default_resources(manifest, overlay)
         priority.resolve_priority(manifest, overlay)
         apply_runtime_class(manifest, overlay, strict=entry == "api")
-        manifest["status"] = _initial_pod_status(manifest, now, entry)
+        manifest["status"] = initial_pod_status(manifest, now, keeps=is_placed)
     elif resource == NODES and entry == "page":
         manifest = joined_node(manifest, timestamp(now))
         metadata = manifest["metadata"]
     elif resource.id == SERVICES:
         allocate_new(manifest, overlay, any_address=entry == "page")
     if resource.id == CLAIMS:
-        _set_default_storage_class(manifest, overlay)
+        set_default_storage_class(manifest, overlay)
     access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()
     causes = [*access, *validate_new(resource, manifest)]
     if resource == EVENTS:
@@ -232,7 +247,7 @@ def _create(
     if causes:
         raise Invalid(resource.kind, resource.group, name, causes)
     if resource.namespaced:
-        _check_namespace(resource, metadata, overlay)
+        check_namespace(resource, metadata, overlay)
     if resource.id in (PODS.id, CLAIMS) and not is_placed:
         check_limits(resource.id, manifest, overlay)
     if resource == PRIORITY_CLASSES:
@@ -243,6 +258,13 @@ def _create(
     if managed_fields:
         metadata["managedFields"] = managed_fields
     set_first_generation(resource, manifest)
+    seen = EVENTS_V1 if resource == EVENTS and given_version == EVENTS_V1.api_version else resource
+    check_policies(
+        AdmissionRequest(
+            "CREATE", seen, name, metadata.get("namespace", ""), to_served(seen, manifest), None, asked
+        ),
+        overlay,
+    )
     quotas.charge(resource, manifest)
     overlay.put(Change(resource.id, key, manifest, expected=0))
 
@@ -265,52 +287,3 @@ def _set_generated_name(resource: Resource, metadata: dict[str, Any], overlay: O
         key = resource.key(metadata.get("namespace", ""), metadata["name"])
         if (resource.id, key) not in overlay.changed:
             break
-
-
-def _initial_pod_status(pod: Manifest, now: Micros, entry: Entry) -> Manifest:
-    """Return the status of a new pod: Pending, with its QoS class.
-
-    A pod of a scenario or a dump of a cluster that already has a node keeps its status.
-    Upstream: pkg/registry/core/pod/strategy.go, PrepareForCreate."""
-    spec = pod["spec"]
-    keeps = entry == "page" and spec.get("nodeName")
-    status: Manifest = dict(pod.get("status", {})) if keeps else {}
-    status.setdefault("phase", "Pending")
-    status["qosClass"] = qos_class(pod)
-    if spec.get("schedulingGates"):
-        status["conditions"] = [
-            {
-                "type": "PodScheduled",
-                "status": "False",
-                "lastProbeTime": None,
-                "reason": "SchedulingGated",
-                "message": "Scheduling is blocked due to non-empty scheduling gates",
-                "lastTransitionTime": timestamp(now),
-            }
-        ]
-    return status
-
-
-def _set_default_storage_class(claim: Manifest, overlay: Overlay) -> None:
-    """Set the default storage class of a claim without one. Of several default classes the newest is used.
-
-    Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go."""
-    if "storageClassName" in claim["spec"]:
-        return
-    defaults = [
-        item
-        for item in overlay.list("storageclasses.storage.k8s.io")
-        if item["metadata"].get("annotations", {}).get(_DEFAULT_CLASS) == "true"
-    ]
-    if defaults:
-        newest = max(defaults, key=lambda item: item["metadata"]["creationTimestamp"])
-        claim["spec"]["storageClassName"] = newest["metadata"]["name"]
-
-
-def _check_namespace(resource: Resource, metadata: dict[str, Any], overlay: Overlay) -> None:
-    name = metadata["namespace"]
-    namespace = overlay.get(NAMESPACES.id, name)
-    if namespace is None and name not in BUILT_IN_NAMESPACES:
-        raise NotFound(NAMESPACES.id, name)
-    if namespace and "deletionTimestamp" in namespace["metadata"]:
-        raise NamespaceTerminating(resource.id, metadata.get("name", ""), name)

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.admission import BUILT_IN_NAMESPACES
+from simulator.apiserver.creation import BUILT_IN_NAMESPACES
 from simulator.apiserver.delete_options import MAX_GRACE_SECONDS, Propagation
 from simulator.apiserver.generation import GENERATION
 from simulator.apiserver.pod_defaults import GRACE_SECONDS

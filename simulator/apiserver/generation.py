@@ -29,6 +29,12 @@ _WITH_GENERATION = frozenset(
         "replicationcontrollers",
         "resourceslices.resource.k8s.io",
         "statefulsets.apps",
+        "flowschemas.flowcontrol.apiserver.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
     )
 )
 _NEVER_CHANGED = ("priorityclasses.scheduling.k8s.io",)
@@ -77,4 +83,6 @@ def _desired(resource: Resource, manifest: Manifest) -> Any:
         return content, metadata.get("labels")
     if resource.id == "podtemplates":
         return manifest.get("template")
+    if resource.plural.endswith("webhookconfigurations"):
+        return manifest.get("webhooks")
     return None if resource.id in _NEVER_CHANGED else manifest.get("spec")

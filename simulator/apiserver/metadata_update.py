@@ -22,7 +22,10 @@ _NEEDING_VERSION: Final = frozenset(
         "volumeattachments.storage.k8s.io",
         "csistoragecapacities.storage.k8s.io",
         "runtimeclasses.node.k8s.io",
+        "apiservices.apiregistration.k8s.io",
         "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
     )
 )

@@ -54,6 +54,7 @@ class Overlay:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._collections: dict[str, dict[str, Manifest]] = {}
+        self._peeked: dict[str, Sequence[Manifest]] = {}
         self.versions: dict[str, int] = {}
         """Each resource that was read, with the version of its collection."""
         self.changes: builtins.list[Change] = []
@@ -65,6 +66,15 @@ class Overlay:
 
     def list(self, resource: str) -> Sequence[Manifest]:
         return [*self._collection(resource).values()]
+
+    def peek(self, resource: str) -> Sequence[Manifest]:
+        """The objects of a resource on which the commit does not depend: another one that changes them
+        meanwhile counts as later."""
+        if resource not in self._collections:
+            if resource not in self._peeked:
+                self._peeked[resource] = self._reader.list(resource).items
+            return self._peeked[resource]
+        return self.list(resource)
 
     def put(self, change: Change) -> None:
         self.changes.append(change)

@@ -21,6 +21,11 @@ from simulator.apiserver.schema import META, Schema, definitions, find_type_name
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 MAGIC: Final = b"k8s\x00"
 """Before an encoded ``runtime.Unknown``, which has the type of the object, and its bytes."""
+_PACKAGES: Final = (
+    "io.k8s.api.",
+    "io.k8s.apiextensions-apiserver.pkg.apis.",
+    "io.k8s.kube-aggregator.pkg.apis.",
+)
 _TYPE, _RAW = 1, 2
 _API_VERSION, _KIND = 1, 2
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -192,7 +197,9 @@ def struct_fields(name: str) -> list[str]:
 
 def short_type_name(type_name: str) -> str:
     """The name of a type in ``protobuf_fields.txt``."""
-    short = type_name.removeprefix("io.k8s.api.").removeprefix("io.k8s.apiextensions-apiserver.pkg.apis.")
+    short = type_name
+    for prefix in _PACKAGES:
+        short = short.removeprefix(prefix)
     return short.replace(META, "meta.v1.")
 
 

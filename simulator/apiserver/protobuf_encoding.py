@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -73,21 +73,28 @@ def _encode_kind(api_version: str, kind: str, manifest: Manifest) -> bytes:
     return _message(type_name, manifest)
 
 
-@cache
-def _fields_of(type_name: str) -> dict[str, Field]:
-    """The number and the schema of each field of a message that is not embedded."""
-    return dict(_numbered(short_type_name(type_name), definitions()[type_name].get("properties", {})))
+class _Layout(NamedTuple):
+    """The fields of a message."""
 
-
-@cache
-def _embedded_of(type_name: str) -> list[tuple[int, dict[str, Field]]]:
+    fields: dict[str, Field]
+    """The number and the schema of each."""
+    embedded: list[tuple[int, "_Layout"]]
     """The number and the fields of each embedded message, whose fields are in JSON those of the message."""
-    name, properties = short_type_name(type_name), definitions()[type_name].get("properties", {})
-    return [
-        (number, dict(_numbered(f"{name.rpartition('.')[0]}.{field[1:]}", properties)))
+
+
+@cache
+def _layout_of(type_name: str) -> _Layout:
+    return _layout(short_type_name(type_name), definitions()[type_name].get("properties", {}))
+
+
+def _layout(name: str, properties: Properties) -> _Layout:
+    package = name.rpartition(".")[0]
+    embedded = [
+        (number, _layout(f"{package}.{field[1:]}", properties))
         for number, field in _numbers(name).items()
         if field.startswith("+")
     ]
+    return _Layout(dict(_numbered(name, properties)), embedded)
 
 
 def _numbered(name: str, properties: Properties) -> Iterator[tuple[str, Field]]:
@@ -104,9 +111,13 @@ def _numbers(name: str) -> dict[int, str]:
 
 
 def _message(type_name: str, value: Manifest) -> bytes:
-    parts = [_encode_fields(_fields_of(type_name), value)]
-    for number, fields in _embedded_of(type_name):
-        if embedded := _encode_fields(fields, value):
+    return _encode(_layout_of(type_name), value)
+
+
+def _encode(layout: _Layout, value: Manifest) -> bytes:
+    parts = [_encode_fields(layout.fields, value)]
+    for number, inner in layout.embedded:
+        if embedded := _encode(inner, value):
             parts.append(_bytes(number, embedded))
     return b"".join(parts)
 

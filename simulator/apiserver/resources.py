@@ -77,7 +77,12 @@ v1                              ResourceQuota                  namespaced status
 v1                              Secret                         namespaced -       -
 v1                              Service                        namespaced status  svc
 v1                              ServiceAccount                 namespaced -       sa
+admissionregistration.k8s.io/v1 MutatingWebhookConfiguration   cluster    -       -
+admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy      cluster    status  -
+admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding cluster  -       -
+admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration cluster    -       -
 apiextensions.k8s.io/v1         CustomResourceDefinition       cluster    status  crd,crds
+apiregistration.k8s.io/v1       APIService                     cluster    status  -
 apps/v1                         ControllerRevision             namespaced -       -
 apps/v1                         DaemonSet                      namespaced status  ds
 apps/v1                         Deployment                     namespaced status  deploy
@@ -86,9 +91,12 @@ apps/v1                         StatefulSet                    namespaced status
 autoscaling/v2                  HorizontalPodAutoscaler        namespaced status  hpa
 batch/v1                        CronJob                        namespaced status  cj
 batch/v1                        Job                            namespaced status  -
+certificates.k8s.io/v1          CertificateSigningRequest      cluster    status  csr
 coordination.k8s.io/v1          Lease                          namespaced -       -
 discovery.k8s.io/v1             EndpointSlice                  namespaced -       -
 events.k8s.io/v1                Event                          namespaced -       ev
+flowcontrol.apiserver.k8s.io/v1 FlowSchema                     cluster    status  -
+flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration     cluster    status  -
 networking.k8s.io/v1            Ingress                        namespaced status  ing
 networking.k8s.io/v1            IngressClass                   cluster    -       -
 networking.k8s.io/v1            NetworkPolicy                  namespaced -       netpol

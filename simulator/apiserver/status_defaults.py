@@ -21,6 +21,8 @@ _NODE_INFO = (
 )
 
 _STATUS: dict[str, dict[str, Any]] = {
+    "apiservices.apiregistration.k8s.io": {},
+    "certificatesigningrequests.certificates.k8s.io": {},
     "cronjobs.batch": {},
     "customresourcedefinitions.apiextensions.k8s.io": {
         "conditions": None,
@@ -33,6 +35,7 @@ _STATUS: dict[str, dict[str, Any]] = {
         "numberReady": 0,
     },
     "deployments.apps": {},
+    "flowschemas.flowcontrol.apiserver.k8s.io": {},
     "horizontalpodautoscalers.autoscaling": {"desiredReplicas": 0, "currentMetrics": None},
     "ingresses.networking.k8s.io": {"loadBalancer": {}},
     "jobs.batch": {},
@@ -49,12 +52,14 @@ _STATUS: dict[str, dict[str, Any]] = {
         "desiredHealthy": 0,
         "expectedPods": 0,
     },
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": {},
     "replicasets.apps": {"replicas": 0},
     "replicationcontrollers": {"replicas": 0},
     "resourceclaims.resource.k8s.io": {},
     "resourcequotas": {},
     "services": {"loadBalancer": {}},
     "statefulsets.apps": {"replicas": 0, "availableReplicas": 0},
+    "validatingadmissionpolicies.admissionregistration.k8s.io": {},
     "volumeattachments.storage.k8s.io": {"attached": False},
 }
 """By resource. Pods, whose status is made in their admission, are not here."""
@@ -66,15 +71,19 @@ def omits_zero(resource: str, field: str) -> bool:
 
 
 _CONDITION_TIMES: dict[str, tuple[str, ...]] = {
+    "apiservices.apiregistration.k8s.io": ("lastTransitionTime",),
+    "certificatesigningrequests.certificates.k8s.io": ("lastUpdateTime", "lastTransitionTime"),
     "customresourcedefinitions.apiextensions.k8s.io": ("lastTransitionTime",),
     "daemonsets.apps": ("lastTransitionTime",),
     "deployments.apps": ("lastUpdateTime", "lastTransitionTime"),
+    "flowschemas.flowcontrol.apiserver.k8s.io": ("lastTransitionTime",),
     "horizontalpodautoscalers.autoscaling": ("lastTransitionTime",),
     "jobs.batch": ("lastProbeTime", "lastTransitionTime"),
     "namespaces": ("lastTransitionTime",),
     "nodes": ("lastHeartbeatTime", "lastTransitionTime"),
     "persistentvolumeclaims": ("lastProbeTime", "lastTransitionTime"),
     "pods": ("lastProbeTime", "lastTransitionTime"),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": ("lastTransitionTime",),
     "replicasets.apps": ("lastTransitionTime",),
     "replicationcontrollers": ("lastTransitionTime",),
     "statefulsets.apps": ("lastTransitionTime",),

@@ -14,6 +14,8 @@ from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
 from simulator.apiserver.ingress_validation import validate_ingress_status
 from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.pod_status_validation import validate_pod_status
+from simulator.apiserver.policies.request import POLICIES
+from simulator.apiserver.policy_validation import validate_policy_status
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Cause, invalid
 
@@ -121,4 +123,5 @@ _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     "poddisruptionbudgets.policy": _disruption_budget,
     "pods": validate_pod_status,
     "resourceclaims.resource.k8s.io": validate_claim_status,
+    POLICIES: validate_policy_status,
 }

@@ -15,14 +15,18 @@ from simulator.apiserver.limit_ranger import CLAIMS, check_limits
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_updated
 from simulator.apiserver.managed_fields.managers import differ_in_times_only
 from simulator.apiserver.overlay import Overlay, Reader
+from simulator.apiserver.policies.enforcement import check_policies
+from simulator.apiserver.policies.request import AdmissionRequest, Asked
 from simulator.apiserver.quota.charges import QuotaCharges
-from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, Resource
+from simulator.apiserver.resources import PODS, PRIORITY_CLASSES, SCALES, Resource
+from simulator.apiserver.scale import scale_of
 from simulator.apiserver.service_allocation import SERVICES, allocate_updated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
 from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_order import validate_updated
 from simulator.apiserver.update_preparation import prepare_update, with_phase_time
 from simulator.apiserver.workload_defaults import number_next_template
+from simulator.objects.metadata import name_of, namespace_of
 
 
 def admit_update(
@@ -33,9 +37,10 @@ def admit_update(
     *,
     subresource: str = "",
     write: FieldWrite | None = None,
+    asked: Asked | None = None,
 ) -> Admission:
     """Return the change that replaces ``old`` by ``new``, or only what a subresource changes. ``write``: who
-    comes to own the changed fields; None: the owners stay.
+    comes to own the changed fields; None: the owners stay. ``asked``: what policies see of the request.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
     resourceVersion or UID than ``old``."""
@@ -83,6 +88,7 @@ def admit_update(
     elif resource.id == CLAIMS and not subresource:
         check_limits(CLAIMS, decoded, overlay)
         check_expansion(decoded, old, overlay)
+    check_policies(_request(resource, old, decoded, subresource, asked or Asked()), overlay)
     if differ_in_times_only(old, decoded):
         return Admission([], {})
     key = resource.key(metadata.get("namespace", ""), name)
@@ -94,6 +100,18 @@ def admit_update(
     charges = quotas.changes()
     changes = [Change(resource.id, key, decoded, expected), *charges]
     return Admission(changes, overlay.versions, charged=len(charges))
+
+
+def _request(
+    resource: Resource, old: Manifest, new: Manifest, subresource: str, asked: Asked
+) -> AdmissionRequest:
+    """The update as policies see it: that of the subresource ``scale`` is one of a Scale."""
+    name, namespace = name_of(old), namespace_of(old)
+    if subresource != "scale":
+        return AdmissionRequest("UPDATE", resource, name, namespace, new, old, asked, subresource)
+    after, before = (scale_of(resource, each) for each in (new, old))
+    kind = (SCALES.group, SCALES.version, SCALES.kind)
+    return AdmissionRequest("UPDATE", resource, name, namespace, after, before, asked, subresource, kind)
 
 
 def _managed_fields(

@@ -15,10 +15,17 @@ from simulator.apiserver.status_defaults import complete_container_statuses, mat
 _STATUS_KEEPS_METADATA: Final = (
     CRDS,
     RESOURCE_CLAIMS,
+    "flowschemas.flowcontrol.apiserver.k8s.io",
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+    "validatingadmissionpolicies.admissionregistration.k8s.io",
     "volumeattachments.storage.k8s.io",
 )
 """Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus)."""
-_STATUS_KEEPS: Final = {"deployments.apps": ("labels",), "pods": ("ownerReferences",)}
+_STATUS_KEEPS: Final = {
+    "apiservices.apiregistration.k8s.io": ("labels", "annotations", "finalizers", "ownerReferences"),
+    "deployments.apps": ("labels",),
+    "pods": ("ownerReferences",),
+}
 """The fields of the metadata that an update of the status does not change, of others."""
 _PHASE_TIME: Final = "lastPhaseTransitionTime"
 _RESIZED: Final = ("resources", "resizePolicy")

@@ -17,6 +17,7 @@ from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLIC
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
 from simulator.apiserver.network_validation import NETWORK_CHECKS, NETWORK_CHECKS_OF_UPDATED
 from simulator.apiserver.object_meta_validation import METADATA_LAST, validate_object_meta
+from simulator.apiserver.policy_validation import POLICY_CHECKS
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import CRDS, PODS, Resource
@@ -145,6 +146,7 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     **CORE_CHECKS,
     **DEVICE_CHECKS,
     **NETWORK_CHECKS,
+    **POLICY_CHECKS,
     **RBAC_CHECKS,
     **STORAGE_CHECKS,
     **WORKLOAD_CHECKS,

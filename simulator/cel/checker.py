@@ -75,6 +75,8 @@ class Checked:
     result: Type
     types: Mapping[int, Type]
     """By the ids of nodes."""
+    variables: frozenset[int]
+    """The selections that are the name of a variable: ``authorizer.requestResource``."""
     qualified: frozenset[int]
     """The calls whose target is a part of the function's name: ``sets.contains``."""
     overloads: Mapping[int, tuple[Function, ...]]
@@ -89,7 +91,8 @@ def check(
     checker = _Checker(tree, issues, variables, objects)
     result = checker.unifier.resolve(checker.check(tree.root), DYN)
     types = {number: checker.unifier.resolve(each, DYN) for number, each in checker.types.items()}
-    return Checked(result, types, frozenset(checker.qualified), checker.overloads)
+    variables_named, qualified = frozenset(checker.variables), frozenset(checker.qualified)
+    return Checked(result, types, variables_named, qualified, checker.overloads)
 
 
 class _Checker:
@@ -101,6 +104,7 @@ class _Checker:
         self._scope: dict[str, Type] = dict(variables)
         self._objects = objects.fields
         self.unifier = Unifier()
+        self.variables: set[int] = set()
         self.qualified: set[int] = set()
         self.overloads: dict[int, tuple[Function, ...]] = {}
         self.types: dict[int, Type] = {}
@@ -148,6 +152,7 @@ class _Checker:
         name = get_name(node)
         found = self._find(name) if name else None
         if found is not None:
+            self.variables.add(node.id)
             return found
         kind = self._check_field(node, node.operand, node.field, optional=False)
         return BOOL if node.only_tests else self.unifier.resolve(kind)

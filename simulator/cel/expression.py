@@ -1,6 +1,6 @@
 """Compiles and evaluates expressions about variables: the rules of custom resources."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -23,7 +23,13 @@ class Expression:
     """A compiled expression."""
 
     def __init__(
-        self, text: str, variables: tuple[tuple[str, Type], ...], result: str, objects: ObjectTypes
+        self,
+        text: str,
+        variables: tuple[tuple[str, Type], ...],
+        results: Sequence[str],
+        objects: ObjectTypes,
+        *,
+        exact: bool,
     ) -> None:
         self.error = ""
         """Why it did not compile, as upstream says it."""
@@ -31,7 +37,7 @@ class Expression:
         """All names in it."""
         self.result: Type = DYN
         try:
-            self._compile(text, dict(variables), result, objects)
+            self._compile(text, dict(variables), results, objects, exact=exact)
         except SyntaxFault as fault:
             self.error = f"compilation failed: {fault}"
         except RecursionError:
@@ -47,7 +53,15 @@ class Expression:
         except RecursionError:
             raise cost_exceeded() from None
 
-    def _compile(self, text: str, variables: Mapping[str, Type], result: str, objects: ObjectTypes) -> None:
+    def _compile(
+        self,
+        text: str,
+        variables: Mapping[str, Type],
+        results: Sequence[str],
+        objects: ObjectTypes,
+        *,
+        exact: bool,
+    ) -> None:
         tree = parse(text)
         issues = Issues(text)
         checked = check(tree, issues, variables, objects)
@@ -57,8 +71,11 @@ class Expression:
         self.result = checked.result
         if issues:
             self.error = f"compilation failed: {issues}"
-        elif checked.result.name not in (result, "any", "dyn"):
-            self.error = f"must evaluate to a {result}"
+        elif exact and results and checked.result.describe() not in results:
+            wanted = results[0] if len(results) == 1 else f"one of [{' '.join(results)}]"
+            self.error = f"must evaluate to {wanted} but got {checked.result.describe()}"
+        elif not exact and checked.result.name not in (*results, "any", "dyn"):
+            self.error = f"must evaluate to a {results[0]}"
         elif broken := find_broken_pattern(tree.root):
             self.error = f"program instantiation failed: {broken}"
         else:
@@ -71,7 +88,14 @@ def compile_expression(
 ) -> Expression:
     """The compiled expression. variables: names and types of what it may name; result: ``bool`` or
     ``string``; objects: the types of objects among them."""
-    return Expression(text, variables, result, objects)
+    return Expression(text, variables, (result,), objects, exact=False)
+
+
+def compile_exactly(
+    text: str, variables: tuple[tuple[str, Type], ...], results: Sequence[str], objects: ObjectTypes
+) -> Expression:
+    """The same of an expression whose type must be known: one of ``results``, () = any."""
+    return Expression(text, variables, results, objects, exact=True)
 
 
 def _names_in(node: Node) -> set[str]:

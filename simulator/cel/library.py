@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from simulator.cel import (
+    authorizers,
     formats,
     formatting,
     lists,
@@ -29,6 +30,7 @@ _ALL: Final = (
     *urls.FUNCTIONS,
     *formats.FUNCTIONS,
     *formatting.FUNCTIONS,
+    *authorizers.FUNCTIONS,
 )
 LIBRARY: Final[Mapping[str, tuple[Function, ...]]] = {
     name: tuple(found)

@@ -82,7 +82,7 @@ class _Planner:
 
     def _plan_select(self, node: Select) -> Step:
         name = get_name(node)
-        if name in TYPES:
+        if name in TYPES or node.id in self._checked.variables:
             return _plan_name(name)
         operand, field = self.plan(node.operand), node.field
         if node.only_tests:

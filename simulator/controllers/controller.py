@@ -17,6 +17,7 @@ from simulator.apiserver.admission import admit
 from simulator.apiserver.delete_options import Propagation
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.generation import GENERATION, with_next_generation
+from simulator.apiserver.policies.request import Asked, controller_user
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.status import Conflict, NamespaceTerminating, StatusError
 from simulator.client.world import CreateFailed, World
@@ -119,10 +120,13 @@ class Controller:
         for manifest in manifests:
             manifest["metadata"].setdefault("ownerReferences", [reference])
         namespace = owner["metadata"].get("namespace", "default")
+        asked = Asked(controller_user(f"{self.component.lower()}-controller"))
         for attempt in range(1, CREATE_ATTEMPTS + 1):
             source = f"{uid_of(owner)}/{self._draw()}"
             reader = self._world.informer
-            admission = admit(manifests, reader, self._world.now, source=source, namespace=namespace)
+            admission = admit(
+                manifests, reader, self._world.now, source=source, namespace=namespace, asked=asked
+            )
             created = ObjectsCreated(
                 t=self._world.now,
                 controller=self.describe(owner),

@@ -25,6 +25,7 @@ from simulator.controllers.persistent_volume import (
     PersistentVolumeController,
 )
 from simulator.controllers.pod_gc import PodGarbageCollector
+from simulator.controllers.policy_status import PolicyStatusController
 from simulator.controllers.replica_set import ReplicaSetController
 from simulator.controllers.resource_claim import ResourceClaimController
 from simulator.controllers.resource_quota import ResourceQuotaController
@@ -64,6 +65,7 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     EvictionManager,
     GarbageCollector,
     NamespaceController,
+    PolicyStatusController,
     ResourceQuotaController,
 )
 """In the order in which they are informed of a change."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.admission import BUILT_IN_NAMESPACES
+from simulator.apiserver.creation import BUILT_IN_NAMESPACES
 from simulator.apiserver.defaults import UNREACHABLE_SECONDS
 from simulator.apiserver.own_kinds import OWN_KINDS
 from simulator.apiserver.resources import find_by_kind

@@ -64,7 +64,8 @@ def at(value: Any, pointer: str) -> Any:
 
 
 def completed(table: dict[str, Any], messages: list[str]) -> list[str]:
-    return [re.sub("<([a-z-]+)>", lambda found: table["texts"][found[1]], message) for message in messages]
+    texts = table.get("texts", {})
+    return [re.sub("<([a-z-]+)>", lambda found: texts.get(found[1], found[0]), each) for each in messages]
 
 
 @pytest.mark.parametrize(("table", "case"), [*cases()])

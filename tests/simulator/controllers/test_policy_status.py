@@ -1,0 +1,30 @@
+"""The status of a ValidatingAdmissionPolicy says up to which generation it was looked at."""
+
+from tests.apiserver.test_admission_policies import binding, policy
+from tests.simulator.controllers.workloads import names, workload
+from tests.simulator.lab import Lab, node
+
+POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"
+
+
+def test_a_policy_is_observed() -> None:
+    lab = Lab()
+    lab.create(policy())
+    lab.run(1)
+    assert lab.api.objects[POLICIES]["p"]["status"] == {"observedGeneration": 1, "typeChecking": {}}
+    lab.update(POLICIES, "p", lambda old: {**old, "metadata": {**old["metadata"], "generation": 2}})
+    lab.run(1)
+    assert lab.api.objects[POLICIES]["p"]["status"]["observedGeneration"] == 2
+
+
+def test_what_a_controller_creates_may_be_denied() -> None:
+    lab = Lab()
+    lab.create(node("n1"), policy(validation={"message": "no pods"}), binding())
+    lab.create(workload("ReplicaSet", replicas=2))
+    lab.run(5)
+    assert names(lab) == []
+    [event] = lab.api.objects["events"].values()
+    assert event["reason"] == "FailedCreate"
+    assert event["message"].endswith(
+        "is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no pods"
+    )
