@@ -29,7 +29,7 @@ from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
 from simulator.apiserver.status import BadRequest, Conflict, NotFound
 from simulator.apiserver.update import admit_update
-from simulator.apiserver.warnings import warnings_of
+from simulator.apiserver.warnings import warnings_of, warnings_of_update
 from simulator.objects.timestamps import timestamp
 
 
@@ -77,6 +77,8 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)
     found = warnings_of(resource, result, is_new=old is None)
+    if old is not None:
+        found = warnings_of_update(resource, result, old, target.subresource)
     return body.with_warnings(response, [*warnings, *found])
 
 

@@ -40,7 +40,7 @@ from simulator.apiserver.status import (
     PlainError,
     VersionTooLarge,
 )
-from simulator.apiserver.warnings import ENDPOINTS, warnings_of
+from simulator.apiserver.warnings import ENDPOINTS, warnings_of, warnings_of_update
 
 JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -157,7 +157,10 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
             )
         return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
-    def changed(_: Resource, __: Manifest) -> Manifest:
+    before: list[Manifest] = []
+
+    def changed(_: Resource, old: Manifest) -> Manifest:
+        before[:] = [old]
         if not target.subresource:
             check_version_is_given(resource, target.name, manifest["metadata"])
         return manifest
@@ -173,7 +176,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
             manager=body.field_manager(request),
             warnings=of_policies,
         )
-    warnings += warnings_of(resource, replaced)
+    warnings += warnings_of_update(resource, replaced, before[0], target.subresource)
     return body.with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
 
 
@@ -183,8 +186,10 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
     form = Representation.of(request, custom=is_custom(resource))
 
     warnings: list[str] = []
+    before: list[Manifest] = []
 
     def changed(_: Resource, old: Manifest) -> Manifest:
+        before[:] = [old]
         manifest, found = body.patched(request, resource, to_served(resource, old))
         warnings[:] = found
         check_place(resource, target, manifest.get("metadata") or {})
@@ -202,7 +207,7 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
             manager=body.field_manager(request),
             warnings=of_policies,
         )
-    warnings += warnings_of(resource, patched)
+    warnings += warnings_of_update(resource, patched, before[0], target.subresource)
     return body.with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
 
 

@@ -16,6 +16,7 @@ from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.service_families import HEADLESS, set_families
 from simulator.apiserver.service_type import (
     drop_type_dependent_fields,
+    hide_internal_policy,
     keep_allocated,
     needs_addresses,
     needs_node_ports,
@@ -57,6 +58,7 @@ def allocate_new(service: Manifest, overlay: Overlay, *, any_address: bool = Fal
         used.allocate_ports(spec)
     if needs_health_check(spec):
         used.allocate_health_check_port(spec)
+    hide_internal_policy(spec)
 
 
 def allocate_updated(new: Manifest, old: Manifest, overlay: Overlay) -> None:
@@ -73,6 +75,7 @@ def allocate_updated(new: Manifest, old: Manifest, overlay: Overlay) -> None:
     if needs_health_check(after) and not needs_health_check(before):
         used.allocate_health_check_port(after)
     drop_type_dependent_fields(new, before)
+    hide_internal_policy(after)
 
 
 def _refuse(service: Manifest, causes: list[Cause]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.enumerations import TRAFFIC_POLICIES
 from simulator.apiserver.service_validation import is_externally_accessible, needs_health_check
 
 _ADDRESS_FIELDS: Final = ("clusterIP", "clusterIPs")
@@ -83,6 +84,13 @@ def drop_type_dependent_fields(service: Manifest, before: Manifest) -> None:
         _drop_same(after, before, ("externalTrafficPolicy",))
     if after.get("type") != "LoadBalancer" and "status" in service:
         service["status"] = {**service["status"], "loadBalancer": {}}
+
+
+def hide_internal_policy(spec: Manifest) -> None:
+    """Remove the policy that a name of elsewhere does not need: upstream stores it and does not show it
+    (defaultOnReadInternalTrafficPolicy)."""
+    if not needs_addresses(spec) and spec.get("internalTrafficPolicy") in TRAFFIC_POLICIES:
+        del spec["internalTrafficPolicy"]
 
 
 def _node_ports(spec: Manifest) -> set[int]:

@@ -8,6 +8,7 @@ from simulator.apiserver.status import StatusError
 from tests.apiserver.cluster import Cluster, refusal
 
 SERVICES = find_built_in("", "services")
+ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 PORTS = range(30_000, 32_768)
 
 
@@ -72,7 +73,7 @@ def test_a_name_of_elsewhere_has_no_address_and_gets_one_with_another_type() -> 
     named = cluster.update(
         SERVICES, old, {**old, "spec": {**old["spec"], "type": "ExternalName", "externalName": "a.example"}}
     )
-    assert not {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"} & named["spec"].keys()
+    assert not {*ADDRESSES, "internalTrafficPolicy"} & named["spec"].keys()
     again = updated(cluster, named, type="ClusterIP")
     assert again["clusterIPs"] == [again["clusterIP"]]
     assert (again["ipFamilies"], again["ipFamilyPolicy"]) == (["IPv4"], "SingleStack")

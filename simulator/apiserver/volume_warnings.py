@@ -1,0 +1,148 @@
+"""Warnings about PersistentVolumes, claims, the kinds of storage.k8s.io, and the paths of files in volumes.
+
+Upstream: pkg/api/{persistentvolume,persistentvolumeclaim,storage}/util.go and
+warningsForOverlappingVirtualPaths in pkg/api/pod/warnings.go, v1.34.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.volume_update_validation import CLASS_ANNOTATION
+from simulator.objects import quantity
+
+_CLASS_IS_DEPRECATED: Final = 'deprecated since v1.8; use "storageClassName" attribute instead'
+_RECYCLE: Final = (
+    "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended "
+    "approach is to use dynamic provisioning."
+)
+_PLUGINS: Final = {
+    "cephfs": ("cephfs", "deprecated in v1.28, non-functional in v1.31+"),
+    "photonPersistentDisk": ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
+    "scaleIO": ("scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
+    "storageos": ("storageOS", "deprecated in v1.22, non-functional in v1.25+"),
+    "glusterfs": ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
+    "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
+}
+"""The sources of PersistentVolumes that are deprecated, with the name that upstream writes."""
+
+
+def volume_warnings(manifest: Manifest) -> Iterator[str]:
+    spec = manifest["spec"]
+    yield from _annotation_warnings(manifest)
+    if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        yield _RECYCLE
+    terms = (spec.get("nodeAffinity") or {}).get("required", {}).get("nodeSelectorTerms", ())
+    for index, term in enumerate(terms):
+        path = f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]"
+        yield from _expression_warnings(term, path)
+    for source, (name, text) in _PLUGINS.items():
+        if source in spec:
+            yield f"spec.{name}: {text}"
+
+
+def claim_warnings(manifest: Manifest) -> Iterator[str]:
+    yield from _annotation_warnings(manifest)
+    yield from claim_spec_warnings(manifest["spec"], "spec")
+
+
+def claim_spec_warnings(spec: Manifest, path: str) -> Iterator[str]:
+    """GetWarningsForPersistentVolumeClaimSpec."""
+    for kind in ("requests", "limits"):
+        text = ((spec.get("resources") or {}).get(kind) or {}).get("storage", "0")
+        if quantity.parse_quantity(text) % quantity.NANO:
+            at = f"{path}.resources.{kind}[storage]"
+            yield f'{at}: fractional byte value "{text}" is invalid, must be an integer'
+
+
+def _annotation_warnings(manifest: Manifest) -> Iterator[str]:
+    if CLASS_ANNOTATION in (manifest["metadata"].get("annotations") or {}):
+        yield f"metadata.annotations[{CLASS_ANNOTATION}]: {_CLASS_IS_DEPRECATED}"
+
+
+def _expression_warnings(selector: Manifest, path: str) -> Iterator[str]:
+    for index, expression in enumerate(selector.get("matchExpressions") or ()):
+        key = expression.get("key")
+        if key in DEPRECATED_LABELS:
+            yield f"{path}.matchExpressions[{index}].key: {key} is {DEPRECATED_LABELS[key]}"
+
+
+def storage_class_warnings(manifest: Manifest) -> Iterator[str]:
+    for index, topology in enumerate(manifest.get("allowedTopologies") or ()):
+        for number, expression in enumerate(topology.get("matchLabelExpressions") or ()):
+            if expression.get("key") in DEPRECATED_LABELS:
+                path = f"allowedTopologies[{index}].matchLabelExpressions[{number}].key"
+                yield f"{path}: {DEPRECATED_LABELS[expression['key']]}"
+
+
+def storage_capacity_warnings(manifest: Manifest) -> Iterator[str]:
+    topology = manifest.get("nodeTopology") or {}
+    yield from _expression_warnings(topology, "nodeTopology")
+    for key in sorted(topology.get("matchLabels") or ()):
+        if key in DEPRECATED_LABELS:
+            yield f"nodeTopology.matchLabels.{key}: {DEPRECATED_LABELS[key]}"
+
+
+def node_warnings(manifest: Manifest) -> Iterator[str]:
+    """fieldIsDeprecatedWarnings in pkg/registry/core/node/strategy.go."""
+    if manifest.get("spec", {}).get("externalID"):
+        yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
+
+
+def path_warnings(volumes: Sequence[Manifest]) -> Iterator[str]:
+    """Files of one volume that have the same path, or a path within another's."""
+    for volume in volumes:
+        name = volume["name"]
+        for source, kind, named in (
+            ("configMap", "ConfigMap", "name"),
+            ("secret", "Secret", "secretName"),
+            ("downwardAPI", "DownwardAPI", ""),
+        ):
+            items = (volume.get(source) or {}).get("items")
+            if items:
+                of = f' "{volume[source].get(named, "")}"' if named else ""
+                yield from _overlaps(_paths(items), f'volume "{name}" ({kind}{of}): overlapping paths')
+        if "projected" in volume:
+            yield from _projected_warnings(volume["projected"].get("sources") or (), name)
+
+
+def _projected_warnings(sources: Sequence[Manifest], name: str) -> Iterator[str]:
+    known: set[str] = set()
+    paths, message = list[str](), ""
+    for source in sources:
+        if not source:
+            yield f'volume "{name}" (Projected) has no sources provided'
+            continue
+        for field, kind in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
+            items = (source.get(field) or {}).get("items")
+            if items:
+                of = "" if field == "downwardAPI" else f' "{source[field].get("name", "")}"'
+                paths, message = _paths(items), f'volume "{name}" (Projected {kind}{of}): overlapping paths'
+                break
+        else:
+            if "serviceAccountToken" in source:
+                paths = [source["serviceAccountToken"].get("path", "")]
+                message = f'volume "{name}" (Projected ServiceAccountToken): overlapping paths'
+        if paths:
+            yield from _overlaps(paths, message)
+            yield from _overlaps(sorted([*{*paths}, *known]), message)
+            known |= {*paths}
+
+
+def _paths(items: Sequence[Manifest]) -> list[str]:
+    return [item.get("path", "") for item in items]
+
+
+def _overlaps(paths: Sequence[str], message: str) -> Iterator[str]:
+    """checkVolumeMappingForOverlap. Upstream looks at the earlier paths in no order."""
+    known: dict[str, None] = {}
+    for path in (each.rstrip("/") for each in paths):
+        other = next((each for each in known if _is_within(each, path) or _is_within(path, each)), "")
+        if other and path:
+            yield f'{message}: "{path}" with "{other}"'
+        known[path] = None
+
+
+def _is_within(path: str, other: str) -> bool:
+    return f"{path}/".startswith(other)

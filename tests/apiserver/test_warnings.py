@@ -1,0 +1,196 @@
+"""Warnings about objects that are accepted, in the words of kube-apiserver."""
+
+from typing import Any
+
+import pytest
+
+from simulator.api import Manifest
+from simulator.apiserver.resources import find_by_kind
+from simulator.apiserver.warnings import warnings_of, warnings_of_update
+from tests.apiserver.cluster import Cluster, pod
+
+NO_SELECTOR = "a null labelSelector results in matching no pod"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+TERMS = "spec.nodeAffinity.required.nodeSelectorTerms"
+OLD_ZONE = 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
+
+
+def object_of(kind: str, version: str = "v1", **fields: Any) -> Manifest:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}, **fields}
+
+
+def volume(**spec: Any) -> Manifest:
+    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], **spec}
+    return object_of("PersistentVolume", spec=spec)
+
+
+def container(**fields: Any) -> Manifest:
+    return {"name": "main", "image": "a", **fields}
+
+
+def created(manifest: Manifest) -> Manifest:
+    return Cluster().create([manifest])[0]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "warnings"),
+    [
+        (
+            pod(
+                "x",
+                affinity={
+                    "podAffinity": {REQUIRED: [{"topologyKey": "z"}]},
+                    "podAntiAffinity": {PREFERRED: [{"weight": 1, "podAffinityTerm": {"topologyKey": "z"}}]},
+                },
+            ),
+            [
+                f"spec.affinity.podAffinity.{REQUIRED}[0].labelSelector: {NO_SELECTOR}",
+                f"spec.affinity.podAntiAffinity.{PREFERRED}[0].podAffinityTerm.labelSelector: {NO_SELECTOR}",
+            ],
+        ),
+        (
+            pod("x", containers=[container(ports=[{"containerPort": 80}, {"containerPort": 80}])]),
+            ["spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]"],
+        ),
+        (
+            pod(
+                "x",
+                containers=[
+                    container(
+                        ports=[
+                            {"containerPort": 80, "hostPort": 80},
+                            {"containerPort": 80, "hostIP": "1.2.3.4"},
+                        ]
+                    )
+                ],
+            ),
+            [
+                (
+                    "spec.containers[0].ports[1]: hostIP set without hostPort: "
+                    "{Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}"
+                ),
+                "spec.containers[0].ports[1]: overlapping port definition with spec.containers[0].ports[0]",
+            ],
+        ),
+        (
+            pod(
+                "x",
+                containers=[container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}])],
+            ),
+            [],
+        ),
+        (
+            pod(
+                "x",
+                hostAliases=[{"ip": "1.2.3.4"}, {"ip": "1.2.3.4"}],
+                volumes=[
+                    {
+                        "name": "v",
+                        "configMap": {
+                            "name": "c",
+                            "items": [{"key": "a", "path": "a"}, {"key": "b", "path": "a/b"}],
+                        },
+                    },
+                    {"name": "g", "gitRepo": {"repository": "r"}},
+                ],
+            ),
+            [
+                "spec.volumes[1].gitRepo: deprecated in v1.11, and disabled by default in v1.33+",
+                'volume "v" (ConfigMap "c"): overlapping paths: "a/b" with "a"',
+                'spec.hostAliases[1].ip: duplicate ip "1.2.3.4"',
+            ],
+        ),
+        (
+            volume(
+                hostPath={"path": "/d"},
+                persistentVolumeReclaimPolicy="Recycle",
+                nodeAffinity={
+                    "required": {
+                        "nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "Exists"}]}]
+                    }
+                },
+            ),
+            [
+                (
+                    "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, "
+                    "the recommended approach is to use dynamic provisioning."
+                ),
+                f"{TERMS}[0].matchExpressions[0].key: {ZONE} is {OLD_ZONE}",
+            ],
+        ),
+        (
+            object_of(
+                "PersistentVolumeClaim",
+                spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1500m"}}},
+            ),
+            [
+                (
+                    'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be '
+                    "an integer"
+                )
+            ],
+        ),
+        (
+            object_of(
+                "StorageClass",
+                "storage.k8s.io/v1",
+                provisioner="p.io",
+                allowedTopologies=[{"matchLabelExpressions": [{"key": ZONE, "values": ["a"]}]}],
+            ),
+            [f"allowedTopologies[0].matchLabelExpressions[0].key: {OLD_ZONE}"],
+        ),
+        (
+            object_of(
+                "Service",
+                spec={
+                    "clusterIP": "None",
+                    "externalIPs": ["1.2.3.04"],
+                    "externalName": "a.example",
+                    "ports": [{"port": 80}],
+                },
+            ),
+            [
+                "spec.externalIPs is ignored for headless services",
+                "spec.SessionAffinity is ignored for headless services",
+                (
+                    'spec.externalIPs[0]: non-standard IP address "1.2.3.04" will be considered invalid in a '
+                    'future Kubernetes release: use "1.2.3.4"'
+                ),
+                'spec.externalName is ignored when spec.type is not "ExternalName"',
+            ],
+        ),
+        (
+            object_of("Node", spec={"externalID": "a"}),
+            ["spec.externalID: this field is deprecated, and is unused by Kubernetes"],
+        ),
+    ],
+)
+def test_an_accepted_object_has_its_warnings(manifest: Manifest, warnings: list[str]) -> None:
+    resource = find_by_kind(manifest["apiVersion"], manifest["kind"])
+    assert resource
+    assert warnings_of(resource, created(manifest)) == warnings
+
+
+def test_an_update_warns_if_it_changes_what_the_warning_is_about() -> None:
+    spread = [{"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}]
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [container()], "topologySpreadConstraints": spread},
+    }
+    deployment = created(
+        object_of(
+            "Deployment", "apps/v1", spec={"selector": {"matchLabels": {"a": "b"}}, "template": template}
+        )
+    )
+    web = created(pod("x", topologySpreadConstraints=spread))
+    deployments, pods = (find_by_kind(each["apiVersion"], each["kind"]) for each in (deployment, web))
+    assert deployments
+    assert pods
+    changed = {**deployment, "metadata": {**deployment["metadata"], "generation": 2}}
+    path = "spec.template.spec.topologySpreadConstraints[0].labelSelector"
+    assert warnings_of_update(deployments, changed, deployment, "") == [f"{path}: {NO_SELECTOR}"]
+    assert warnings_of_update(deployments, changed, deployment, "status") == []
+    assert warnings_of_update(deployments, deployment, deployment, "") == []
+    assert warnings_of_update(pods, web, web, "") == []
