@@ -9,7 +9,7 @@ from django.test import Client
 
 from schedviz.api import write
 from schedviz.store import Commit, Meta, Sandbox, Steps, Store
-from schedviz.web.templatetags.schedviz import number_classes
+from schedviz.web.templatetags.schedviz import breakable, number_classes, words
 from simulator.apiserver.manifest import parse_manifests
 from tests.processes import ROOT
 
@@ -393,3 +393,10 @@ def test_the_example_of_the_field_for_yaml_is_a_manifest(client: Client, sandbox
     assert found
     (manifest,) = parse_manifests(unescape(found[1]))
     assert manifest["spec"]["containers"][0]["name"] == "main"
+
+
+def test_long_names_are_broken_between_their_words() -> None:
+    assert words("NodeResourcesFit") == "Node<wbr>Resources<wbr>Fit"
+    assert words("<my-HTTPThing>") == "&lt;my-<wbr>HTTPThing&gt;"
+    assert words("") == ""
+    assert breakable("a.b/c=d:NoSchedule") == "a.b/<wbr>c=<wbr>d:<wbr>NoSchedule"

@@ -1,6 +1,7 @@
 """Template filters that format simulated values, and tags for links to the pages of ideas and to scripts."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
@@ -61,9 +62,20 @@ def named(text: str) -> SafeString:
 
 
 @register.filter
+def breakable(text: str) -> SafeString:
+    """A label or taint as HTML, which may be broken after its signs: ``dedicated=``, ``gpu:``,
+    ``NoSchedule``."""
+    return _with_breaks(re.split(r"(?<=[/=:])", text))
+
+
+def _with_breaks(parts: Iterable[str]) -> SafeString:
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
+
+
+@register.filter
 def words(name: str) -> SafeString:
     """A name in camel case as HTML, which may be broken before each of its words."""
-    return format_html_join(mark_safe("<wbr>"), "{}", ((word,) for word in WORD.findall(name)))
+    return _with_breaks(WORD.findall(name))
 
 
 @register.inclusion_tag("parts/idea.html")
