@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from schedviz.api import body
 from schedviz.api.admitted_write import write_admitted
+from schedviz.api.definitions import accept_names, groups_defined_by
 from schedviz.api.place import check_place, check_scale_place
 from schedviz.api.representation import Representation, is_custom
 from schedviz.api.target import Target
@@ -73,6 +74,9 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
 
     with body.warnings_of_policies(warnings, of_policies):
         written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict", "AlreadyExists"))
+    if not dry_run:
+        for group in groups_defined_by(written):
+            accept_names(sandbox, group)
     result = written[0] if written else old
     assert result is not None  # without a change there is an object
     response = body.answer(form.one(resource, result, sandbox.now), 200 if old else 201)

@@ -9,10 +9,12 @@ from itertools import islice
 from typing import Final
 
 from schedviz.api.admitted_write import write_admitted
+from schedviz.api.definitions import accept_names, admit_status
 from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver.admission import Admission
+from simulator.apiserver.definition_conditions import Condition, with_condition
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource, defined_resources
 from simulator.objects.metadata import finalizers_of, is_terminating
@@ -24,6 +26,16 @@ DELETED_AT_ONCE: Final = 500
 PASSES: Final = 200
 """Commits of one request: so many delete all objects that a sandbox may have."""
 
+_PENDING: Final = Condition(
+    "Terminating",
+    "True",
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
+_IN_PROGRESS: Final = Condition(
+    "Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"
+)
+
 
 def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
     """Return the change that marks a definition for deletion; None if it is marked already."""
@@ -33,15 +45,8 @@ def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
     finalizers = finalizers_of(definition)
     metadata["finalizers"] = finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]
     status = definition.get("status") or {}
-    condition = {
-        "type": "Terminating",
-        "status": "True",
-        "lastTransitionTime": timestamp(now),
-        "reason": "InstanceDeletionPending",
-        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-    }
-    conditions = [*(status.get("conditions") or ()), condition]
-    marked = {**definition, "metadata": metadata, "status": {**status, "conditions": conditions}}
+    status = with_condition(status, _PENDING, timestamp(now))
+    marked = {**definition, "metadata": metadata, "status": status}
     return Change(CRDS, metadata["name"], marked, int(metadata["resourceVersion"]))
 
 
@@ -55,7 +60,8 @@ def finalize_definition(sandbox: Sandbox, name: str) -> None:
             dry_run=False,
             again=("Conflict", "NotFound"),
         ):
-            return
+            break
+    accept_names(sandbox, name.partition(".")[2])
 
 
 def finalize_definition_of(sandbox: Sandbox, resource: Resource) -> None:
@@ -73,9 +79,12 @@ def _next_deletions(current: Current, name: str) -> Admission:
     definition = current.get(CRDS, name)
     if definition is None or not is_terminating(definition):
         return Admission([], {})
+    now = current.now()
+    status = definition["status"]
+    if any(each["reason"] == _PENDING.reason for each in status["conditions"]):
+        return admit_status(current, definition, with_condition(status, _IN_PROGRESS, timestamp(now)))
     resource = next(iter(defined_resources([definition])), None)
     listing = current.list(name)
-    now = current.now()
     found = (admit_delete(resource, item, now) for item in listing.items) if resource else iter(())
     changes = [*islice((change for change in found if change), DELETED_AT_ONCE)]
     if changes or listing.items or CLEANUP not in finalizers_of(definition):

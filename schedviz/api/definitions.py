@@ -1,31 +1,75 @@
-"""Establishes CustomResourceDefinitions: accepts their names, as controllers in kube-apiserver do at once.
+"""Accepts the names of CustomResourceDefinitions, as controllers in kube-apiserver do at once, and refuses
+objects of definitions that are being deleted.
 
-Upstream: naming_controller.go and establishing_controller.go in apiextensions-apiserver/pkg/controller,
-v1.34.
+Upstream: naming_controller.go and establishing_controller.go in apiextensions-apiserver/pkg/controller, and
+customresource_handler.go in its pkg/apiserver, v1.34.
 """
 
+from collections.abc import Iterable
+from typing import Final
+
+from schedviz.api.admitted_write import write_admitted
+from schedviz.cache import Current, read_current
+from schedviz.store import Sandbox
 from simulator.api import Manifest
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.admission import Admission
+from simulator.apiserver.definitions.accepted_names import status_with_names
+from simulator.apiserver.managed_fields.field_writes import FieldWrite
+from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource, find_built_in
+from simulator.apiserver.status import NotAllowedWhileTerminating
+from simulator.apiserver.update import admit_update
+from simulator.objects.metadata import is_terminating
+from simulator.objects.timestamps import timestamp
+
+_API_SERVER: Final = "kube-apiserver"
+"""The owner of the fields that the controllers in kube-apiserver write."""
+_DEFINITIONS: Final = find_built_in("apiextensions.k8s.io", "customresourcedefinitions")
+WRITES: Final = 1_000
+"""The most definitions whose names one request accepts."""
 
 
-def established(_: Resource, definition: Manifest) -> Manifest:
-    """Return a new definition with the status of one whose names are accepted."""
-    now = definition["metadata"]["creationTimestamp"]
-    conditions = [
-        {
-            "type": "NamesAccepted",
-            "status": "True",
-            "lastTransitionTime": now,
-            "reason": "NoConflicts",
-            "message": "no conflicts found",
-        },
-        {
-            "type": "Established",
-            "status": "True",
-            "lastTransitionTime": now,
-            "reason": "InitialNamesAccepted",
-            "message": "the initial names have been accepted",
-        },
-    ]
-    status = {**definition.get("status", {}), "conditions": conditions}
-    return {**definition, "status": {**status, "acceptedNames": definition["spec"]["names"]}}
+def accept_names(sandbox: Sandbox, group: str) -> None:
+    """Bring the status of all definitions of a group up to date after one of them has changed: names that it
+    released may now be accepted for another. Raises StatusError."""
+    for _ in range(WRITES):
+        if not write_admitted(
+            sandbox,
+            lambda current: _next_acceptance(current, group),
+            dry_run=False,
+            again=("Conflict", "NotFound"),
+        ):
+            return
+
+
+def groups_defined_by(written: Iterable[Manifest]) -> set[str]:
+    """The groups of the definitions among the written objects."""
+    return {each["spec"]["group"] for each in written if each["kind"] == "CustomResourceDefinition"}
+
+
+def refuse_while_terminating(sandbox: Sandbox, resource: Resource) -> None:
+    """Raise NotAllowedWhileTerminating for the creation of an object whose definition is being deleted."""
+    if resource.group in BUILT_IN_GROUPS:
+        return
+    definition = read_current(sandbox).get(CRDS, resource.id)
+    if definition is not None and is_terminating(definition):
+        raise NotAllowedWhileTerminating(resource.id)
+
+
+def _next_acceptance(current: Current, group: str) -> Admission:
+    """The status of the next definition of the group whose status is not up to date."""
+    listing, now = current.list(CRDS), timestamp(current.now())
+    definitions = [each for each in listing.items if each["spec"]["group"] == group]
+    for old in definitions:
+        status = status_with_names(old, definitions, now)
+        if status != old.get("status"):
+            admitted = admit_status(current, old, status)
+            return Admission(admitted.changes, {**admitted.unchanged, CRDS: listing.version})
+    return Admission([], {})
+
+
+def admit_status(current: Current, definition: Manifest, status: Manifest) -> Admission:
+    """The change of a definition's status by a controller in kube-apiserver. Raises StatusError."""
+    assert _DEFINITIONS is not None
+    by = FieldWrite(_API_SERVER, timestamp(current.now()), "status")
+    new = {**definition, "status": status}
+    return admit_update(_DEFINITIONS, definition, new, current, subresource="status", write=by)

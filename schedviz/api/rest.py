@@ -9,6 +9,7 @@ from schedviz.access.policy import asker_of
 from schedviz.access.standing import Standing
 from schedviz.api import body, write
 from schedviz.api.apply import apply_object
+from schedviz.api.definitions import refuse_while_terminating
 from schedviz.api.discovery import is_served
 from schedviz.api.lists import page
 from schedviz.api.place import check_place
@@ -109,6 +110,7 @@ def get(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Targ
 
 
 def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    refuse_while_terminating(sandbox, resource)
     form = Representation.of(request, custom=is_custom(resource))
     dry_run = body.is_dry_run(request)
     manifest, warnings = body.object_of(request, resource)

@@ -7,8 +7,7 @@ stored then.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from msgspec import UNSET
@@ -20,7 +19,7 @@ from schedviz.api.definition_deletion import (
     finalize_definition,
     finalize_definition_of,
 )
-from schedviz.api.definitions import established
+from schedviz.api.definitions import accept_names, groups_defined_by
 from schedviz.api.namespace_deletion import finalize_namespace
 from schedviz.api.new_sandbox import create_named
 from schedviz.cache import Current
@@ -59,7 +58,6 @@ class Deleted(NamedTuple):
     is_gone: bool
 
 
-API_SERVER: Final = "kube-apiserver"
 """The manager of what controllers in kube-apiserver change."""
 Edit = Callable[[Resource, Manifest], Manifest]
 """Computes the new object from the stored one."""
@@ -164,16 +162,9 @@ def create(
     generated = any(isinstance(metadata, dict) and "generateName" in metadata for metadata in given)
     created = write_admitted(sandbox, decide, dry_run=dry_run, again=("AlreadyExists",) if generated else ())
     if not dry_run:
-        _establish_definitions(sandbox, created)
+        for group in groups_defined_by(created):
+            accept_names(sandbox, group)
     return created
-
-
-def _establish_definitions(sandbox: Sandbox, created: Sequence[Manifest]) -> None:
-    for manifest in created:
-        if manifest["kind"] == "CustomResourceDefinition":
-            with suppress(NotFound):  # it may be deleted by now
-                name = manifest["metadata"]["name"]
-                edit(sandbox, CRDS, name, established, subresource="status", manager=API_SERVER)
 
 
 def asked_by(manager: str, *, dry_run: bool, warnings: list[str] | None = None) -> Asked:
@@ -252,6 +243,9 @@ def edit(
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))
     if written and not dry_run and is_terminating(written[0]):
         finalize_definition_of(sandbox, kind)
+    if not dry_run:
+        for group in groups_defined_by(written):
+            accept_names(sandbox, group)
     return (written or last)[0]
 
 

@@ -6,10 +6,11 @@ apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1.34.
 
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import urlsplit
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.definition_conditions import has_condition
+from simulator.apiserver.definitions.approval import approval_faults, approval_of
 from simulator.apiserver.definitions.internal_spec import internal_versions, to_internal_spec
 from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
@@ -19,9 +20,6 @@ from simulator.apiserver.status import Cause, forbidden, invalid, not_supported,
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
 _REVIEW_VERSIONS: Final = ("v1", "v1beta1")
-_APPROVAL: Final = "api-approved.kubernetes.io"
-_PROTECTED: Final = ("k8s.io", "kubernetes.io")
-_SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def validate_definition(manifest: Manifest) -> Iterator[Cause]:
@@ -33,7 +31,7 @@ def validate_definition(manifest: Manifest) -> Iterator[Cause]:
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     yield from _validate_spec(spec)
     yield from _stored_version_faults(manifest)
-    yield from _approval_faults(manifest)
+    yield from approval_faults(manifest)
     yield from _preservation_faults(spec)
 
 
@@ -46,7 +44,7 @@ def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         ("group", spec["group"], before["group"]),
         ("names.plural", spec["names"]["plural"], before["names"]["plural"]),
     ]
-    if _is_established(old):
+    if has_condition(old, "Established", "True"):
         fields[:0] = [
             ("scope", spec["scope"], before["scope"]),
             ("names.kind", spec["names"]["kind"], before["names"]["kind"]),
@@ -55,15 +53,10 @@ def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         if value != known:
             yield invalid(f"spec.{field}", value, IMMUTABLE)
     yield from _stored_version_faults(new)
-    if _approval_of(new) != _approval_of(old):
-        yield from _approval_faults(new)
+    if approval_of(new) != approval_of(old):
+        yield from approval_faults(new)
     if not before.get("preserveUnknownFields"):
         yield from _preservation_faults(spec)
-
-
-def _is_established(definition: Manifest) -> bool:
-    conditions = (definition.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def _validate_spec(spec: Manifest) -> Iterator[Cause]:
@@ -198,33 +191,6 @@ def _stored_version_faults(definition: Manifest) -> Iterator[Cause]:
                 f"removes {name} from status.storedVersions"
             )
             yield invalid(f"{path}[{index}]", name, detail)
-
-
-def _approval_of(definition: Manifest) -> str:
-    """The state of a definition's approval: ``missing``, ``unapproved``, ``approved`` or ``invalid``
-    (GetAPIApprovalState in apiextensions-apiserver/pkg/apihelpers/helpers.go)."""
-    given = (definition["metadata"].get("annotations") or {}).get(_APPROVAL, "")
-    if not given:
-        return "missing"
-    if given.startswith("unapproved"):
-        return "unapproved"
-    url = urlsplit(given)
-    return "approved" if url.scheme and url.netloc else "invalid"
-
-
-def _approval_faults(definition: Manifest) -> Iterator[Cause]:
-    group, state = definition["spec"]["group"], _approval_of(definition)
-    if not any(group == each or group.endswith(f".{each}") for each in _PROTECTED):
-        return
-    path, must = (
-        f"metadata.annotations[{_APPROVAL}]",
-        f'protected groups must have approval annotation "{_APPROVAL}"',
-    )
-    if state == "missing":
-        yield required(path, f"{must}, {_SEE}")
-    elif state == "invalid":
-        given = definition["metadata"]["annotations"][_APPROVAL]
-        yield invalid(path, given, f'{must} with either a URL or a reason starting with "unapproved", {_SEE}')
 
 
 def _preservation_faults(spec: Manifest) -> Iterator[Cause]:

@@ -11,6 +11,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.definition_conditions import has_condition
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -206,10 +207,15 @@ def suggest_kind(api_version: str, kind: str) -> str:
 
 
 def defined_resources(definitions: Iterable[Manifest]) -> Iterable[Resource]:
-    """Yield the resources that CustomResourceDefinitions define, one for each served version."""
+    """Yield the resources that CustomResourceDefinitions define, one for each served version; none of a
+    definition whose names other ones have."""
     for definition in definitions:
         spec = definition["spec"]
-        names = spec["names"]
+        accepted = (definition.get("status") or {}).get("acceptedNames") or {}
+        names = accepted if accepted.get("plural") and accepted.get("kind") else spec["names"]
+        is_established = has_condition(definition, "Established", "True")
+        if not is_established and has_condition(definition, "NamesAccepted", "False"):
+            continue
         for version in spec["versions"]:
             if version.get("served", True):
                 subresources = version.get("subresources") or {}

@@ -242,6 +242,18 @@ class MethodNotAllowed(StatusError):
         super().__init__("the server does not allow this method on the requested resource")
 
 
+class NotAllowedWhileTerminating(StatusError):
+    """The definition of the object that is to be created is being deleted."""
+
+    code, reason = 405, "MethodNotAllowed"
+
+    def __init__(self, resource: str) -> None:
+        plural, _, group = resource.partition(".")
+        super().__init__(
+            "create not allowed while custom resource definition is terminating", kind=plural, group=group
+        )
+
+
 class NotAcceptable(StatusError):
     """The response is not available in any media type of the request's Accept header."""
 

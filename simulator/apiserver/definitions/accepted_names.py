@@ -1,0 +1,85 @@
+"""The names of a CustomResourceDefinition that no other one of its group has, and the conditions about them.
+
+Upstream: naming_controller.go, establishing_controller.go and apiapproval_controller.go in
+apiextensions-apiserver/pkg/controller, v1.34.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.definition_conditions import Condition, has_condition, with_condition
+from simulator.apiserver.definitions.approval import approval_condition
+from simulator.kernel.go_text import quote
+
+_RESOURCES: Final = ("plural", "singular")
+_KINDS: Final = ("kind", "listKind")
+_REASONS: Final = {
+    "plural": "PluralConflict",
+    "singular": "SingularConflict",
+    "shortNames": "ShortNamesConflict",
+    "kind": "KindConflict",
+    "listKind": "ListKindConflict",
+}
+_ACCEPTED: Final = Condition("NamesAccepted", "True", "NoConflicts", "no conflicts found")
+_ESTABLISHED: Final = Condition(
+    "Established", "True", "InitialNamesAccepted", "the initial names have been accepted"
+)
+_NOT_ESTABLISHED: Final = Condition("Established", "False", "NotAccepted", "not all names are accepted")
+
+
+def status_with_names(definition: Manifest, group: Iterable[Manifest], now: str) -> Manifest:
+    """The status of a definition after its names are compared with the accepted ones of its group."""
+    status = definition.get("status") or {}
+    condition = approval_condition(definition)
+    if condition is not None:
+        status = with_condition(status, condition, now)
+    accepted, wanted = status.get("acceptedNames") or {}, definition["spec"]["names"]
+    if accepted == wanted:
+        return status
+    conflicts = [*_conflicts(wanted, accepted, [*group])]
+    fields = dict.fromkeys((*wanted, *accepted))
+    refused = {field for field, _ in conflicts}
+    names = {field: (accepted if field in refused else wanted).get(field) for field in fields}
+    shown = {field: value for field, value in names.items() if value is not None}
+    status = {**status, "acceptedNames": {"plural": "", "kind": "", **shown}}
+    if conflicts:
+        field, message = conflicts[-1]
+        status = with_condition(status, Condition("NamesAccepted", "False", _REASONS[field], message), now)
+    else:
+        status = with_condition(status, _ACCEPTED, now)
+    if has_condition(definition, "Established", "True"):
+        return status
+    if conflicts and any(each["type"] == "Established" for each in status["conditions"]):
+        return status
+    return with_condition(status, _NOT_ESTABLISHED if conflicts else _ESTABLISHED, now)
+
+
+def _conflicts(wanted: Manifest, accepted: Manifest, group: list[Manifest]) -> Iterator[tuple[str, str]]:
+    """The fields whose names are used in the group, with what is told about them."""
+    resources, kinds = _used(group, _RESOURCES), _used(group, _KINDS)
+    resources |= {name for each in group for name in _accepted(each).get("shortNames") or ()}
+    for field in _RESOURCES:
+        if wanted.get(field) != accepted.get(field) and wanted.get(field) in resources:
+            yield field, _in_use(wanted[field])
+    own = accepted.get("shortNames") or []
+    taken = [name for name in wanted.get("shortNames") or () if name not in own and name in resources]
+    if taken:
+        messages = [*dict.fromkeys(map(_in_use, taken))]
+        yield "shortNames", messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
+    for field in _KINDS:
+        if wanted.get(field) != accepted.get(field) and wanted.get(field) in kinds:
+            yield field, _in_use(wanted[field])
+
+
+def _used(group: Iterable[Manifest], fields: tuple[str, ...]) -> set[str]:
+    return {_accepted(each).get(field) or "" for each in group for field in fields} - {""}
+
+
+def _accepted(definition: Manifest) -> Manifest:
+    found: Manifest = (definition.get("status") or {}).get("acceptedNames") or {}
+    return found
+
+
+def _in_use(name: str) -> str:
+    return f"{quote(name)} is already in use"
