@@ -55,6 +55,9 @@ def test_each_example_says_that_it_has_ended_and_not_before(client: Client, stor
         if ended == 3:
             break
     assert ended == 3
+    write.switch_scheduler(source, stands_down=True)
+    assert present_ending(source, source.meta()) is None, "an outside scheduler may act"
+    write.switch_scheduler(source, stands_down=False)
     path = f"/s/{source.name}/"
     framed = client.get(path, {"embed": ",".join(ideas.ideas()[name].shows)}).content.decode()
     assert ENDED in framed
