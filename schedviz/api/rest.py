@@ -25,6 +25,7 @@ from schedviz.limits.requester import requester_of
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
+from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
 from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
 from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.event_versions import to_served, to_stored
@@ -261,6 +262,8 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
     if subresource == "status" and resource.has_status:
         return STATUS
     if resource == PODS and subresource in ("ephemeralcontainers", "resize"):
+        return STATUS
+    if resource.id == CERTIFICATE_REQUESTS and subresource == APPROVAL:
         return STATUS
     if resource == NAMESPACES and subresource == "finalize":
         return {"PUT": replace}

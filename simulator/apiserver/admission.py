@@ -14,6 +14,7 @@ import msgspec
 
 from simulator.api import Change, Manifest, Micros
 from simulator.apiserver import decoding, priority, resources
+from simulator.apiserver.certificate_requests import CERTIFICATE_REQUESTS, set_requester
 from simulator.apiserver.creation import (
     BUILT_IN_NAMESPACES,
     check_namespace,
@@ -238,6 +239,8 @@ def _create(
         metadata = manifest["metadata"]
     elif resource.id == SERVICES:
         allocate_new(manifest, overlay, any_address=entry == "page")
+    elif resource.id == CERTIFICATE_REQUESTS:
+        set_requester(manifest, asked.user)
     if resource.id == CLAIMS:
         set_default_storage_class(manifest, overlay)
     access = check_admin_access(resource.id, manifest, overlay) if entry == "api" else ()

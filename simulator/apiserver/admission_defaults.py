@@ -1,4 +1,6 @@
-"""Defaults of admission policies and of webhooks (pkg/apis/admissionregistration/v1/defaults.go, v1.34)."""
+"""Defaults of admission policies and webhooks, of flow control and of APIServices (defaults.go in
+pkg/apis/admissionregistration/v1, pkg/apis/flowcontrol/v1 and kube-aggregator/pkg/apis/apiregistration/v1,
+v1.34)."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -8,6 +10,9 @@ from simulator.apiserver.policies.request import POLICIES, POLICY_BINDINGS
 
 _TIMEOUT_SECONDS: Final = 10
 _SERVICE_PORT: Final = 443
+_PRECEDENCE: Final = 1_000
+_SHARES: Final = 30
+_QUEUING: Final = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
 
 
 def _default_policy(manifest: Manifest) -> None:
@@ -58,9 +63,38 @@ def _default_mutating_webhooks(manifest: Manifest) -> None:
         webhook.setdefault("reinvocationPolicy", "Never")
 
 
+def _default_flow_schema(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    if not spec.get("matchingPrecedence"):
+        spec["matchingPrecedence"] = _PRECEDENCE
+
+
+def _default_priority_level(manifest: Manifest) -> None:
+    spec = manifest.setdefault("spec", {})
+    exempt, limited = spec.get("exempt"), spec.get("limited")
+    if exempt is not None:
+        exempt.setdefault("nominalConcurrencyShares", 0)
+        exempt.setdefault("lendablePercent", 0)
+    if limited is not None:
+        limited.setdefault("nominalConcurrencyShares", _SHARES)
+        limited.setdefault("lendablePercent", 0)
+        queuing = limited.setdefault("limitResponse", {}).get("queuing")
+        for field, number in _QUEUING.items() if queuing is not None else ():
+            queuing[field] = queuing.get(field) or number
+
+
+def _default_api_service(manifest: Manifest) -> None:
+    service = manifest.setdefault("spec", {}).get("service")
+    if service is not None:
+        service.setdefault("port", _SERVICE_PORT)
+
+
 ADMISSION_DEFAULTS: Final[dict[str, Callable[[Manifest], None]]] = {
     POLICIES: _default_policy,
     POLICY_BINDINGS: _default_binding,
+    "apiservices.apiregistration.k8s.io": _default_api_service,
+    "flowschemas.flowcontrol.apiserver.k8s.io": _default_flow_schema,
     "mutatingwebhookconfigurations.admissionregistration.k8s.io": _default_mutating_webhooks,
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": _default_priority_level,
     "validatingwebhookconfigurations.admissionregistration.k8s.io": _default_validating_webhooks,
 }

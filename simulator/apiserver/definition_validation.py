@@ -16,10 +16,10 @@ from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.resources import BUILT_IN_GROUPS
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
+from simulator.apiserver.webhook_client_validation import validate_review_versions
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
-_REVIEW_VERSIONS: Final = ("v1", "v1beta1")
 
 
 def validate_definition(manifest: Manifest) -> Iterator[Cause]:
@@ -155,21 +155,7 @@ def _conversion_faults(conversion: Manifest, path: str) -> Iterator[Cause]:
         yield required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook")
     elif (client.get("url") is None) == (client.get("service") is None):
         yield required(f"{path}.webhookClientConfig", "exactly one of url or service is required")
-    yield from _review_version_faults(versions, f"{path}.conversionReviewVersions")
-
-
-def _review_version_faults(versions: list[str], path: str) -> Iterator[Cause]:
-    if not versions:
-        yield required(path)
-        return
-    for index, version in enumerate(versions):
-        if version in versions[:index]:
-            yield invalid(f"{path}[{index}]", version, "duplicate version")
-            continue
-        for problem in names.service_name(version):
-            yield invalid(f"{path}[{index}]", version, problem)
-    if not set(versions) & set(_REVIEW_VERSIONS):
-        yield invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
+    yield from validate_review_versions(versions, f"{path}.conversionReviewVersions")
 
 
 def _stored_version_faults(definition: Manifest) -> Iterator[Cause]:

@@ -14,6 +14,8 @@ from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 
 _NAME_RULES: Final[dict[str, NameRule]] = {
+    "apiservices.apiregistration.k8s.io": names.path_segment,
+    "certificatesigningrequests.certificates.k8s.io": lambda _: [],
     "events": names.path_segment,
     "namespaces": names.dns_label,
     "poddisruptionbudgets.policy": names.path_segment,

@@ -6,6 +6,7 @@ from typing import Any
 from simulator.api import Change, Manifest
 from simulator.apiserver import decoding, priority
 from simulator.apiserver.admission import DELETION_FIELDS, SERVER_FIELDS, Admission
+from simulator.apiserver.certificate_requests import APPROVAL
 from simulator.apiserver.claim_expansion import check_expansion
 from simulator.apiserver.defaults import set_defaults
 from simulator.apiserver.deletion import is_removed
@@ -24,7 +25,7 @@ from simulator.apiserver.service_allocation import SERVICES, allocate_updated
 from simulator.apiserver.status import BadRequest, Conflict, Invalid, invalid
 from simulator.apiserver.storage_keys import storage_key
 from simulator.apiserver.update_order import validate_updated
-from simulator.apiserver.update_preparation import prepare_update, with_phase_time
+from simulator.apiserver.update_preparation import prepare_update, with_status_times
 from simulator.apiserver.workload_defaults import number_next_template
 from simulator.objects.metadata import name_of, namespace_of
 
@@ -57,8 +58,8 @@ def admit_update(
     version = old["metadata"].get("resourceVersion", "")
     owners = _managed_fields(resource, old, decoded, write)
     decoded = prepare_update(resource, subresource, old, decoded)
-    if write and subresource == "status":
-        decoded = with_phase_time(resource, decoded, old, write.time)
+    if write and subresource in ("status", APPROVAL):
+        decoded = with_status_times(resource, decoded, old, write.time)
     metadata = decoded["metadata"] = {**decoded["metadata"]}
     given = {**metadata}
     for field in (*SERVER_FIELDS, *DELETION_FIELDS, "name", "namespace"):
@@ -77,7 +78,7 @@ def admit_update(
         allocate_updated(decoded, old, overlay)
     if resource.id == "daemonsets.apps":
         number_next_template(old, decoded)
-    set_next_generation(resource, old, decoded, counts=subresource != "status")
+    set_next_generation(resource, old, decoded, counts=subresource not in ("status", APPROVAL))
     causes = validate_updated(resource, decoded, old, given, subresource)
     if resource.id == RESOURCE_CLAIMS and subresource == "status":
         causes = [*check_admin_access_of_status(decoded, old, overlay), *causes]

@@ -7,6 +7,12 @@ import copy
 from typing import Final
 
 from simulator.api import Manifest
+from simulator.apiserver.certificate_requests import (
+    CERTIFICATE_REQUESTS,
+    prepare_approval,
+    prepare_status,
+    with_condition_times,
+)
 from simulator.apiserver.claim_status_validation import drop_statuses_of_released_devices
 from simulator.apiserver.device_admin_access import RESOURCE_CLAIMS
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, PODS, Resource
@@ -44,6 +50,10 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
             return {**old, "spec": spec if containers else _without(spec, "ephemeralContainers")}
         case "resize":
             return _resized(old, new)
+        case "approval":
+            return prepare_approval(old, new)
+    if resource.id == CERTIFICATE_REQUESTS:
+        new = _with(new, old, "spec")
     if resource.has_status:
         new = _with(new, old, "status")
     if resource.id == CRDS:
@@ -55,11 +65,16 @@ def prepare_update(resource: Resource, subresource: str, old: Manifest, new: Man
     return new
 
 
-def with_phase_time(resource: Resource, new: Manifest, old: Manifest, now: str) -> Manifest:
+def with_status_times(resource: Resource, new: Manifest, old: Manifest, now: str) -> Manifest:
+    """The object with the times that the server sets in a new status."""
+    if resource.id == CERTIFICATE_REQUESTS:
+        return with_condition_times(new, old, now)
+    return _with_phase_time(new, old, now) if resource.id == "persistentvolumes" else new
+
+
+def _with_phase_time(new: Manifest, old: Manifest, now: str) -> Manifest:
     """The status of a PersistentVolume with the time at which it came into its phase, unless the update says
     another one (PrepareForUpdate of its status)."""
-    if resource.id != "persistentvolumes":
-        return new
     status, before = new.get("status", {}), old.get("status", {})
     time, known = status.get(_PHASE_TIME), before.get(_PHASE_TIME)
     if status.get("phase") != before.get("phase"):
@@ -85,6 +100,8 @@ def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
     prepared = {**copy.deepcopy(old), "status": new.get("status", {})}
     if resource.id == RESOURCE_CLAIMS:
         drop_statuses_of_released_devices(old, prepared)
+    if resource.id == CERTIFICATE_REQUESTS:
+        prepared["status"] = prepare_status(old, prepared["status"])
     if resource.group not in BUILT_IN_GROUPS or resource.id in _STATUS_KEEPS_METADATA:
         return prepared
     metadata = prepared["metadata"] = new["metadata"]

@@ -5,6 +5,7 @@ Upstream: ValidatePodUpdate and the other Validate...Update functions in pkg/api
 from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
+from simulator.apiserver.certificate_requests import validate_certificate_request_update
 from simulator.apiserver.core_update_validation import (
     CORE_UPDATE_CHECKS,
     validate_namespace_finalizers,
@@ -40,6 +41,8 @@ def _faults(resource: Resource, new: Manifest, old: Manifest, subresource: str) 
             return validate_status_update(resource, new, old)
         case "finalize":
             return validate_namespace_finalizers(new, old)
+        case "approval":
+            return validate_certificate_request_update(new, old, subresource)
         case "ephemeralcontainers":
             return validate_ephemeral_containers_update(new, old)
         case "resize":

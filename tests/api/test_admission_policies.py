@@ -1,4 +1,5 @@
-"""Admission policies over HTTP: denials, warnings, and the requests that are not writes of an object."""
+"""Admission policies over HTTP: denials, warnings, and the requests that are not writes of an object; and
+requests for certificates."""
 
 import json
 import urllib.error
@@ -8,7 +9,9 @@ from typing import Any
 from tests.api.test_http import PATIENCE, PODS
 from tests.apiserver.cluster import pod
 from tests.apiserver.test_admission_policies import binding, policy
+from tests.apiserver.test_refusals import read
 
+OBJECTS = read("control_plane")["objects"]
 GROUP = "/apis/admissionregistration.k8s.io/v1"
 
 
@@ -66,3 +69,25 @@ def test_bindings_evictions_and_deletions_may_be_denied(url: str) -> None:
     status, refused, _ = send(f"{url}{PODS}/web", "DELETE")
     assert (status, refused["details"]["kind"]) == (422, "pods")
     assert send(f"{url}{PODS}/web", "GET")[0] == 200
+
+
+def test_a_request_for_a_certificate_is_approved_by_its_subresource(url: str) -> None:
+    requests = f"{url}/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    status, made, _ = send(requests, "POST", OBJECTS["request"])
+    assert (status, made["spec"]["username"]) == (201, "system:anonymous")
+    approved = {**made, "status": {"conditions": [{"type": "Approved", "status": "True", "reason": "Mine"}]}}
+    status, stored, _ = send(f"{requests}/somebody:1/approval", "PUT", approved)
+    assert status == 200
+    [condition] = stored["status"]["conditions"]
+    assert condition["lastUpdateTime"] == condition["lastTransitionTime"] != ""
+    status, refused, _ = send(f"{requests}/somebody:1/approval", "PUT", {**stored, "status": {}})
+    assert status == 422
+    assert 'updates may not remove a condition of type "Approved"' in refused["message"]
+    _, found, _ = send(f"{requests}?fieldSelector=spec.signerName%3Dexample.com/signer", "GET")
+    assert len(found["items"]) == 1
+    _, listed, _ = send(f"{url}/apis/certificates.k8s.io/v1", "GET")
+    assert [each["name"] for each in listed["resources"]] == [
+        "certificatesigningrequests",
+        "certificatesigningrequests/approval",
+        "certificatesigningrequests/status",
+    ]

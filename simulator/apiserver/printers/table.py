@@ -8,6 +8,7 @@ from simulator.apiserver.printers.access import ACCESS_PRINTERS
 from simulator.apiserver.printers.autoscaler import AUTOSCALER_PRINTER
 from simulator.apiserver.printers.cluster_objects import CLUSTER_PRINTERS
 from simulator.apiserver.printers.column import AGE, NAME, Column, Printer, age_of, human_duration
+from simulator.apiserver.printers.control_plane import CONTROL_PLANE_PRINTERS
 from simulator.apiserver.printers.custom import custom_printer
 from simulator.apiserver.printers.network import NETWORK_PRINTERS
 from simulator.apiserver.printers.pods import POD_PRINTER, row_conditions
@@ -109,6 +110,7 @@ PRINTERS = {
     "horizontalpodautoscalers.autoscaling": AUTOSCALER_PRINTER,
     **dict.fromkeys(PLAIN, PLAIN_PRINTER),
     **ACCESS_PRINTERS,
+    **CONTROL_PLANE_PRINTERS,
     EVENTS: EVENT_PRINTER,
     **CLUSTER_PRINTERS,
     **WORKLOAD_PRINTERS,
