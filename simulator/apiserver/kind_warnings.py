@@ -2,13 +2,15 @@
 strategies in pkg/registry, v1.34)."""
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.address_warnings import address_warnings, cidr_warnings
+from simulator.apiserver.custom_resources.text_formats import is_known_format
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
 from simulator.apiserver.ingress_validation import CLASS_ANNOTATION
+from simulator.kernel.go_text import quote
 
 _OF_PODS: Final = "this is used in Pod names and hostnames"
 _USES_OF_NAMES: Final = {
@@ -37,6 +39,34 @@ def ingress_warnings(manifest: Manifest) -> Iterator[str]:
     """Of a new Ingress only."""
     if CLASS_ANNOTATION in (manifest["metadata"].get("annotations") or {}):
         yield f"annotation \"{CLASS_ANNOTATION}\" is deprecated, please use 'spec.ingressClassName' instead"
+
+
+def definition_warnings(manifest: Manifest, old: Manifest | None = None) -> Iterator[str]:
+    """The formats of texts that Kubernetes does not know; after an update of ``old``, those that are new."""
+    known = set() if old is None else {*_formats_of(old)}
+    for form in dict.fromkeys(_formats_of(manifest)):
+        if form not in known:
+            yield f"unrecognized format {quote(form)}"
+
+
+def _formats_of(definition: Manifest) -> Iterator[str]:
+    for version in definition["spec"].get("versions") or ():
+        yield from _unknown_formats((version.get("schema") or {}).get("openAPIV3Schema"))
+
+
+def _unknown_formats(schema: Any) -> Iterator[str]:
+    """SchemaHas in apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go."""
+    if not isinstance(schema, dict):
+        return
+    form = schema.get("format")
+    if schema.get("type") == "string" and form and not is_known_format(form):
+        yield form
+    for field in ("items", "allOf", "anyOf", "oneOf", "not", "additionalProperties"):
+        value = schema.get(field)
+        for each in value if isinstance(value, list) else (value,):
+            yield from _unknown_formats(each)
+    for each in (schema.get("properties") or {}).values():
+        yield from _unknown_formats(each)
 
 
 def _slice(manifest: Manifest) -> Iterator[str]:

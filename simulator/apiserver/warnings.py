@@ -8,12 +8,13 @@ from simulator.api import Manifest
 from simulator.apiserver.generation import GENERATION
 from simulator.apiserver.kind_warnings import (
     KIND_WARNINGS,
+    definition_warnings,
     ingress_warnings,
     name_warnings,
     stateful_set_warnings,
 )
 from simulator.apiserver.pod_warnings import pod_warnings
-from simulator.apiserver.resources import PODS, Resource
+from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.service_warnings import service_warnings
 from simulator.apiserver.volume_warnings import (
     claim_warnings,
@@ -46,6 +47,8 @@ def warnings_of(resource: Resource, manifest: Manifest, *, is_new: bool = False)
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
     """The warnings about an update. Pods have none, and templates only if the update counts."""
+    if resource.id == CRDS:
+        return [] if subresource else [*definition_warnings(new, old)]
     generations = {each["metadata"].get(GENERATION) for each in (new, old)}
     is_same = resource.id in TEMPLATES and len(generations) == 1
     return [] if subresource or resource == PODS or is_same else warnings_of(resource, new)
@@ -74,6 +77,7 @@ def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterat
 _KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
     **KIND_WARNINGS,
     "csistoragecapacities.storage.k8s.io": storage_capacity_warnings,
+    CRDS: definition_warnings,
     "nodes": node_warnings,
     "persistentvolumeclaims": claim_warnings,
     "persistentvolumes": volume_warnings,
