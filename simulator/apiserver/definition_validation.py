@@ -59,6 +59,11 @@ def validate_definition_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield from _preservation_faults(spec)
 
 
+def validate_definition_status(new: Manifest, _: Manifest) -> Iterator[Cause]:
+    """Yield the faults of an update of the status."""
+    yield from _name_faults((new.get("status") or {}).get("acceptedNames") or {}, "status.acceptedNames")
+
+
 def _validate_spec(spec: Manifest) -> Iterator[Cause]:
     group, scope = spec["group"], spec["scope"]
     if not group:
@@ -74,7 +79,8 @@ def _validate_spec(spec: Manifest) -> Iterator[Cause]:
     elif scope not in _SCOPES:
         yield not_supported("spec.scope", scope, _SCOPES)
     yield from _version_faults(spec)
-    yield from _name_faults(spec["names"])
+    yield from _missing_names(spec["names"], "spec.names")
+    yield from _name_faults(spec["names"], "spec.names")
     yield from validate_section(to_internal_spec(spec).shared)
     yield from _conversion_faults(spec.get("conversion") or {}, "spec.conversion")
 
@@ -110,11 +116,14 @@ def _has_default(value: object) -> bool:
     return False
 
 
-def _name_faults(of: Manifest) -> Iterator[Cause]:
-    path = "spec.names"
+def _missing_names(of: Manifest, path: str) -> Iterator[Cause]:
     for field in ("plural", "singular", "kind", "listKind"):
         if not of.get(field):
             yield required(f"{path}.{field}")
+
+
+def _name_faults(of: Manifest, path: str) -> Iterator[Cause]:
+    """ValidateCustomResourceDefinitionNames."""
     for field in ("plural", "singular", "kind", "listKind"):
         text = of.get(field) or ""
         is_kind = field in ("kind", "listKind")

@@ -16,6 +16,7 @@ from simulator.apiserver.certificate_requests import (
 from simulator.apiserver.claim_status_validation import validate_claim_status
 from simulator.apiserver.condition_validation import validate_conditions
 from simulator.apiserver.core_status_validation import CORE_STATUS_CHECKS
+from simulator.apiserver.definition_validation import validate_definition_status
 from simulator.apiserver.flow_control_validation import (
     FLOW_SCHEMAS,
     PRIORITY_LEVELS,
@@ -26,7 +27,7 @@ from simulator.apiserver.job_status_validation import validate_job_status
 from simulator.apiserver.pod_status_validation import validate_pod_status
 from simulator.apiserver.policies.request import POLICIES
 from simulator.apiserver.policy_validation import validate_policy_status
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import CRDS, Resource
 from simulator.apiserver.status import Cause, invalid
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
@@ -128,6 +129,7 @@ def _disruption_budget(new: Manifest, _: Manifest) -> Iterator[Cause]:
 
 _CHECKS: Final[dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]]] = {
     **CORE_STATUS_CHECKS,
+    CRDS: validate_definition_status,
     "ingresses.networking.k8s.io": validate_ingress_status,
     "jobs.batch": validate_job_status,
     "poddisruptionbudgets.policy": _disruption_budget,

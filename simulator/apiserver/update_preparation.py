@@ -19,14 +19,14 @@ from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, NAMESPACES, POD
 from simulator.apiserver.status_defaults import complete_container_statuses, match_pod_ips
 
 _STATUS_KEEPS_METADATA: Final = (
-    CRDS,
     RESOURCE_CLAIMS,
     "flowschemas.flowcontrol.apiserver.k8s.io",
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
     "validatingadmissionpolicies.admissionregistration.k8s.io",
     "volumeattachments.storage.k8s.io",
 )
-"""Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus)."""
+"""Resources whose metadata an update of the status does not change (ResetObjectMetaForStatus). That of a
+CustomResourceDefinition changes: its strategy resets the new metadata to itself."""
 _STATUS_KEEPS: Final = {
     "apiservices.apiregistration.k8s.io": ("labels", "annotations", "finalizers", "ownerReferences"),
     "deployments.apps": ("labels",),
