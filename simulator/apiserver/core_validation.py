@@ -13,6 +13,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.autoscaler_validation import validate_autoscaler
 from simulator.apiserver.field_checks import NOT_NEGATIVE, check_name
+from simulator.apiserver.object_meta_validation import check_standard_finalizer
 from simulator.apiserver.quota_validation import validate_limit_range, validate_quota
 from simulator.apiserver.request_decoding.json_syntax import find_syntax_fault
 from simulator.apiserver.resource_validation import validate_overhead
@@ -103,8 +104,7 @@ def _validate_namespace(manifest: Manifest) -> Iterator[Cause]:
 def check_finalizer_name(name: str, path: str) -> Iterator[Cause]:
     """validateFinalizerName, of a Namespace."""
     yield from check_name(names.qualified_name, name, path)
-    if "/" not in name and name not in ("kubernetes", "orphan", "foregroundDeletion"):
-        yield invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
+    yield from check_standard_finalizer(name, path)
 
 
 def _validate_lease(manifest: Manifest) -> Iterator[Cause]:

@@ -9,7 +9,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.field_checks import NameRule, check_name
-from simulator.apiserver.resources import Resource
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, invalid, required
 
@@ -37,6 +37,12 @@ _NOT_OF_TEMPLATES: Final = (
 )
 """The fields of metadata that a template of an object without pods may not have, in the order of Go."""
 _EXCLUSIVE_FINALIZERS: Final = ("orphan", "foregroundDeletion")
+_STANDARD_FINALIZERS: Final = ("kubernetes", *_EXCLUSIVE_FINALIZERS)
+_FREE_FINALIZERS: Final = (
+    *("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"),
+    *("coordination.k8s.io", "node.k8s.io"),
+)
+"""The groups of Kubernetes whose objects may have any finalizer."""
 
 
 def validate_object_meta(
@@ -54,6 +60,25 @@ def validate_object_meta(
     yield from validate_annotations(metadata.get("annotations", {}), "metadata.annotations")
     yield from _owner_references(metadata.get("ownerReferences", ()), "metadata.ownerReferences")
     yield from _finalizers(metadata.get("finalizers", ()), "metadata.finalizers")
+
+
+def validate_finalizers(resource: Resource, metadata: dict[str, Any]) -> Iterator[Cause]:
+    """Yield the finalizers that objects of Kubernetes may not have (ValidateObjectMeta in
+    pkg/apis/core/validation/validation.go)."""
+    if (
+        resource.group not in BUILT_IN_GROUPS
+        or resource.group in _FREE_FINALIZERS
+        or resource.id in METADATA_LAST
+    ):
+        return
+    for index, finalizer in enumerate(metadata.get("finalizers", ())):
+        yield from check_standard_finalizer(finalizer, f"metadata.finalizers[{index}]")
+
+
+def check_standard_finalizer(name: str, path: str) -> Iterator[Cause]:
+    """validateKubeFinalizerName."""
+    if "/" not in name and name not in _STANDARD_FINALIZERS:
+        yield invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 
 
 def validate_template_metadata(metadata: dict[str, Any], path: str) -> Iterator[Cause]:

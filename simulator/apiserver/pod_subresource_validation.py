@@ -35,14 +35,14 @@ def validate_ephemeral_containers_update(new: Manifest, old: Manifest) -> Iterat
 
 def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
     after, before = new["spec"], old["spec"]
+    if any(_has_resources(spec) for spec in (before, after)):
+        yield forbidden("", "pods with pod-level resources cannot be resized")
+        return
     if MIRROR in old["metadata"].get("annotations", {}):
         yield forbidden("", "static pods cannot be resized")
         return
     if before.get("os", {}).get("name") == "windows":
         yield forbidden("", "windows pods cannot be resized")
-        return
-    if before.get("resources") or after.get("resources"):
-        yield forbidden("", "pods with pod-level resources cannot be resized")
         return
     known = old.get("status", {}).get("qosClass") or qos_class(old)
     if qos_class(new) != known:
@@ -50,6 +50,9 @@ def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield invalid("spec", new.get("status", {}).get("qosClass", ""), detail)
     if not _is_supported(old):
         yield forbidden("spec", "Pod running on node without support for resize")
+    if moved := [*_moved_containers(after, before)]:
+        yield from moved
+        return
     pairs = {
         kind: [*zip(after.get(kind, ()), before.get(kind, ()), strict=True)]
         for kind in ("initContainers", "containers")
@@ -67,6 +70,24 @@ def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
                 yield forbidden("spec", "resources for non-sidecar init containers are immutable")
         elif _without_resizable(container) != _without_resizable(original):
             yield forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
+
+
+def _has_resources(spec: Manifest) -> bool:
+    resources = spec.get("resources", {})
+    return bool(resources.get("requests") or resources.get("limits"))
+
+
+def _moved_containers(after: Manifest, before: Manifest) -> Iterator[Cause]:
+    """validatePodResizeContainerOrdering."""
+    for kind in ("containers", "initContainers"):
+        given, known = ([container["name"] for container in spec.get(kind, ())] for spec in (after, before))
+        if len(given) != len(known):
+            yield forbidden(f"spec.{kind}", f"{kind} may not be added or removed on resize")
+            continue
+        for index, (name, original) in enumerate(zip(given, known, strict=True)):
+            if name != original:
+                path = f"spec.{kind}[{index}].name"
+                yield forbidden(path, f"{kind} may not be renamed or reordered on resize")
 
 
 def _is_sidecar(container: Manifest) -> bool:

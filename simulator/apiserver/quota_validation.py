@@ -151,16 +151,15 @@ def _limit_type(kind: str, path: str) -> Iterator[Cause]:
 
 def _limit(limit: Manifest, kind: str, path: str) -> Iterator[Cause]:
     check = check_container_resource if kind in ("Pod", "Container") else check_resource_name
-    fields = ["max", "min"]
-    if kind == "Pod":
-        for field in ("default", "defaultRequest"):
-            if limit.get(field):
-                yield forbidden(f"{path}.{field}", "may not be specified when `type` is 'Pod'")
-    else:
-        fields += ["default", "defaultRequest"]
+    fields, defaults = ["max", "min"], ("default", "defaultRequest")
+    if kind != "Pod":
+        fields += defaults
     for field in fields:
         for name in sorted(limit.get(field, ())):
             yield from check(name, f"{path}.{field}[{name}]")
+    for field in defaults if kind == "Pod" else ():
+        if limit.get(field):
+            yield forbidden(f"{path}.{field}", "may not be specified when `type` is 'Pod'")
     if kind == "PersistentVolumeClaim" and not any(
         "storage" in limit.get(each, ()) for each in ("min", "max")
     ):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver.metadata_update import validate_metadata_update
-from simulator.apiserver.object_meta_validation import validate_object_meta
+from simulator.apiserver.object_meta_validation import validate_finalizers, validate_object_meta
 from simulator.apiserver.resources import BUILT_IN_GROUPS, CRDS, Resource
 from simulator.apiserver.status import Cause
 from simulator.apiserver.update_validation import validate_update
@@ -52,7 +52,7 @@ _ORDERS: Final = {
     "resourceslices.resource.k8s.io": "USC",
     "secrets": "UCMS",
     "serviceaccounts": "UM",
-    "services": "UCMS",
+    "services": "UCS",
     "statefulsets.apps": "USC",
     "volumeattachments.storage.k8s.io": "MSMSC",
     "volumeattributesclasses.storage.k8s.io": "MSUCMS",
@@ -65,14 +65,17 @@ def validate_updated(
     resource: Resource, new: Manifest, old: Manifest, given: dict[str, Any], subresource: str = ""
 ) -> list[Cause]:
     """Return the faults of an object as an update would store it. ``given``: its metadata as it was sent."""
+    metadata = new["metadata"]
     parts: dict[str, Callable[[], Iterator[Cause] | list[Cause]]] = {
-        "M": lambda: validate_object_meta(resource, new["metadata"], is_new=False),
+        "m": lambda: validate_object_meta(resource, metadata, is_new=False),
         "S": lambda: kind_faults(resource, new, old),
-        "U": lambda: validate_metadata_update(given, old),
+        "u": lambda: validate_metadata_update(given, old),
         "C": lambda: validate_update(resource, new, old, subresource),
+        "f": lambda: validate_finalizers(resource, metadata),
     }
     # The metadata of all kinds is validated before what is special to the kind.
-    return [cause for part in f"MU{_order(resource, subresource)}" for cause in parts[part]()]
+    order = _order(resource, subresource).replace("M", "mf").replace("U", "uf")
+    return [cause for part in f"mu{order}" for cause in parts[part]()]
 
 
 def _order(resource: Resource, subresource: str) -> str:

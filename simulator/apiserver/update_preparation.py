@@ -117,18 +117,29 @@ def _status_of(resource: Resource, old: Manifest, new: Manifest) -> Manifest:
 
 
 def _resized(old: Manifest, new: Manifest) -> Manifest:
-    """The pod with the resources and resize policies of the containers of the same name
+    """The pod with the resources and resize policies of the containers. Where containers are added, removed,
+    renamed or put in another order, they are as they were sent, for validation to refuse
     (dropNonResizeUpdates)."""
+    lists = {
+        kind: (old["spec"].get(kind, []), new["spec"].get(kind, []))
+        for kind in ("containers", "initContainers")
+    }
+    if any(len(known) != len(given) for known, given in lists.values()):
+        return new
     prepared = copy.deepcopy(old)
-    for kind in ("containers", "initContainers"):
-        given = {container.get("name"): container for container in new.get("spec", {}).get(kind, ())}
-        containers = prepared["spec"].get(kind, ())
-        for index, container in enumerate(containers):
-            wanted = given.get(container["name"])
-            if wanted is not None:
-                resized = _with(container, wanted, _RESIZED[0])
-                containers[index] = _with(resized, wanted, _RESIZED[1])
+    for kind, (known, given) in lists.items():
+        pairs = [*zip(known, given, strict=True)]
+        if any(container["name"] != wanted["name"] for container, wanted in pairs):
+            prepared["spec"][kind] = given
+        elif pairs:
+            prepared["spec"][kind] = [_with_resources(container, wanted) for container, wanted in pairs]
     return prepared
+
+
+def _with_resources(container: Manifest, wanted: Manifest) -> Manifest:
+    for field in _RESIZED:
+        container = _with(container, wanted, field)
+    return container
 
 
 def _with(new: Manifest, old: Manifest, field: str) -> Manifest:

@@ -19,13 +19,17 @@ from simulator.apiserver.enumerations import EVICTION_POLICIES, PREEMPTION_POLIC
 from simulator.apiserver.field_checks import check_choice, check_cidr, parse_cidr
 from simulator.apiserver.flow_control_validation import FLOW_CHECKS
 from simulator.apiserver.network_validation import NETWORK_CHECKS, NETWORK_CHECKS_OF_UPDATED
-from simulator.apiserver.object_meta_validation import METADATA_LAST, validate_object_meta
+from simulator.apiserver.object_meta_validation import (
+    METADATA_LAST,
+    validate_finalizers,
+    validate_object_meta,
+)
 from simulator.apiserver.policy_validation import POLICY_CHECKS
 from simulator.apiserver.rbac_validation import RBAC_CHECKS
 from simulator.apiserver.resource_validation import validate_node_resources
 from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.selector_validation import validate_label_selector, validate_taints
-from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported
+from simulator.apiserver.status import Cause, forbidden, invalid, not_supported
 from simulator.apiserver.storage_group_validation import STORAGE_CHECKS
 from simulator.apiserver.webhook_validation import WEBHOOK_CHECKS
 from simulator.apiserver.workload_validation import (
@@ -49,7 +53,8 @@ def validate(resource: Resource, manifest: Manifest) -> list[Cause]:
     faults = [*kind_faults(resource, manifest)]
     if faults and resource.id in METADATA_LAST:
         return faults
-    return [*validate_object_meta(resource, manifest["metadata"]), *faults]
+    metadata = manifest["metadata"]
+    return [*validate_object_meta(resource, metadata), *validate_finalizers(resource, metadata), *faults]
 
 
 def kind_faults(resource: Resource, manifest: Manifest, old: Manifest | None = None) -> Iterator[Cause]:
@@ -85,9 +90,6 @@ def _pod_cidrs(spec: Manifest) -> Iterator[Cause]:
         yield Cause("spec.podCIDRs", f"Internal error: {detail}", "InternalError")
     if len(given) > 1 and (len(given) > 2 or None in families or len({*families}) < 2):
         yield invalid("spec.podCIDRs", given, "may specify no more than one CIDR for each IP family")
-    for index, cidr in enumerate(given):
-        if cidr in given[:index]:
-            yield duplicate(f"spec.podCIDRs[{index}]", cidr)
 
 
 def _validate_priority_class(manifest: Manifest) -> Iterator[Cause]:

@@ -18,6 +18,7 @@ from simulator.objects import quantity
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 """The annotation that names a storage class in objects of old clients (BetaStorageClassAnnotation)."""
 _ATTRIBUTES_CLASS: Final = "volumeAttributesClassName"
+_CURRENT_CLASS: Final = "currentVolumeAttributesClassName"
 _STABLE_LABELS: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -86,8 +87,7 @@ def validate_claim_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         known = before.get("resources", {}).get("requests", {})
         if requests is not None and "storage" in known:
             requests["storage"] = known["storage"]
-        if _ATTRIBUTES_CLASS in after:
-            after[_ATTRIBUTES_CLASS] = before.get(_ATTRIBUTES_CLASS)
+        after[_ATTRIBUTES_CLASS] = before.get(_ATTRIBUTES_CLASS)
     structs = [core_struct("PersistentVolumeClaimSpec", spec) for spec in (before, after)]
     if structs[0] != structs[1]:
         yield forbidden(
@@ -97,7 +97,7 @@ def validate_claim_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
         )
     yield from _shrinking(new, old)
     yield from _volume_mode(new["spec"], old["spec"])
-    yield from _attributes_class(new["spec"], old["spec"])
+    yield from _attributes_class(new, old)
 
 
 def _storage_class(after: Manifest, new: Manifest, old: Manifest) -> Iterator[Cause]:
@@ -128,8 +128,10 @@ def _shrinking(new: Manifest, old: Manifest) -> Iterator[Cause]:
         yield forbidden(path, "field can not be less than status.capacity")
 
 
-def _attributes_class(after: Manifest, before: Manifest) -> Iterator[Cause]:
-    known, given = before.get(_ATTRIBUTES_CLASS), after.get(_ATTRIBUTES_CLASS)
-    if known is not None and known != given and not given:
-        what = "nil" if given is None else "an empty string"
-        yield forbidden(f"spec.{_ATTRIBUTES_CLASS}", f"update from non-nil value to {what} is forbidden")
+def _attributes_class(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """A claim keeps a class once its volume has the attributes of one."""
+    known, given = (each["spec"].get(_ATTRIBUTES_CLASS) for each in (old, new))
+    if known != given and not given and _CURRENT_CLASS in old.get("status", {}):
+        what = "nil" if given is None else "empty string"
+        detail = f"update to {what} is forbidden when status.{_CURRENT_CLASS} is not nil"
+        yield forbidden(f"spec.{_ATTRIBUTES_CLASS}", detail)

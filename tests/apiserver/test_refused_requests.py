@@ -150,6 +150,36 @@ def test_a_bound_claim_can_ask_for_more_if_its_class_says_so(
         assert (refused.message if refused else "") == message
 
 
+@pytest.mark.parametrize(
+    ("current", "given", "message"),
+    [
+        (None, None, ""),
+        (None, "", ""),
+        ("a", "b", ""),
+        ("a", None, "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil"),
+        (
+            "a",
+            "",
+            "update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil",
+        ),
+    ],
+)
+def test_a_bound_claim_keeps_a_class_once_its_volume_has_the_attributes_of_one(
+    current: str | None, given: str | None, message: str
+) -> None:
+    cluster = Cluster()
+    (old,) = cluster.create([claim(volumeAttributesClassName="a")])
+    resource = resource_of(old)
+    status = {"phase": "Bound"}
+    if current:
+        status["currentVolumeAttributesClassName"] = current
+    bound = cluster.update(resource, old, {**old, "status": status}, "status")
+    other = changed(bound, {"spec/volumeAttributesClassName": given})
+    refused = refusal(lambda: cluster.update(resource, bound, other))
+    path = "spec.volumeAttributesClassName: Forbidden: "
+    assert (refused.message.partition(path)[2] if refused else "") == message
+
+
 def test_a_larger_claim_stays_within_the_bounds_of_its_namespace() -> None:
     cluster = Cluster()
     storage_class = object_of(
