@@ -22,8 +22,9 @@ from simulator.apiserver.request_decoding.decode_request import (
     decode_request,
     strict_decoding_error,
 )
+from simulator.apiserver.request_errors import NoSuchGroup, TooLarge, UnsupportedMediaType
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import BadRequest, NoSuchGroup, StatusError, TooLarge, UnsupportedMediaType
+from simulator.apiserver.status import BadRequest, StatusError
 from simulator.apiserver.write_options import MAX_FIELD_MANAGER_BYTES, check_write_options
 
 JSON = "application/json"

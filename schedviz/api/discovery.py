@@ -10,8 +10,8 @@ from schedviz.api.refused import REVIEWS
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.lookup import find_other_resources
+from simulator.apiserver.request_errors import NoSuchGroup, NoSuchPath
 from simulator.apiserver.resources import BUILT_IN, BUILT_IN_GROUPS, Resource, find_built_in
-from simulator.apiserver.status import NoSuchGroup, NoSuchPath
 
 VERSION: Manifest = {
     "major": "1",
@@ -55,21 +55,25 @@ CATEGORIES = {
     ),
 }
 GROUPS = (
+    "apiregistration.k8s.io",
     "apps",
     "events.k8s.io",
     "authentication.k8s.io",
     "authorization.k8s.io",
     "autoscaling",
     "batch",
+    "certificates.k8s.io",
     "networking.k8s.io",
     "policy",
     "rbac.authorization.k8s.io",
     "storage.k8s.io",
+    "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
     "scheduling.k8s.io",
     "coordination.k8s.io",
     "node.k8s.io",
     "discovery.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
     "resource.k8s.io",
 )
 """The order of the groups, by which a client chooses among resources of the same name; others follow (the

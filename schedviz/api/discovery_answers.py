@@ -15,7 +15,7 @@ from schedviz.api.accept import NOT_ACCEPTED, Conversion, allows_no_conversion, 
 from schedviz.api.representation import check_route
 from schedviz.store.past import Readable
 from simulator.api import Manifest
-from simulator.apiserver.status import MethodNotAllowed, NoSuchPath, NotAcceptable
+from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchPath, NotAcceptable
 
 AGGREGATED: Final = Conversion("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 """One document of all groups. Its version v2beta1 is no longer served (AggregatedDiscoveryRemoveBetaType)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from simulator.api import bare
 from simulator.what_if.edit import Edit
@@ -13,11 +13,11 @@ def apply_edits(sandbox: Sandbox, edits: Sequence[Edit], *, ignore_versions: boo
     were computed, unless ``ignore_versions``."""
     for edit in edits:
         if edit.manifest is None:
-            write.delete(sandbox, edit.resource, edit.key)
+            removal.delete(sandbox, edit.resource, edit.key)
         elif edit.verb == "update":
             manifest = bare(edit.manifest) if ignore_versions else edit.manifest
             write.replace(sandbox, edit.resource, edit.key, manifest)
         elif edit.verb == "recreate":
-            write.recreate(sandbox, edit.resource, edit.key, edit.manifest)
+            removal.recreate(sandbox, edit.resource, edit.key, edit.manifest)
         else:
             write.create(sandbox, [edit.manifest], namespace=edit.key.rpartition("/")[0] or "default")

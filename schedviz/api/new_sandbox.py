@@ -13,7 +13,8 @@ from schedviz.store import Clock, Commit, LimitReached, Meta, NoSandbox, Sandbox
 from schedviz.store.archive import Mark
 from schedviz.store.bounds import MAX_SANDBOXES
 from simulator.api import Change
-from simulator.apiserver.status import AlreadyExists, TooLarge, TooManyRequests
+from simulator.apiserver.request_errors import TooLarge
+from simulator.apiserver.status import AlreadyExists, TooManyRequests
 from simulator.trace import LaneEntry
 
 VERSION_BEFORE_ALL: Final = 100

@@ -16,8 +16,8 @@ from schedviz.api.openapi_protobuf import encode_swagger
 from schedviz.store.past import Readable
 from simulator.api import Manifest
 from simulator.apiserver.openapi_components import components_of
+from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resources import BUILT_IN, Resource
-from simulator.apiserver.status import NoSuchPath
 
 _VERBS = {"get": "read", "put": "replace", "patch": "patch", "delete": "delete"}
 _LIST_VERBS = {"get": "list", "post": "create", "delete": "deleteCollection"}

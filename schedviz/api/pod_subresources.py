@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from schedviz.api import body, write
+from schedviz.api import body, removal, write
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.target import Target
 from schedviz.api.write import existing_object
@@ -56,7 +56,7 @@ def create_eviction(
     preconditions = options.get("preconditions") or {}
     of_policies: list[str] = []
     with body.warnings_of_policies(warnings, of_policies):
-        write.evict(
+        removal.evict(
             sandbox,
             target.key(resource),
             eviction=eviction,

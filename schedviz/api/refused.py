@@ -7,7 +7,8 @@ from django.http import HttpRequest
 
 from schedviz.api.review_kinds import AUTHENTICATION, AUTHORIZATION
 from schedviz.api.target import Target, parse
-from simulator.apiserver.status import NoSuchPath, StatusError
+from simulator.apiserver.request_errors import NoSuchPath
+from simulator.apiserver.status import StatusError
 
 VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 

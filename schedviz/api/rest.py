@@ -16,6 +16,7 @@ from schedviz.api.place import check_place
 from schedviz.api.pod_processes import PROCESS_SUBRESOURCES, get_log, refuse_process
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation, is_custom
+from schedviz.api.rest_deletion import delete, delete_collection
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
 from schedviz.api.service_account_token import refuse_token
 from schedviz.api.target import Target, resource_at
@@ -26,28 +27,14 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
-from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
-from simulator.apiserver.deletion import is_shown_when_deleted
 from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
 from simulator.apiserver.query import parse_resource_version
+from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
-from simulator.apiserver.status import (
-    BadRequest,
-    MethodNotAllowed,
-    NoSuchGroup,
-    NoSuchPath,
-    NotFound,
-    PlainError,
-    VersionTooLarge,
-)
+from simulator.apiserver.status import BadRequest, NotFound, PlainError
 from simulator.apiserver.warnings import ENDPOINTS, warnings_of, warnings_of_update
-
-JOB_WARNING = (
-    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
-    "them or set propagationPolicy=Orphan to suppress this warning"
-)
 
 Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 
@@ -214,44 +201,6 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
     return body.with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
 
 
-def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
-    form = Representation.of(request, custom=is_custom(resource))
-    options = body.delete_options(request)
-    warnings: list[str] = []
-    deleted = _delete(request, sandbox, resource, target.key(resource), options, warnings=warnings)
-    if deleted.is_gone and not is_shown_when_deleted(resource):
-        response = body.answer(body.success(resource, deleted.object))
-    else:
-        waits = not deleted.is_gone and options.get("orphanDependents") is False
-        response = body.answer(form.one(resource, deleted.object, sandbox.now), 202 if waits else 200)
-    return body.with_warnings(response, [*_job_warnings(resource, options), *warnings])
-
-
-def delete_collection(
-    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
-) -> HttpResponse:
-    """Delete the selected objects one by one, as upstream; the first error ends it. The response contains the
-    objects as they were before."""
-    if resource == NAMESPACES or (resource.namespaced and not target.namespace):
-        raise MethodNotAllowed()
-    form = Representation.of(request, custom=is_custom(resource))
-    options = body.delete_options(request)
-    list_options = ListOptions.of(body.query(request))
-    selected = selection.selection_predicate(
-        resource, list_options.label_selector, list_options.field_selector
-    )
-    found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
-    deleted, warnings = [], list[str]()
-    for item in found.items:
-        try:
-            _delete(request, sandbox, resource, target.named(item).key(resource), options, warnings=warnings)
-        except NotFound:
-            continue  # another client deleted it meanwhile
-        deleted.append(item)
-    response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
-    return body.with_warnings(response, [*_job_warnings(resource, options), *dict.fromkeys(warnings)])
-
-
 COLLECTION: dict[str, Handler] = {"GET": list_objects, "POST": create, "DELETE": delete_collection}
 OBJECT: dict[str, Handler] = {"GET": get, "PUT": replace, "PATCH": patch, "DELETE": delete}
 STATUS: dict[str, Handler] = {"GET": get, "PUT": replace, "PATCH": patch}
@@ -282,44 +231,11 @@ def _subresource(resource: Resource, subresource: str) -> dict[str, Handler]:
     raise NoSuchPath()
 
 
-def _delete(
-    request: HttpRequest,
-    sandbox: Sandbox,
-    resource: Resource,
-    key: str,
-    options: Manifest,
-    *,
-    warnings: list[str],
-) -> write.Deleted:
-    preconditions = options.get("preconditions") or {}
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        return write.delete(
-            sandbox,
-            resource.id,
-            key,
-            grace_seconds=requested_grace_seconds(options),
-            propagation=requested_propagation(options),
-            uid=preconditions.get("uid", ""),
-            version=preconditions.get("resourceVersion", ""),
-            contents_at_once=False,
-            dry_run=body.is_dry_run(request, options),
-            warnings=of_policies,
-        )
-
-
 def _creates(sandbox: Sandbox, resource: Resource, target: Target) -> bool:
     """Whether a PUT creates the object."""
     if resource.id not in CREATED_BY_UPDATE or target.subresource:
         return False
     return read_current(sandbox).get(resource.id, target.key(resource)) is None
-
-
-def _job_warnings(resource: Resource, options: Manifest) -> list[str]:
-    """The warning that a deleted Job leaves its pods, unless the request says what becomes of them
-    (pkg/registry/batch/job/storage/storage.go)."""
-    is_silent = resource.id != "jobs.batch" or requested_propagation(options) is not None
-    return [] if is_silent else [JOB_WARNING]
 
 
 def _resource_of_body(request: HttpRequest, target: Target) -> Resource | None:

@@ -11,7 +11,7 @@ from schedviz.api.review_kinds import KINDS, Question
 from schedviz.store.default import default_store
 from simulator.api import Manifest
 from simulator.apiserver.decoding import decode_body
-from simulator.apiserver.status import MethodNotAllowed, NoSuchPath
+from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchPath
 
 VERSION: Final = "v1"
 

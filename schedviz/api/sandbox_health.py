@@ -8,7 +8,7 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
-from simulator.apiserver.status import NoSuchGroup
+from simulator.apiserver.request_errors import NoSuchGroup
 
 _ALWAYS: Final = ("ping", "log", "etcd")
 CHECKS: Final = {

@@ -7,11 +7,12 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET, UnsetType
 
-from schedviz.api import body, write
+from schedviz.api import body, schedulers
 from schedviz.api.cross_site import SAFE_METHODS
 from schedviz.store import Sandbox
 from simulator.api import Manifest
-from simulator.apiserver.status import BadRequest, MethodNotAllowed
+from simulator.apiserver.request_errors import MethodNotAllowed
+from simulator.apiserver.status import BadRequest
 
 FIELDS_AT_MOST: Final = 20
 """Changed fields that the trace event has."""
@@ -54,4 +55,4 @@ def _change(sandbox: Sandbox, data: bytes) -> None:
         return
     old, new = meta.config or {}, configuration or {}
     changed = sorted(field for field in {*old, *new} if old.get(field) != new.get(field))
-    write.configure(sandbox, configuration, [*islice(changed, FIELDS_AT_MOST)], stands_down=down)
+    schedulers.configure(sandbox, configuration, [*islice(changed, FIELDS_AT_MOST)], stands_down=down)

@@ -12,8 +12,8 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver.lookup import Catalogue, find_resource
+from simulator.apiserver.request_errors import NoSuchPath
 from simulator.apiserver.resources import Resource
-from simulator.apiserver.status import NoSuchPath
 
 
 class Target(msgspec.Struct, frozen=True):

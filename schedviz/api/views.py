@@ -42,15 +42,8 @@ from schedviz.store.archive import LEVEL
 from schedviz.store.default import default_store
 from schedviz.store.hold import Hold
 from schedviz.store.recording import recording_lines
-from simulator.apiserver.status import (
-    BadRequest,
-    Expired,
-    MethodNotAllowed,
-    NoSuchPath,
-    NotFound,
-    ServiceUnavailable,
-    StatusError,
-)
+from simulator.apiserver.request_errors import Expired, MethodNotAllowed, NoSuchPath
+from simulator.apiserver.status import BadRequest, NotFound, ServiceUnavailable, StatusError
 from simulator.trace import encode_numbered
 
 log = logging.getLogger(__name__)

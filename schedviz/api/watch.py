@@ -26,9 +26,10 @@ from schedviz.store.codec import watch_event
 from simulator.api import Manifest
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.query import parse_resource_version
+from simulator.apiserver.request_errors import Expired, VersionTooLarge
 from simulator.apiserver.resources import Resource
 from simulator.apiserver.selection import Predicate
-from simulator.apiserver.status import Expired, NotFound, TooManyRequests, VersionTooLarge
+from simulator.apiserver.status import NotFound, TooManyRequests
 
 TIMEOUT_SECONDS = 1800
 """Duration of a watch that sets no timeout: upstream's --min-request-timeout."""

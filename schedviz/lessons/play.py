@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from schedviz.api import write
+from schedviz.api import removal, schedulers, write
 from schedviz.cache import read_current
 from schedviz.lessons.action_rules import split_target
 from schedviz.lessons.lesson import Action, Run
@@ -51,12 +51,12 @@ def _play(sandbox: Sandbox, action: Action) -> None:
     elif action.delete:
         resource, key = split_target(action.delete)
         try:
-            write.delete(sandbox, resource.id, key)
+            removal.delete(sandbox, resource.id, key)
         except NotFound:
             return
     elif action.scheduler is not None:
         fields = [field for field in action.scheduler if field not in ("apiVersion", "kind")]
-        write.configure(sandbox, action.scheduler, fields)
+        schedulers.configure(sandbox, action.scheduler, fields)
     elif action.run is not None:
         _run(sandbox, action.run)
 
@@ -68,7 +68,7 @@ def _create(sandbox: Sandbox, manifest: Manifest) -> None:
         resource = resource_of(manifest, read_current(sandbox))
         metadata = manifest["metadata"]
         key = resource.key(metadata.get("namespace", "default"), metadata["name"])
-        write.delete(sandbox, resource.id, key, grace_seconds=0)
+        removal.delete(sandbox, resource.id, key, grace_seconds=0)
         write.create(sandbox, [manifest])
 
 

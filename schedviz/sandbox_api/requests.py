@@ -13,7 +13,8 @@ from schedviz.api.views import statuses
 from schedviz.sandbox_api.operations import OPERATIONS
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_json_document, parse_manifests
-from simulator.apiserver.status import BadRequest, MethodNotAllowed, UnsupportedMediaType
+from simulator.apiserver.request_errors import MethodNotAllowed, UnsupportedMediaType
+from simulator.apiserver.status import BadRequest
 
 T = TypeVar("T")
 View = Callable[..., HttpResponseBase]

@@ -11,7 +11,7 @@ from schedviz.access.policy import asker_of
 from schedviz.access.record import owned_by
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
-from schedviz.api import write
+from schedviz.api import schedulers, write
 from schedviz.api.branch import branch_of_moment, branch_of_now, names_at
 from schedviz.api.from_scenario import create
 from schedviz.api.new_sandbox import numbered
@@ -78,7 +78,7 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
         raise BadRequest(f"scenario: there is no {asked.scenario[:63]!r}; those are {', '.join(known)}")
     made = known[asked.scenario] if asked.scenario else bundled_scenarios.EMPTY
     if asked.config is not UNSET:
-        write.check_configuration(asked.config, asked.name or made.name)
+        schedulers.check_configuration(asked.config, asked.name or made.name)
         made = replace(made, config=asked.config)
     if asked.pace is not UNSET:
         try:

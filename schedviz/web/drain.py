@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from schedviz.api import write
+from schedviz.api import removal
 from schedviz.store import Sandbox
 from schedviz.web.object_actions import cordon
 from simulator.api import Manifest
@@ -66,7 +66,7 @@ def evict_pod(sandbox: Sandbox, pod: Manifest) -> Outcome:
     if is_terminating(pod):
         return Outcome(key, "leaving")
     try:
-        write.evict(sandbox, key)
+        removal.evict(sandbox, key)
     except NotFound:
         pass  # it was deleted meanwhile
     except StatusError as error:

@@ -20,7 +20,7 @@ from schedviz.store.hold import Hold
 from schedviz.web.predict.viewer import read_cookie
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.manifest import TooLong
-from simulator.apiserver.status import TooLarge
+from simulator.apiserver.request_errors import TooLarge
 
 CHANGES = {
     "clock", "command", "kill-leader", "break-watch", "paste", "new", "scheduler", "edit",

@@ -34,6 +34,7 @@ from simulator.apiserver.overlay import CreatedObjects, Overlay, Reader
 from simulator.apiserver.policies.enforcement import check_policies
 from simulator.apiserver.policies.request import AdmissionRequest, Asked
 from simulator.apiserver.quota.charges import QuotaCharges
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import (
     EVENTS,
     EVENTS_V1,
@@ -44,14 +45,7 @@ from simulator.apiserver.resources import (
 )
 from simulator.apiserver.runtime_class import apply_runtime_class
 from simulator.apiserver.service_allocation import SERVICES, allocate_new
-from simulator.apiserver.status import (
-    AlreadyExists,
-    BadRequest,
-    Cause,
-    Invalid,
-    StatusError,
-    TooLarge,
-)
+from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, StatusError
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
 from simulator.objects.timestamps import timestamp
 

@@ -5,7 +5,7 @@ from django.test import RequestFactory
 
 from schedviz.api.accept import JSON, PROTOBUF, YAML, clauses_of
 from schedviz.api.representation import Representation
-from simulator.apiserver.status import NotAcceptable
+from simulator.apiserver.request_errors import NotAcceptable
 
 TABLE = "as=Table;g=meta.k8s.io;v=v1"
 

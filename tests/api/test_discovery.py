@@ -26,7 +26,7 @@ def test_groups_come_in_the_order_of_their_priorities(url: str) -> None:
     made = json.dumps(definition(version("v1", storage=True)))
     assert request(url + DEFINITIONS, "POST", made)[0] == 201
     listed = [group["name"] for group in request(f"{url}/apis")[1]["groups"]]
-    assert listed[:3] == ["apps", "events.k8s.io", "authentication.k8s.io"]
+    assert listed[:3] == ["apiregistration.k8s.io", "apps", "events.k8s.io"]
     assert listed.index("networking.k8s.io") < listed.index("policy") < listed.index("coordination.k8s.io")
     assert listed[-2:] == ["example.com", "schedviz"]
     assert [item["metadata"]["name"] for item in aggregated(url)["items"]] == listed

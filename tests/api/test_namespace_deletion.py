@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from kubernetes import client
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.store.bounds import LOG_LENGTH
 from simulator.api import Change, Manifest
@@ -47,7 +47,7 @@ def test_more_objects_than_one_commit_takes_are_deleted_while_time_stands(
     core: client.CoreV1Api, paused: Sandbox
 ) -> None:
     fill(paused, MANY)
-    write.delete(paused, "namespaces", "big")
+    removal.delete(paused, "namespaces", "big")
     assert left(paused) == {"default/c1", "bigger/c1"}
     with pytest.raises(client.ApiException) as missing:
         core.read_namespace("big")
@@ -71,7 +71,7 @@ def test_no_commit_is_large_and_the_first_says_that_the_namespace_ends(
     for first in range(0, 1_500, 500):
         paused.commit(Commit([config_map(number) for number in range(first, first + 500)]))
     before = paused.version()
-    deleted = write.delete(paused, "namespaces", "big").object
+    deleted = removal.delete(paused, "namespaces", "big").object
     assert deleted["status"]["phase"] == "Terminating"
     first, *rest = paused.events(before, LOG_LENGTH)
     assert (first.type, first.resource, first.object["status"]["phase"]) == (
@@ -90,7 +90,7 @@ def test_nothing_is_created_in_a_namespace_that_ends_and_its_finalizers_are_wait
 ) -> None:
     fill(paused, 3)
     write.patch(paused, "namespaces", "big", {"metadata": {"finalizers": ["example.com/audit"]}})
-    write.delete(paused, "namespaces", "big")
+    removal.delete(paused, "namespaces", "big")
     assert left(paused) == {"default/c1", "bigger/c1"}
     with pytest.raises(Forbidden, match="because it is being terminated"):
         write.create(paused, [{**pod("web"), "metadata": {"name": "web", "namespace": "big"}}])
@@ -101,17 +101,19 @@ def test_nothing_is_created_in_a_namespace_that_ends_and_its_finalizers_are_wait
 def test_a_deletion_that_was_cut_off_goes_on_when_it_is_asked_for_again(paused: Sandbox) -> None:
     fill(paused, 3)
     write.patch(paused, "namespaces", "big", {"metadata": {"finalizers": ["example.com/audit"]}})
-    write.delete(paused, "namespaces", "big")
+    removal.delete(paused, "namespaces", "big")
     fill(paused, 3)  # as if the process had ended after the first commit
     write.patch(paused, "namespaces", "big", {"metadata": {"labels": {"a": "b"}}})
-    write.delete(paused, "namespaces", "big")
+    removal.delete(paused, "namespaces", "big")
     assert left(paused) == {"default/c1", "bigger/c1"}
 
 
 def test_a_dry_run_deletes_nothing(paused: Sandbox) -> None:
     fill(paused, 3)
     before = paused.version()
-    assert write.delete(paused, "namespaces", "big", dry_run=True).object["status"]["phase"] == "Terminating"
+    assert (
+        removal.delete(paused, "namespaces", "big", dry_run=True).object["status"]["phase"] == "Terminating"
+    )
     assert paused.version() == before
 
 
@@ -121,11 +123,11 @@ def test_others_may_delete_the_same_objects_at_the_same_time(paused: Sandbox) ->
     def delete_each() -> None:
         for number in range(0, 2_000, 7):
             with suppress(NotFound):
-                write.delete(paused, "configmaps", f"big/c{number}")
+                removal.delete(paused, "configmaps", f"big/c{number}")
 
     other = threading.Thread(target=delete_each)
     other.start()
-    write.delete(paused, "namespaces", "big")
+    removal.delete(paused, "namespaces", "big")
     other.join()
     assert left(paused) == {"default/c1", "bigger/c1"}
     assert paused.get("namespaces", "big") is None
@@ -141,7 +143,7 @@ def test_controllers_make_nothing_anew_in_it(store: Store, sandbox: Sandbox, wor
     }
     write.create(sandbox, [node("n"), NAMESPACE, deployment])
     eventually(lambda: sandbox.count("pods") == 5, "the pods are there")
-    write.delete(sandbox, "namespaces", "big")
+    removal.delete(sandbox, "namespaces", "big")
     after = sandbox.version()
     eventually(lambda: sandbox.progress()[0] >= after, "the loop has seen it")
     names = {name for resource in sandbox.resources() for name in sandbox.names(resource)}

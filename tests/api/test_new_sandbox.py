@@ -12,7 +12,8 @@ from schedviz.api.new_sandbox import new_sandbox
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import SECOND, Change
-from simulator.apiserver.status import AlreadyExists, StatusError, TooLarge
+from simulator.apiserver.request_errors import TooLarge
+from simulator.apiserver.status import AlreadyExists, StatusError
 from simulator.what_if.edit import Edit
 from tests.threads import THREADS, at_once
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from schedviz.api import views, write
+from schedviz.api import removal, views, write
 from schedviz.api.admitted_write import write_admitted
 from schedviz.cache import Current
 from schedviz.store import Commit, Sandbox, Store
@@ -163,14 +163,14 @@ def test_a_pod_is_deleted_and_created_anew_in_one_commit_or_not_at_all(sandbox: 
     [old] = sandbox.list("pods").items
     version = sandbox.version()
     with pytest.raises(Invalid):
-        write.recreate(sandbox, "pods", "default/web", {**pod(name="web"), "spec": {"containers": []}})
+        removal.recreate(sandbox, "pods", "default/web", {**pod(name="web"), "spec": {"containers": []}})
     assert sandbox.version() == version
-    made = write.recreate(sandbox, "pods", "default/web", pod(name="web"))
+    made = removal.recreate(sandbox, "pods", "default/web", pod(name="web"))
     assert [event.type for event in sandbox.events(version)] == ["MODIFIED", "DELETED", "ADDED"]
     assert sandbox.list("pods").items == [made]
     assert made["metadata"]["uid"] != old["metadata"]["uid"]
     write.patch(sandbox, "pods", "default/web", {"metadata": {"finalizers": ["example.com/kept"]}})
     version = sandbox.version()
     with pytest.raises(Conflict):
-        write.recreate(sandbox, "pods", "default/web", pod(name="web"))
+        removal.recreate(sandbox, "pods", "default/web", pod(name="web"))
     assert sandbox.version() == version

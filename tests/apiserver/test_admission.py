@@ -7,6 +7,7 @@ import pytest
 from simulator.apiserver import admission
 from simulator.apiserver.deletion import admit_delete
 from simulator.apiserver.overlay import CreatedObjects
+from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import NAMESPACES, NODES, PODS, PRIORITY_CLASSES
 from simulator.apiserver.status import (
     AlreadyExists,
@@ -16,7 +17,6 @@ from simulator.apiserver.status import (
     Invalid,
     NotFound,
     StatusError,
-    TooLarge,
 )
 from simulator.apiserver.update import admit_update
 from simulator.scenario import load_scenario

@@ -4,7 +4,7 @@ failed."""
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.api import write
+from schedviz.api import schedulers, write
 from schedviz.store import Meta, Store
 from simulator.config.configuration import API_VERSION
 from simulator.objects.conditions import condition_status
@@ -67,7 +67,7 @@ def test_a_sandbox_whose_loop_failed_says_so_until_it_runs_again(
         ready = screen.request.get("/readyz")
         assert ready.status == 200, "the others run"
         assert f"[!]sandboxes failed: {sandbox_name}\n" in ready.text()
-        write.configure(sandbox, config, ["profiles"])
+        schedulers.configure(sandbox, config, ["profiles"])
         expect(banner).to_be_empty()
         assert sandbox_name not in screen.request.get("/readyz").text()
     finally:

@@ -7,7 +7,7 @@ import sys
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.api import write
+from schedviz.api import schedulers, write
 from tests.api.test_guest import EXAMPLE
 
 from .conftest import Open, node, pod
@@ -60,7 +60,7 @@ def test_the_controls_of_cycles_go_and_come_with_the_scheduler(screen: Page, liv
     sandbox, complaints = live(node("node-1", "4"), pod("large", "8")), Complaints(screen)
     verdict = screen.locator("#nodes .verdict", has_text="Insufficient cpu")
     expect(verdict).to_be_visible()
-    write.switch_scheduler(sandbox, stands_down=True)
+    schedulers.switch_scheduler(sandbox, stands_down=True)
     expect(screen.locator("#t-outside")).to_be_visible()
     expect(screen.locator("#t-predict")).to_have_count(0)
     expect(verdict).to_have_count(0)
@@ -80,7 +80,7 @@ def test_the_controls_of_cycles_go_and_come_with_the_scheduler(screen: Page, liv
     expect(screen.locator("#lane-unschedulable .chip")).to_contain_text("large")
 
     screen.locator("#panel-back").click()
-    write.switch_scheduler(sandbox, stands_down=True)
+    schedulers.switch_scheduler(sandbox, stands_down=True)
     screen.locator("#outside-end").click()
     expect(screen.locator("#cycle-title")).to_contain_text("Scheduling cycle")
     assert complaints.found == []

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.loop.clock import pause
 from schedviz.store import Sandbox, Store
 from simulator import trace
@@ -41,7 +41,7 @@ def told(sandbox: Sandbox, live: Page) -> None:
     expect(live.locator(".node .pod.running", has_text="web")).to_be_visible()
     write.create(sandbox, [pod("big", "8")])
     expect(live.locator("#lane-unschedulable .chip", has_text="big")).to_be_visible()
-    write.delete(sandbox, "pods", "default/web")
+    removal.delete(sandbox, "pods", "default/web")
     expect(live.locator(".node .pod")).to_have_count(0)
     pause(sandbox)
     at_rest(sandbox)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store import Store
 from tests.processes import Process
 from tests.waiting import eventually
@@ -135,11 +135,11 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     screen.keyboard.press("Escape")
     expect(running).to_have_count(2)
 
-    write.delete(sandbox, "pods", "default/later", grace_seconds=0)
-    write.delete(sandbox, "pods", "default/huge")
-    write.delete(sandbox, "nodes", "node-3")
-    write.delete(sandbox, "nodes", "node-2")
-    write.delete(sandbox, "pods", "default/web", grace_seconds=0)
+    removal.delete(sandbox, "pods", "default/later", grace_seconds=0)
+    removal.delete(sandbox, "pods", "default/huge")
+    removal.delete(sandbox, "nodes", "node-3")
+    removal.delete(sandbox, "nodes", "node-2")
+    removal.delete(sandbox, "pods", "default/web", grace_seconds=0)
     write.create(sandbox, [pod("victim", "3")])
     eventually(
         lambda: (sandbox.get("pods", "default/victim") or {"spec": {}})["spec"].get("nodeName"), "bound"

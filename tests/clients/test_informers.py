@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from tests.clients.conftest import Server, write_kubeconfig
@@ -60,7 +60,7 @@ def change(sandbox: Sandbox, rng: random.Random, number: int) -> None:
     if name not in stored(sandbox):
         write.create(sandbox, [pod(name, **labels)])
     elif rng.random() < 0.4:
-        write.delete(sandbox, "pods", f"default/{name}")
+        removal.delete(sandbox, "pods", f"default/{name}")
     else:
         write.patch(sandbox, "pods", f"default/{name}", {"metadata": {"labels": labels}})
 

@@ -14,7 +14,7 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Pod as LightkubePod
 from lightkube.resources.scheduling_v1 import PriorityClass
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from simulator.api import Manifest
 from tests.clients.conftest import write_kubeconfig
@@ -119,7 +119,7 @@ def test_an_operator_of_kopf_reacts_to_custom_resources(
         eventually(lambda: operator.alive() and size_of_pod(cluster) == "3", "the operator makes a pod")
         write.patch(cluster, "widgets.example.com", "default/w", {"spec": {"size": 5}})
         eventually(lambda: operator.alive() and size_of_pod(cluster) == "5", "it labels the pod")
-        write.delete(cluster, "widgets.example.com", "default/w")
+        removal.delete(cluster, "widgets.example.com", "default/w")
         gone = lambda: cluster.get("widgets.example.com", "default/w") is None  # noqa: E731
         eventually(lambda: operator.alive() and gone(), "it lets the Widget be deleted")
         assert size_of_pod(cluster) is None

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from schedviz.api import write
+from schedviz.api import schedulers
 from schedviz.loop import clock
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.hold import Hold
@@ -58,7 +58,7 @@ def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
     Hold(store.redis, sandbox.name, lambda: meta.created).release()
     if sandbox.meta().config != meta.config:
         usual = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-        write.configure(sandbox, meta.config or usual, ["the canary's"])
+        schedulers.configure(sandbox, meta.config or usual, ["the canary's"])
     clock.resume(sandbox)
     clock.set_speed(sandbox, SPEED)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.cache import default_caches
 from schedviz.lessons import catalogue, evaluate
 from schedviz.lessons.conditions import Condition, ConditionError, condition
@@ -118,7 +118,7 @@ def test_only_writes_of_others_than_the_leader_are_edits(
     assert sandbox.edits() == 1
     assert default_caches().read(sandbox.name).edits() == 1
     write.patch(sandbox, "pods", "default/web", {"metadata": {"labels": {"a": "b"}}})
-    write.delete(sandbox, "pods", "default/web")
+    removal.delete(sandbox, "pods", "default/web")
     assert default_caches().read(sandbox.name).edits() == 3
     store.delete(sandbox.name)
 

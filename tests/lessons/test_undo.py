@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedviz.api import write
+from schedviz.api import removal, schedulers, write
 from schedviz.lessons.conditions import condition
 from schedviz.lessons.learners import new_learner
 from schedviz.lessons.lesson import Action, Lesson, Run
@@ -86,7 +86,7 @@ def test_an_edit_while_time_stands_still_is_undone_alone(
     assert sorted(undone.names("pods")) == ["default/a", "default/batch"]
     assert undone.edits() == 1
     # An edit after an undo is the last one; then those before the undo follow.
-    write.delete(undone, "pods", "default/a")
+    removal.delete(undone, "pods", "default/a")
     for names in (["a", "batch"], ["batch"]):
         back = undo(store, undone)
         assert back is not None
@@ -105,7 +105,7 @@ def test_another_configuration_is_undone(store: Store, worker: Process, lesson: 
         "kind": "KubeSchedulerConfiguration",
         "profiles": [{"schedulerName": "other"}],
     }
-    write.configure(sandbox, configuration, ["profiles"])
+    schedulers.configure(sandbox, configuration, ["profiles"])
     assert sandbox.meta() != before
     undone = undo(store, sandbox)
     assert undone is not None

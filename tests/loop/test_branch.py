@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from schedviz.api.branch import branch_of_moment
-from schedviz.api.write import configure
+from schedviz.api.schedulers import configure
 from schedviz.store import Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.past import Past
 from simulator.api import SECOND, Manifest, bare
-from simulator.apiserver.status import TooLarge
+from simulator.apiserver.request_errors import TooLarge
 from tests.loop.conftest import node
 from tests.loop.world import Operation, World, operations
 

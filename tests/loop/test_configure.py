@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from schedviz.api import write
+from schedviz.api import schedulers, write
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
@@ -43,7 +43,7 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
     def slice_() -> None:
         driver.slice(still.name, Wakes(store).due.mark(still.name).order)
 
-    write.configure(still, PLAIN | {"percentageOfNodesToScore": 50}, ["percentageOfNodesToScore"])
+    schedulers.configure(still, PLAIN | {"percentageOfNodesToScore": 50}, ["percentageOfNodesToScore"])
     assert still.trace_head() == 0, "nobody has begun with another one"
     still.set_clock(Clock(still.clock().sim, time.time(), STILL, paused=True, steps=Steps("point", 3)))
     slice_()
@@ -51,12 +51,12 @@ def test_another_configuration_ends_the_leaders_term_and_the_next_begins_with_it
     led = still.lease()
     assert led
     with pytest.raises(Invalid) as refused:
-        write.configure(still, PLAIN | {"percentageOfNodesToScore": 101}, [])
+        schedulers.configure(still, PLAIN | {"percentageOfNodesToScore": 101}, [])
     assert [cause.field for cause in refused.value.causes] == ["percentageOfNodesToScore"]
     assert still.lease() == led, "what is refused changes nothing"
 
     off = {"multiPoint": {"disabled": [{"name": "ImageLocality"}]}}
-    write.configure(still, PLAIN | {"profiles": [{"plugins": off}]}, ["profiles"])
+    schedulers.configure(still, PLAIN | {"profiles": [{"plugins": off}]}, ["profiles"])
     assert still.lease() is None
     with pytest.raises(StaleLease):
         still.commit(Commit(lease=led, now=1))

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from schedviz.api import write
+from schedviz.api import removal, schedulers, write
 from schedviz.api.admitted_write import write_admitted
 from schedviz.api.branch import branch_of_moment
 from schedviz.loop import archive_writer
@@ -105,7 +105,7 @@ def test_the_sandbox_goes_on_beside_an_outside_scheduler_and_takes_over(
     assert 0 < second.waited_wall < 60 * 1_000_000
     assert {event.pod for event in events if isinstance(event, PodStarted)} == {"default/p0", "default/p1"}
 
-    write.configure(sandbox, None, [], stands_down=False)
+    schedulers.configure(sandbox, None, [], stands_down=False)
     slice_at(10)
     events = [event for _, event in sandbox.trace_tail(1000)]
     (bound,) = (event for event in events if isinstance(event, Bound))
@@ -130,7 +130,7 @@ def test_a_past_moment_knows_whether_the_scheduler_stood_down(
     for number, down in enumerate((False, True, False)):
         write.create(sandbox, [pod(f"{number}-{each}") for each in range(6)])
         slice_at(10 * number + 5)
-        write.configure(sandbox, None, [], stands_down=down)
+        schedulers.configure(sandbox, None, [], stands_down=down)
         slice_at(10 * number + 10)
         slice_at(10 * number + 12)
     assert len(sandbox.history().chapters) > 2
@@ -162,7 +162,7 @@ def test_a_run_ends_when_all_pods_are_bound_or_one_is_preempted(store: Store, sa
     preempted = with_condition(found, START, "DisruptionTarget", "True", reason="PreemptionByScheduler")
     sandbox.commit(Commit([Change("pods", "default/p0", bare(preempted))]))
     slice_at(5)
-    write.delete(sandbox, "pods", "default/p0")
+    removal.delete(sandbox, "pods", "default/p0")
     slice_at(6)
     slice_at(7)
     assert sandbox.clock().paused

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from schedviz.api import write
+from schedviz.api import removal, schedulers, write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
 from schedviz.jobs.comparison_turns import ComparisonTurns
 from schedviz.jobs.job_store import JobStore
@@ -56,7 +56,7 @@ def test_the_first_pod_that_the_model_places_elsewhere(
 ) -> None:
     slice_at = slices_of(store, sandbox)
     slice_at(1)
-    write.configure(sandbox, None, [], stands_down=True)
+    schedulers.configure(sandbox, None, [], stands_down=True)
     slice_at(2)
     # The outside scheduler binds each pod to n0, which the leader observes after three seconds.
     for number in range(4):
@@ -65,7 +65,7 @@ def test_the_first_pod_that_the_model_places_elsewhere(
         slice_at(10 * number + 12)
         bind(sandbox, f"p{number}")
         slice_at(10 * number + 13)
-    write.delete(sandbox, "pods", "default/p0")
+    removal.delete(sandbox, "pods", "default/p0")
     slice_at(80)
     write.create(sandbox, [workload("ReplicaSet", pod={"schedulerName": "other"}, replicas=2)])
     slice_at(90)
@@ -119,7 +119,7 @@ def test_the_comparison_covers_the_terms_of_several_leaders(store: Store, sandbo
     slice_at(1)
     write.create(sandbox, [pod("before")])
     slice_at(5)
-    write.switch_scheduler(sandbox, stands_down=True)
+    schedulers.switch_scheduler(sandbox, stands_down=True)
     slice_at(10)
     for number in range(3):
         write.create(sandbox, [pod(f"p{number}", "1")])
@@ -128,7 +128,7 @@ def test_the_comparison_covers_the_terms_of_several_leaders(store: Store, sandbo
         slice_at(10 * number + 14)
         end_lease(store, sandbox)
         slice_at(10 * number + 16)
-    write.switch_scheduler(sandbox, stands_down=False)
+    schedulers.switch_scheduler(sandbox, stands_down=False)
     write.create(sandbox, [pod("after")])
     slice_at(50)
     slice_at(51)

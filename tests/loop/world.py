@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.loop import driver as driver_module
 from schedviz.loop.driver import Driver
 from schedviz.loop.presence import Presence
@@ -145,7 +145,7 @@ class World:
 
     def delete(self, resource: str, key: str) -> None:
         with suppress(StatusError):
-            write.delete(self.sandbox, resource, key)
+            removal.delete(self.sandbox, resource, key)
 
     def patch(self, resource: str, key: str, changes: Manifest) -> None:
         with suppress(StatusError):

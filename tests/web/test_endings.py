@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from msgspec.structs import replace
 
-from schedviz.api import write
+from schedviz.api import removal, schedulers, write
 from schedviz.api.from_scenario import create
 from schedviz.bundled_scenarios import scenarios
 from schedviz.store import Meta, Store
@@ -55,9 +55,9 @@ def test_each_example_says_that_it_has_ended_and_not_before(client: Client, stor
         if ended == 3:
             break
     assert ended == 3
-    write.switch_scheduler(source, stands_down=True)
+    schedulers.switch_scheduler(source, stands_down=True)
     assert present_ending(source, source.meta()) is None, "an outside scheduler may act"
-    write.switch_scheduler(source, stands_down=False)
+    schedulers.switch_scheduler(source, stands_down=False)
     path = f"/s/{source.name}/"
     framed = client.get(path, {"embed": ",".join(ideas.ideas()[name].shows)}).content.decode()
     assert ENDED in framed
@@ -79,7 +79,7 @@ def test_the_end_is_told_once_can_be_closed_and_is_over_after_a_change(client: C
     assert client.get(f"{path}guide/?shown=ended").status_code == 204
     write.create(world.sandbox, [pod("mine", cpu="1")])
     assert ENDED not in client.get(f"{path}guide/?shown=ended").content.decode(), "a pod is pending"
-    write.delete(world.sandbox, "pods", "default/mine")
+    removal.delete(world.sandbox, "pods", "default/mine")
     for _ in range(40):
         world.let_time_pass(1)
         world.slice()

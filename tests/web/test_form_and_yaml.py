@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django import forms
 
-from schedviz.api import write
+from schedviz.api import schedulers, write
 from schedviz.store import Sandbox
 from schedviz.web.drain import drain_node
 from schedviz.web.forms.base import ManifestForm
@@ -299,7 +299,7 @@ def test_a_configuration_is_refused_with_the_paths_that_are_wrong(sandbox: Sandb
     )
     assert both.manifest is not None
     with pytest.raises(Invalid) as refused:
-        write.configure(sandbox, both.manifest, [], dry_run=True)
+        schedulers.configure(sandbox, both.manifest, [], dry_run=True)
     both.add_causes(refused.value.causes, refused.value.message)
     assert both.problems == []
     assert set(both.form.errors) == {"p1-hard", "percentage", "p0-NodeAffinity"}
@@ -307,6 +307,6 @@ def test_a_configuration_is_refused_with_the_paths_that_are_wrong(sandbox: Sandb
     wrong = FormAndYaml(SchedulerForm, sandbox, start, posted(both, yaml=text, percentage=""))
     assert wrong.manifest is not None
     with pytest.raises(Invalid) as refused:
-        write.configure(sandbox, wrong.manifest, [], dry_run=True)
+        schedulers.configure(sandbox, wrong.manifest, [], dry_run=True)
     wrong.add_causes(refused.value.causes, refused.value.message)
     assert any("profiles[1].pluginConfig[0].args" in problem for problem in wrong.problems)

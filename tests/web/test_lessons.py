@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils.translation import override
 from msgspec.structs import replace
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import begin
 from schedviz.lessons.learners import Learners
@@ -173,7 +173,7 @@ def test_starting_over_begins_with_the_first_step_in_a_new_cluster(client: Clien
     path = start(client)
     sandbox = store.sandbox(path.split("/")[2])
     panel(client, path, step="look", do="next")
-    write.delete(sandbox, "pods", "default/batch")
+    removal.delete(sandbox, "pods", "default/batch")
     response = client.post(f"{path}lesson/", {"step": "predict", "do": "reset"}, headers=HTMX)
     assert response.headers["HX-Refresh"] == "true"
     assert sandbox.get("pods", "default/batch")
@@ -187,7 +187,7 @@ def test_undo_takes_back_the_last_edit(client: Client, store: Store) -> None:
     path = start(client)
     assert 'id="lesson-undo"' not in client.get(path).content.decode()
     sandbox = store.sandbox(path.split("/")[2])
-    write.delete(sandbox, "pods", "default/batch")
+    removal.delete(sandbox, "pods", "default/batch")
     assert 'id="lesson-undo"' in client.get(path).content.decode()
     panel(client, path, step="look", do="next")
     response = client.post(f"{path}lesson/", {"step": "predict", "do": "undo"}, headers=HTMX)

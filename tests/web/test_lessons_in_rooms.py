@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from msgspec.structs import replace
 
-from schedviz.api import write
+from schedviz.api import removal
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Par
@@ -125,7 +125,7 @@ def test_starting_over_keeps_the_best_result_in_the_table_and_the_file(opened: R
     Learners(store.redis).update(
         opened.id, lessons()[NAME], lambda each: replace(each, best=best, finished=1.0)
     )
-    write.delete(store.sandbox(opened.path.split("/")[2]), "pods", "default/batch")
+    removal.delete(store.sandbox(opened.path.split("/")[2]), "pods", "default/batch")
     opened.do(opened.learner, "reset", "look")
     again = Learners(store.redis).progress(opened.id, NAME)
     assert again

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from schedviz.api import write
+from schedviz.api import schedulers, write
 from schedviz.body_limit import API
 from schedviz.store import Clock, Commit, Meta, Sandbox, Store
 from schedviz.web.presenters.outside_latency import (
@@ -95,7 +95,7 @@ def test_the_page_of_a_sandbox_whose_scheduler_stands_down(client: Client, sandb
     assert 'value="stand-down"' in connect
     assert f"guest_scheduler.py http://testserver/s/{sandbox.name} guest" in connect
 
-    write.switch_scheduler(sandbox, stands_down=True)
+    schedulers.switch_scheduler(sandbox, stands_down=True)
     html = client.get(page).content.decode()
     for name in ("t-next", "t-cycle", "t-predict"):
         assert f'id="{name}"' not in html, "there are no cycles"

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from msgspec.structs import replace
 
-from schedviz.api import write
+from schedviz.api import removal
 from schedviz.lessons import solutions
 from schedviz.lessons.catalogue import lessons
 from schedviz.lessons.evaluate import begin
@@ -84,7 +84,7 @@ def test_only_a_learner_whose_goal_is_reached_now_shares(store: Store, worker: P
     assert browser().post(f"{path}lesson/share/").status_code == 404
     assert client.get(f"{path}lesson/share/").status_code == 405
     solve(client)
-    write.delete(store.sandbox(path.split("/")[2]), "pods", "default/urgent", grace_seconds=0)
+    removal.delete(store.sandbox(path.split("/")[2]), "pods", "default/urgent", grace_seconds=0)
     assert client.post(f"{path}lesson/share/").status_code == 409
     store.delete(path.split("/")[2])
 

@@ -7,7 +7,7 @@ from django.test import Client
 from msgspec.structs import replace
 
 from schedviz import bundled_scenarios
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.api.from_scenario import create_from_scenario
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.model import Origin
@@ -43,7 +43,7 @@ def test_a_sandbox_starts_over_from_its_scenario_with_its_name_and_its_queue(
 ) -> None:
     path = f"/s/{made.name}/start-over/"
     nodes = made.count("nodes")
-    write.delete(made, "nodes", "gpu-1")
+    removal.delete(made, "nodes", "gpu-1")
     assert path in client.get(f"/s/{made.name}/").content.decode()
     assert "Taints and affinity" in client.get(path).content.decode()
     for clock, paused in (("paused", True), ("running", False)):

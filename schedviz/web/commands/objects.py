@@ -5,7 +5,7 @@ from typing import Final
 from django import forms
 from django.utils.translation import gettext
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.web import drain as drains
 from schedviz.web import object_actions
 from schedviz.web.commands import names
@@ -80,7 +80,7 @@ def form_errors(form: forms.Form) -> list[str]:
 def delete(call: Call) -> CommandResult:
     resource, keys = names.objects(call)
     for key in keys:
-        write.delete(call.sandbox, resource.id, key)
+        removal.delete(call.sandbox, resource.id, key)
     output = [f"{name(resource, key).replace('/', ' ', 1)} deleted" for key in keys]
     return CommandResult(
         shortened(output),
@@ -90,7 +90,7 @@ def delete(call: Call) -> CommandResult:
 
 def evict(call: Call) -> CommandResult:
     key = names.key(PODS, call.arguments[0], call.namespace)
-    write.evict(call.sandbox, key)
+    removal.evict(call.sandbox, key)
     return CommandResult(f"evicting pod {key}")
 
 

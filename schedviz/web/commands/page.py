@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.utils.translation import gettext
 
-from schedviz.api.write import switch_scheduler
+from schedviz.api.schedulers import switch_scheduler
 from schedviz.loop import clock
 from schedviz.web.commands.line import Call, CommandError, CommandResult
 from simulator.scheduler.stepping import Unit

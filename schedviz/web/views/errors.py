@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from schedviz.api.body import refusal
-from simulator.apiserver.status import NoSuchPath
+from simulator.apiserver.request_errors import NoSuchPath
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store.past import Past
 from schedviz.web import object_actions
 from schedviz.web.drain import Drained, drain_node
@@ -44,7 +44,7 @@ def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> Htt
     """Delete a pod as kubectl does: a bound pod after its grace period, a pod without a node at once."""
     sandbox, key = find_sandbox(name), f"{namespace}/{pod}"
     try:
-        write.delete(sandbox, PODS, key)
+        removal.delete(sandbox, PODS, key)
     except StatusError as error:
         return show_pod(request, find_present(name), key, error.message)
     acted = lines.object_command("delete", resources.PODS, key)
@@ -128,7 +128,7 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
                 )
                 acted = lines.object_command("annotate", resources.NODES, node, ANNOTATED[action])
             case "delete":
-                write.delete(sandbox, NODES, node)
+                removal.delete(sandbox, NODES, node)
                 line = lines.object_command("delete", resources.NODES, node)
                 return done(request, sandbox, "schedviz:gone", line)
             case _:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from schedviz.api import write
+from schedviz.api import schedulers
 from schedviz.cache import Current
 from schedviz.web.forms.conflict import differences
 from schedviz.web.forms.form_and_yaml import FormAndYaml, parse_or_none
@@ -32,7 +32,7 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     "take-over" change nothing but whether outside schedulers bind the pods."""
     source, posted = find_present(name), posted_by(request)
     if posted is not None and posted.get("do") in SWITCHES:
-        write.switch_scheduler(source.sandbox, stands_down=posted["do"] == "stand-down")
+        schedulers.switch_scheduler(source.sandbox, stands_down=posted["do"] == "stand-down")
         return done(request, source)
     theirs = configuration(source)
     start = parse_or_none((posted or {}).get("original", "")) or theirs
@@ -61,7 +61,9 @@ def edit_scheduler(request: HttpRequest, name: str) -> HttpResponse:
     if is_step(request) or both.valid:
         fields = [each.field for each in islice(differences(start, None, both.manifest), FIELDS_AT_MOST)]
         try:
-            write.configure(source.sandbox, both.manifest, fields, dry_run=is_step(request) or not fields)
+            schedulers.configure(
+                source.sandbox, both.manifest, fields, dry_run=is_step(request) or not fields
+            )
         except StatusError as error:
             both.add_causes(error.causes, error.message)
         else:

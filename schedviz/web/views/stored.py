@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.store import Sandbox
 from schedviz.store.past import Readable
 from schedviz.web.forms import form_for
@@ -93,7 +93,7 @@ def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResp
     source = find_present(name)
     kind = find_kind(source, resource)
     try:
-        write.delete(source.sandbox, kind.id, key)
+        removal.delete(source.sandbox, kind.id, key)
     except StatusError as error:
         return show_object(request, find_present(name), kind, key, error.message)
     return done(request, source, "schedviz:gone", lines.object_command("delete", kind, key))

@@ -16,17 +16,15 @@ from simulator.apiserver.patches.unstructured_conversion import conversion_error
 from simulator.apiserver.request_decoding.decode_request import decode_object, strict_decoding_error
 from simulator.apiserver.request_decoding.read_object import RecordedObject, UnreadableBody, read_json_value
 from simulator.apiserver.request_decoding.typed_values import TypedValues
-from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
-from simulator.apiserver.schema import Schema, definitions, find_type_name, type_name_of
-from simulator.apiserver.status import (
-    BadRequest,
-    Cause,
-    Invalid,
+from simulator.apiserver.request_errors import (
     TooLarge,
     UnprocessablePatch,
     UnsupportedMediaType,
     UnsupportedPatchType,
 )
+from simulator.apiserver.resources import BUILT_IN_GROUPS, Resource
+from simulator.apiserver.schema import Schema, definitions, find_type_name, type_name_of
+from simulator.apiserver.status import BadRequest, Cause, Invalid
 from simulator.kernel.go_text import plain, quote
 
 PatchType = Literal[

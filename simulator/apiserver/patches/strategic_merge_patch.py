@@ -7,8 +7,9 @@ Upstream: apimachinery/pkg/util/strategicpatch/patch.go and mergepatch/errors.go
 from typing import Any, Final
 
 from simulator.apiserver.patches.element_order import ordered
+from simulator.apiserver.request_errors import UnprocessablePatch
 from simulator.apiserver.schema import Schema, resolve_reference
-from simulator.apiserver.status import BadRequest, PlainError, UnprocessablePatch
+from simulator.apiserver.status import BadRequest, PlainError
 from simulator.kernel.go_text import plain
 
 _DIRECTIVE: Final = "$patch"

@@ -1,0 +1,93 @@
+"""DELETE of an object, and of those that selectors select."""
+
+from django.http import HttpRequest, HttpResponse
+
+from schedviz.api import body, removal
+from schedviz.api.lists import page
+from schedviz.api.representation import Representation, is_custom
+from schedviz.api.target import Target
+from schedviz.store import Sandbox
+from simulator.api import Manifest
+from simulator.apiserver import selection
+from simulator.apiserver.delete_options import requested_grace_seconds, requested_propagation
+from simulator.apiserver.deletion import is_shown_when_deleted
+from simulator.apiserver.list_options import ListOptions
+from simulator.apiserver.request_errors import MethodNotAllowed
+from simulator.apiserver.resources import NAMESPACES, Resource
+from simulator.apiserver.status import NotFound
+
+JOB_WARNING = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
+    "them or set propagationPolicy=Orphan to suppress this warning"
+)
+
+
+def delete(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
+    form = Representation.of(request, custom=is_custom(resource))
+    options = body.delete_options(request)
+    warnings: list[str] = []
+    deleted = _delete(request, sandbox, resource, target.key(resource), options, warnings=warnings)
+    if deleted.is_gone and not is_shown_when_deleted(resource):
+        response = body.answer(body.success(resource, deleted.object))
+    else:
+        waits = not deleted.is_gone and options.get("orphanDependents") is False
+        response = body.answer(form.one(resource, deleted.object, sandbox.now), 202 if waits else 200)
+    return body.with_warnings(response, [*_job_warnings(resource, options), *warnings])
+
+
+def delete_collection(
+    request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target
+) -> HttpResponse:
+    """Delete the selected objects one by one, as upstream; the first error ends it. The response contains the
+    objects as they were before."""
+    if resource == NAMESPACES or (resource.namespaced and not target.namespace):
+        raise MethodNotAllowed()
+    form = Representation.of(request, custom=is_custom(resource))
+    options = body.delete_options(request)
+    list_options = ListOptions.of(body.query(request))
+    selected = selection.selection_predicate(
+        resource, list_options.label_selector, list_options.field_selector
+    )
+    found = page(sandbox, resource, list_options, namespace=target.namespace, selected=selected)
+    deleted, warnings = [], list[str]()
+    for item in found.items:
+        try:
+            _delete(request, sandbox, resource, target.named(item).key(resource), options, warnings=warnings)
+        except NotFound:
+            continue  # another client deleted it meanwhile
+        deleted.append(item)
+    response = body.answer(form.list(resource, deleted, found.metadata, sandbox.now))
+    return body.with_warnings(response, [*_job_warnings(resource, options), *dict.fromkeys(warnings)])
+
+
+def _delete(
+    request: HttpRequest,
+    sandbox: Sandbox,
+    resource: Resource,
+    key: str,
+    options: Manifest,
+    *,
+    warnings: list[str],
+) -> removal.Deleted:
+    preconditions = options.get("preconditions") or {}
+    of_policies: list[str] = []
+    with body.warnings_of_policies(warnings, of_policies):
+        return removal.delete(
+            sandbox,
+            resource.id,
+            key,
+            grace_seconds=requested_grace_seconds(options),
+            propagation=requested_propagation(options),
+            uid=preconditions.get("uid", ""),
+            version=preconditions.get("resourceVersion", ""),
+            contents_at_once=False,
+            dry_run=body.is_dry_run(request, options),
+            warnings=of_policies,
+        )
+
+
+def _job_warnings(resource: Resource, options: Manifest) -> list[str]:
+    """The warning that a deleted Job leaves its pods, unless the request says what becomes of them
+    (pkg/registry/batch/job/storage/storage.go)."""
+    is_silent = resource.id != "jobs.batch" or requested_propagation(options) is not None
+    return [] if is_silent else [JOB_WARNING]
