@@ -9,15 +9,12 @@ from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
+from simulator.apiserver.enumerations import OPERATIONS, SCOPES
 from simulator.apiserver.field_checks import check_name, too_many
 from simulator.apiserver.policies.expressions import Compiler
 from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required
 from simulator.cel.expression import Expression
 
-FAILURE_POLICIES: Final = ("Fail", "Ignore")
-MATCH_POLICIES: Final = ("Equivalent", "Exact")
-_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_SCOPES: Final = ("*", "Cluster", "Namespaced")
 _MAX_CONDITIONS: Final = 64
 
 
@@ -36,7 +33,7 @@ def validate_rule(rule: Manifest, path: str) -> Iterator[Cause]:
         detail = "if '*' is present, must not specify other operations"
         yield invalid(f"{path}.operations", operations, detail)
     for index, operation in enumerate(operations):
-        yield from check_one_of(operation, _OPERATIONS, f"{path}.operations[{index}]")
+        yield from check_one_of(operation, OPERATIONS, f"{path}.operations[{index}]")
     for field, shown in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
         given = rule.get(field) or []
         if not given:
@@ -47,7 +44,7 @@ def validate_rule(rule: Manifest, path: str) -> Iterator[Cause]:
         if not version:
             yield required(f"{path}.apiVersions[{index}]")
     yield from _resources(rule.get("resources") or [], f"{path}.resources")
-    yield from check_one_of(rule.get("scope"), _SCOPES, f"{path}.scope")
+    yield from check_one_of(rule.get("scope"), SCOPES, f"{path}.scope")
 
 
 def _resources(resources: list[str], path: str) -> Iterator[Cause]:

@@ -15,6 +15,7 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.condition_validation import CONDITION_STATUSES
+from simulator.apiserver.enumerations import KEY_USAGES
 from simulator.apiserver.field_checks import NameRule
 from simulator.apiserver.policies.request import User
 from simulator.apiserver.status import (
@@ -36,12 +37,6 @@ _LASTING: Final = ("Approved", "Denied", "Failed")
 """Conditions that are true, and stay."""
 _OF_APPROVAL: Final = ("Approved", "Denied")
 _EXCLUSIVE: Final = "Approved and Denied conditions are mutually exclusive"
-_USAGES: Final = (
-    *("signing", "digital signature", "content commitment", "key encipherment", "key agreement"),
-    *("data encipherment", "cert sign", "crl sign", "encipher only", "decipher only", "any"),
-    *("server auth", "client auth", "code signing", "email protection", "s/mime", "ipsec end system"),
-    *("ipsec tunnel", "ipsec user", "timestamping", "ocsp signing", "microsoft sgc", "netscape sgc"),
-)
 _PEM: Final = re.compile(
     r"-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n(.*?)-----END \1-----", re.DOTALL | re.ASCII
 )
@@ -101,8 +96,8 @@ def validate_certificate_request(manifest: Manifest) -> Iterator[Cause]:
     if not usages:
         yield required("spec.usages")
     for index, usage in enumerate(usages):
-        if usage not in _USAGES:
-            yield not_supported(f"spec.usages[{index}]", usage, _USAGES)
+        if usage not in KEY_USAGES:
+            yield not_supported(f"spec.usages[{index}]", usage, KEY_USAGES)
     for index, usage in enumerate(usages):
         if usage in usages[:index]:
             yield duplicate(f"spec.usages[{index}]", usage)

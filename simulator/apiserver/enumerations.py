@@ -102,6 +102,23 @@ FAILURE_ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 EXIT_CODE_OPERATORS: Final = ("In", "NotIn")
 CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
 
+# admissionregistration.k8s.io/v1
+FAILURE_POLICIES: Final = ("Fail", "Ignore")
+MATCH_POLICIES: Final = ("Equivalent", "Exact")
+OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
+SCOPES: Final = ("*", "Cluster", "Namespaced")
+SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
+VALIDATION_ACTIONS: Final = ("Audit", "Deny", "Warn")
+
+# certificates.k8s.io/v1
+KEY_USAGES: Final = (
+    *("signing", "digital signature", "content commitment", "key encipherment", "key agreement"),
+    *("data encipherment", "cert sign", "crl sign", "encipher only", "decipher only", "any"),
+    *("server auth", "client auth", "code signing", "email protection", "s/mime", "ipsec end system"),
+    *("ipsec tunnel", "ipsec user", "timestamping", "ocsp signing", "microsoft sgc", "netscape sgc"),
+)
+
 # discovery.k8s.io/v1, networking.k8s.io/v1, policy/v1, storage.k8s.io/v1, resource.k8s.io/v1
 ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")

@@ -24,7 +24,26 @@ _UPDATE_STRATEGY: Final[FieldChoices] = {"type": values.UPDATE_STRATEGIES}
 _IP_FAMILIES: Final = ("", *values.IP_FAMILIES)
 """Upstream's constants have one for an unknown family, which validation refuses."""
 
+_RULE: Final[FieldChoices] = {"operations": values.OPERATIONS, "scope": values.SCOPES}
+_WEBHOOK: Final[FieldChoices] = {
+    "failurePolicy": values.FAILURE_POLICIES,
+    "matchPolicy": values.MATCH_POLICIES,
+    "sideEffects": (*values.SIDE_EFFECTS, "Some", "Unknown"),  # those that validation refuses in v1
+}
+
 FIELDS: Final[dict[str, FieldChoices]] = {
+    "admissionregistration.v1.MatchResources": {"matchPolicy": values.MATCH_POLICIES},
+    "admissionregistration.v1.MutatingWebhook": {
+        **_WEBHOOK,
+        "reinvocationPolicy": values.REINVOCATION_POLICIES,
+    },
+    "admissionregistration.v1.NamedRuleWithOperations": _RULE,
+    "admissionregistration.v1.RuleWithOperations": _RULE,
+    "admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec": {
+        "validationActions": values.VALIDATION_ACTIONS
+    },
+    "admissionregistration.v1.ValidatingAdmissionPolicySpec": {"failurePolicy": values.FAILURE_POLICIES},
+    "admissionregistration.v1.ValidatingWebhook": _WEBHOOK,
     "apps.v1.DaemonSetUpdateStrategy": _UPDATE_STRATEGY,
     "apps.v1.DeploymentStrategy": {"type": values.DEPLOYMENT_STRATEGIES},
     "apps.v1.StatefulSetSpec": {"podManagementPolicy": values.POD_MANAGEMENT_POLICIES},
@@ -36,6 +55,7 @@ FIELDS: Final[dict[str, FieldChoices]] = {
     },
     "batch.v1.PodFailurePolicyOnExitCodesRequirement": {"operator": values.EXIT_CODE_OPERATORS},
     "batch.v1.PodFailurePolicyRule": {"action": values.FAILURE_ACTIONS},
+    "certificates.v1.CertificateSigningRequestSpec": {"usages": values.KEY_USAGES},
     "core.v1.AppArmorProfile": _PROFILE,
     "core.v1.AzureDiskVolumeSource": {"cachingMode": values.DISK_CACHING_MODES, "kind": values.DISK_KINDS},
     "core.v1.Container": _CONTAINER,

@@ -10,21 +10,19 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.admission_rule_validation import (
-    FAILURE_POLICIES,
-    MATCH_POLICIES,
     check_compiled,
     check_one_of,
     validate_match_conditions,
     validate_rule,
 )
 from simulator.apiserver.condition_validation import validate_conditions
+from simulator.apiserver.enumerations import FAILURE_POLICIES, MATCH_POLICIES, VALIDATION_ACTIONS
 from simulator.apiserver.field_checks import check_choice, check_name
 from simulator.apiserver.policies.expressions import Compiler
 from simulator.apiserver.policies.request import POLICIES, POLICY_BINDINGS
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, not_supported, required
 
-_ACTIONS: Final = ("Audit", "Deny", "Warn")
 _NOT_FOUND_ACTIONS: Final = ("Deny", "Allow")
 _REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _MAX_ANNOTATIONS: Final = 20
@@ -202,8 +200,8 @@ def _param_ref(reference: Manifest, path: str) -> Iterator[Cause]:
 
 def _actions(actions: list[str], path: str) -> Iterator[Cause]:
     for index, action in enumerate(actions):
-        if action not in _ACTIONS:
-            yield not_supported(f"{path}[{index}]", action, _ACTIONS)
+        if action not in VALIDATION_ACTIONS:
+            yield not_supported(f"{path}[{index}]", action, VALIDATION_ACTIONS)
         if action in actions[:index]:
             yield duplicate(f"{path}[{index}]", action)
     if "Deny" in actions and "Warn" in actions:

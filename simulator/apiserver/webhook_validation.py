@@ -9,18 +9,20 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.admission_rule_validation import (
-    FAILURE_POLICIES,
-    MATCH_POLICIES,
     check_one_of,
     validate_match_conditions,
     validate_rule,
+)
+from simulator.apiserver.enumerations import (
+    FAILURE_POLICIES,
+    MATCH_POLICIES,
+    REINVOCATION_POLICIES,
+    SIDE_EFFECTS,
 )
 from simulator.apiserver.selector_validation import validate_label_selector
 from simulator.apiserver.status import Cause, duplicate, invalid, not_supported, required
 from simulator.apiserver.webhook_client_validation import validate_client, validate_review_versions
 
-_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
-_REINVOCATIONS: Final = ("IfNeeded", "Never")
 _MAX_SECONDS: Final = 30
 _FEWEST_SEGMENTS: Final = 3
 
@@ -45,16 +47,18 @@ def _webhook(webhook: Manifest, path: str) -> Iterator[Cause]:
     yield from check_one_of(webhook.get("matchPolicy"), MATCH_POLICIES, f"{path}.matchPolicy")
     effects = webhook.get("sideEffects")
     if effects is None:
-        yield required(f"{path}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}")
-    elif effects not in _SIDE_EFFECTS:
-        yield not_supported(f"{path}.sideEffects", effects, _SIDE_EFFECTS)
+        yield required(f"{path}.sideEffects", f"must specify one of {', '.join(SIDE_EFFECTS)}")
+    elif effects not in SIDE_EFFECTS:
+        yield not_supported(f"{path}.sideEffects", effects, SIDE_EFFECTS)
     seconds = webhook.get("timeoutSeconds")
     if seconds is not None and not 1 <= seconds <= _MAX_SECONDS:
         detail = "the timeout value must be between 1 and 30 seconds"
         yield invalid(f"{path}.timeoutSeconds", seconds, detail)
     for field in ("namespaceSelector", "objectSelector"):
         yield from validate_label_selector(webhook.get(field), f"{path}.{field}")
-    yield from check_one_of(webhook.get("reinvocationPolicy"), _REINVOCATIONS, f"{path}.reinvocationPolicy")
+    yield from check_one_of(
+        webhook.get("reinvocationPolicy"), REINVOCATION_POLICIES, f"{path}.reinvocationPolicy"
+    )
     yield from validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
     conditions = webhook.get("matchConditions") or ()
     yield from validate_match_conditions(conditions, f"{path}.matchConditions", has_params=False)
