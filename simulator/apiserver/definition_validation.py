@@ -16,7 +16,7 @@ from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.resources import BUILT_IN_GROUPS
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
-from simulator.apiserver.webhook_client_validation import validate_review_versions
+from simulator.apiserver.webhook_client_validation import validate_client, validate_review_versions
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -162,8 +162,8 @@ def _conversion_faults(conversion: Manifest, path: str) -> Iterator[Cause]:
         return
     if client is None:
         yield required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook")
-    elif (client.get("url") is None) == (client.get("service") is None):
-        yield required(f"{path}.webhookClientConfig", "exactly one of url or service is required")
+    else:
+        yield from validate_client(client, f"{path}.webhookClientConfig")
     yield from validate_review_versions(versions, f"{path}.conversionReviewVersions")
 
 

@@ -21,6 +21,7 @@ _SCALE_DOWN = {
     "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
 }
 _CPU_UTILIZATION = 80
+_HTTPS_PORT = 443
 
 
 def _default_namespace(manifest: Manifest) -> None:
@@ -104,7 +105,10 @@ def _default_definition(manifest: Manifest) -> None:
     if names["kind"]:
         names.setdefault("singular", names["kind"].lower())
         names.setdefault("listKind", f"{names['kind']}List")
-    spec.setdefault("conversion", {"strategy": "None"})
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
+    client = (conversion.get("webhook") or {}).get("clientConfig") or {}
+    if client.get("service") is not None:
+        client["service"].setdefault("port", _HTTPS_PORT)
     stored = [version["name"] for version in spec.get("versions") or () if version["storage"]][:1]
     manifest.setdefault("status", {}).setdefault("storedVersions", stored)
 
