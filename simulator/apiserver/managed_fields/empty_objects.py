@@ -27,13 +27,48 @@ STRUCTS: Final = frozenset(
 )
 _POINTERS: Final = {"replicationcontrollers": "template"}
 """Fields that are pointers in one kind only."""
+_ALSO: Final[dict[str, Manifest]] = {
+    "clusterroles.rbac.authorization.k8s.io": {"rules": None},
+    "controllerrevisions.apps": {"data": None},
+    "customresourcedefinitions.apiextensions.k8s.io": {
+        "status": {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None}
+    },
+    "endpointslices.discovery.k8s.io": {"ports": None},
+    "events": {
+        **dict.fromkeys(("firstTimestamp", "lastTimestamp", "eventTime")),
+        "source": {},
+        "reportingComponent": "",
+        "reportingInstance": "",
+    },
+    "events.events.k8s.io": {
+        **dict.fromkeys(("deprecatedFirstTimestamp", "deprecatedLastTimestamp", "eventTime")),
+        "deprecatedSource": {},
+        "regarding": {},
+    },
+    "horizontalpodautoscalers.autoscaling": {"status": {"currentMetrics": None}},
+    "networkpolicies.networking.k8s.io": {"spec": {"podSelector": {}}},
+    "persistentvolumeclaims": {"spec": {"resources": {}}},
+    "resourceclaims.resource.k8s.io": {"spec": {"devices": {}}},
+    "resourceclaimtemplates.resource.k8s.io": {"spec": {"spec": {"devices": {}}}},
+    "roles.rbac.authorization.k8s.io": {"rules": None},
+    "statefulsets.apps": {"spec": {"serviceName": ""}, "status": {"availableReplicas": 0}},
+}
+"""What Go writes, too, by plural and group."""
 
 
 def empty_object(resource: Resource) -> Manifest:
     """Return the empty object of a resource, without apiVersion and kind."""
     pointer = _POINTERS.get(resource.id, "")
-    fields: Manifest = _empty(schema_of(resource), pointer)
+    also = _ALSO.get(f"{resource.plural}.{resource.group}".removesuffix("."), {})
+    fields: Manifest = _merged(_empty(schema_of(resource), pointer), also)
     return {name: value for name, value in fields.items() if name not in ("apiVersion", "kind")}
+
+
+def _merged(fields: Manifest, also: Manifest) -> Manifest:
+    return fields | {
+        name: _merged(fields.get(name) or {}, value) if isinstance(value, dict) else value
+        for name, value in also.items()
+    }
 
 
 def _empty(schema: Schema, pointer: str) -> Any:
