@@ -19,7 +19,6 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import admission
 from simulator.apiserver.admission import Admission
-from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, apply_manifest
 from simulator.apiserver.managed_fields.scale_entries import (
     managed_fields_after_scale,
@@ -28,6 +27,7 @@ from simulator.apiserver.managed_fields.scale_entries import (
 from simulator.apiserver.request_decoding.read_object import UnreadableBody, read_yaml_body
 from simulator.apiserver.resources import SCALES, Resource
 from simulator.apiserver.scale import scale_of, with_scale
+from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import BadRequest, Conflict, NotFound
 from simulator.apiserver.update import admit_update
 from simulator.apiserver.warnings import warnings_of, warnings_of_update

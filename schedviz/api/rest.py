@@ -27,12 +27,12 @@ from schedviz.store import Sandbox
 from simulator.api import Manifest
 from simulator.apiserver import selection
 from simulator.apiserver.certificate_requests import APPROVAL, CERTIFICATE_REQUESTS
-from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.list_options import ListOptions
 from simulator.apiserver.metadata_update import CREATED_BY_UPDATE, check_version_is_given
 from simulator.apiserver.query import parse_resource_version
 from simulator.apiserver.request_errors import MethodNotAllowed, NoSuchGroup, NoSuchPath, VersionTooLarge
 from simulator.apiserver.resources import NAMESPACES, PODS, Resource, find_by_kind
+from simulator.apiserver.served_versions import to_served, to_stored
 from simulator.apiserver.status import BadRequest, NotFound, PlainError
 from simulator.apiserver.warnings import ENDPOINTS, warnings_of, warnings_of_update
 

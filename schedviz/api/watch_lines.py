@@ -9,10 +9,10 @@ from schedviz.cache import Present
 from schedviz.cache.held import RingEvent
 from schedviz.store.codec import watch_event
 from simulator.api import Manifest, Micros
-from simulator.apiserver.event_versions import to_served
 from simulator.apiserver.managed_fields.empty_objects import empty_object
 from simulator.apiserver.protobuf_encoding import encode_watch_event
 from simulator.apiserver.resources import Resource
+from simulator.apiserver.served_versions import to_served
 from simulator.apiserver.status import StatusError
 
 

@@ -25,7 +25,6 @@ from simulator.apiserver.custom_resources.resource_schema import prune_custom
 from simulator.apiserver.defaults import prepare_for_create, set_defaults
 from simulator.apiserver.device_admin_access import check_admin_access
 from simulator.apiserver.event_validation import validate_event
-from simulator.apiserver.event_versions import to_served, to_stored
 from simulator.apiserver.generation import set_first_generation
 from simulator.apiserver.limit_ranger import CLAIMS, check_limits, set_default_resources
 from simulator.apiserver.managed_fields.field_writes import FieldWrite, managed_fields_of_new
@@ -37,13 +36,13 @@ from simulator.apiserver.quota.charges import QuotaCharges
 from simulator.apiserver.request_errors import TooLarge
 from simulator.apiserver.resources import (
     EVENTS,
-    EVENTS_V1,
     NODES,
     PODS,
     PRIORITY_CLASSES,
     Resource,
 )
 from simulator.apiserver.runtime_class import apply_runtime_class
+from simulator.apiserver.served_versions import served_resource, to_served, to_stored
 from simulator.apiserver.service_allocation import SERVICES, allocate_new
 from simulator.apiserver.status import AlreadyExists, BadRequest, Cause, Invalid, StatusError
 from simulator.apiserver.validation import GENERATED_SUFFIX, SYSTEM_CLASSES, validate_new
@@ -255,7 +254,7 @@ def _create(
     if managed_fields:
         metadata["managedFields"] = managed_fields
     set_first_generation(resource, manifest)
-    seen = EVENTS_V1 if resource == EVENTS and given_version == EVENTS_V1.api_version else resource
+    seen = served_resource(resource, given_version)
     check_policies(
         AdmissionRequest(
             "CREATE", seen, name, metadata.get("namespace", ""), to_served(seen, manifest), None, asked

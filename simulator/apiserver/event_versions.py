@@ -4,7 +4,6 @@
 from typing import Final
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import EVENTS, EVENTS_V1, Resource
 
 _NAMES: Final = {
     "involvedObject": "regarding",
@@ -21,32 +20,24 @@ _OMITTED: Final = ("reportingController", "reportingInstance")
 _CORE_NAMES: Final = {new: old for old, new in _NAMES.items()}
 
 
-def to_served(resource: Resource, stored: Manifest) -> Manifest:
-    """Return a stored object with the apiVersion, kind and field names of the requested resource."""
-    if resource == EVENTS_V1:
-        shown = _rename_fields(stored, _NAMES, resource)
-        return {field: value for field, value in shown.items() if value or field not in _OMITTED}
-    return {**stored, "apiVersion": resource.api_version, "kind": resource.kind}
+def to_event_v1(event: Manifest) -> Manifest:
+    """Return a stored event with the field names of events.k8s.io/v1."""
+    shown = _rename_fields(event, _NAMES)
+    return {field: value for field, value in shown.items() if value or field not in _OMITTED}
 
 
-def to_stored(resource: Resource, given: Manifest) -> tuple[Resource, Manifest]:
-    """Return the resource under which an object is stored, and the object in its stored form."""
-    return (
-        (EVENTS, _rename_fields(given, _CORE_NAMES, EVENTS)) if resource == EVENTS_V1 else (resource, given)
-    )
+def to_core_event(event: Manifest) -> Manifest:
+    """Return an event of events.k8s.io/v1 with the field names of v1."""
+    return _rename_fields(event, _CORE_NAMES)
 
 
-def stored_field(resource: Resource, field: str) -> str:
-    """Return the stored name of a field in a field selector: ``involvedObject.name`` for
-    ``regarding.name``; "" for one that only the other version has."""
-    if resource != EVENTS_V1:
-        return field
+def stored_event_field(field: str) -> str:
+    """Return the name in v1 of a field of events.k8s.io/v1; "" for one that only v1 has."""
     first, dot, rest = field.partition(".")
     if first in _NAMES or first == _NAMES["source"]:
         return ""
     return _CORE_NAMES.get(first, first) + dot + rest
 
 
-def _rename_fields(event: Manifest, names: dict[str, str], resource: Resource) -> Manifest:
-    renamed = {names.get(field, field): value for field, value in event.items()}
-    return {**renamed, "apiVersion": resource.api_version, "kind": resource.kind}
+def _rename_fields(event: Manifest, names: dict[str, str]) -> Manifest:
+    return {names.get(field, field): value for field, value in event.items()}

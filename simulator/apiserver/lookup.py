@@ -26,9 +26,9 @@ class Catalogue(Reader, Protocol):
 
 def find_resource(store: Catalogue, group: str, plural: str, version: str = "") -> Resource | None:
     """Return the resource of a group and plural: built in, defined by a CustomResourceDefinition, or of a
-    kind of which objects are stored without a definition. None if there is no such resource. ``version``: of
-    a definition; "" = any."""
-    known = find_built_in(group, plural)
+    kind of which objects are stored without a definition. None if there is no such resource. ``version``: ""
+    = any."""
+    known = find_built_in(group, plural, version)
     if known or group in BUILT_IN_GROUPS:
         return known
     for custom in defined_resources(store.list(CRDS).items):
@@ -57,7 +57,7 @@ def with_resources(
 ) -> Iterator[tuple[Resource, Manifest]]:
     """Yield each object with its resource. objects: resource id -> key -> manifest; those of resources that
     the store does not know are left out."""
-    known = {resource.id: resource for resource in BUILT_IN}
+    known = {resource.id: resource for resource in BUILT_IN if not resource.stored_as}
     if objects.keys() - known.keys():
         known |= {resource.id: resource for resource in find_other_resources(store)}
     for name, collection in objects.items():

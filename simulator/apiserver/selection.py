@@ -6,10 +6,10 @@ Upstream: for the selectable fields the conversion of each kind (pkg/apis/*/v1/c
 from collections.abc import Callable
 
 from simulator.api import Manifest
-from simulator.apiserver.event_versions import stored_field
 from simulator.apiserver.field_selectors import FieldTerm, parse_field_selector
 from simulator.apiserver.label_selectors import SHOWN_LENGTH, parse_label_selector
 from simulator.apiserver.resources import BUILT_IN_GROUPS, PODS, Resource
+from simulator.apiserver.served_versions import stored_field
 from simulator.apiserver.status import BadRequest
 
 Predicate = Callable[[Manifest], bool]

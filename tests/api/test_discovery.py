@@ -69,4 +69,5 @@ def test_a_client_that_has_the_document_is_told_so(url: str) -> None:
     asked.add_header("If-None-Match", tag)
     with pytest.raises(HTTPError) as same:
         urlopen(asked, timeout=PATIENCE)
-    assert (same.value.code, same.value.headers["ETag"]) == (304, tag)
+    with same.value:
+        assert (same.value.code, same.value.headers["ETag"]) == (304, tag)
