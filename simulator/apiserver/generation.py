@@ -37,6 +37,10 @@ _WITH_GENERATION = frozenset(
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
     )
 )
+_CSI_DRIVERS: Final = "csidrivers.storage.k8s.io"
+"""The resource whose objects get their first generation from the first change that counts."""
+_CHANGEABLE: Final = ("tokenRequests", "requiresRepublish", "seLinuxMount")
+"""What counts of the spec of a CSIDriver."""
 _NEVER_CHANGED = ("priorityclasses.scheduling.k8s.io",)
 
 
@@ -57,7 +61,8 @@ def set_next_generation(resource: Resource, old: Manifest, new: Manifest, *, cou
     before = old["metadata"].get(GENERATION)
     if before is not None:
         metadata[GENERATION] = before
-    if counts and has_generation(resource) and _desired(resource, old) != _desired(resource, new):
+    may_count = counts and (has_generation(resource) or resource.id == _CSI_DRIVERS)
+    if may_count and _desired(resource, old) != _desired(resource, new):
         metadata[GENERATION] = (before or 0) + 1
 
 
@@ -81,6 +86,8 @@ def _desired(resource: Resource, manifest: Manifest) -> Any:
     if resource.id == "endpointslices.discovery.k8s.io":
         content = {field: value for field, value in manifest.items() if field != "metadata"}
         return content, metadata.get("labels")
+    if resource.id == _CSI_DRIVERS:
+        return [manifest["spec"].get(field) for field in _CHANGEABLE]
     if resource.id == "podtemplates":
         return manifest.get("template")
     if resource.plural.endswith("webhookconfigurations"):

@@ -83,3 +83,23 @@ def test_a_status_counts_no_more_replicas_than_there_are() -> None:
         "Invalid value: 2: cannot be greater than status.replicas",
         "Invalid value: 2: cannot be greater than readyReplicas",
     ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "generation"), [("requiresRepublish", True, 1), ("fsGroupPolicy", "File", None)]
+)
+def test_a_driver_gets_a_generation_when_what_it_asks_of_nodes_changes(
+    field: str, value: object, generation: int | None
+) -> None:
+    cluster = Cluster()
+    driver = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": "d.io"},
+        "spec": {},
+    }
+    (old,) = cluster.create([driver])
+    resource = find_built_in("storage.k8s.io", "csidrivers")
+    assert resource
+    new = cluster.update(resource, old, {**old, "spec": {**old["spec"], field: value}})
+    assert ("generation" in old["metadata"], new["metadata"].get("generation")) == (False, generation)
