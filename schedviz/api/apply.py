@@ -55,11 +55,12 @@ def apply_object(request: HttpRequest, sandbox: Sandbox, resource: Resource, tar
         if old is None:
             _check_no_uid(resource, new["metadata"])
         check_place(resource, target, new["metadata"])
-        _, new = to_stored(resource, new)
         asked = asked_by(by.manager, dry_run=dry_run, warnings=of_policies)
         if old is not None:
+            kind, changed = to_stored(resource, new)
+            part = target.subresource
             return admit_update(
-                resource, old, new, current, subresource=target.subresource, write=by, asked=asked
+                kind, old, changed, current, subresource=part, write=by, asked=asked, served=resource
             )
         return admission.admit(
             [new],

@@ -152,10 +152,8 @@ def edit(
     ``resource``: its id, or the version of a custom resource in which the object is changed. ``whole``:
     change the status, too; otherwise only the ``status`` subresource changes it. ``manager``: who comes to
     own the fields that change, if the object has owners. ``warnings``: see :func:`create`."""
-    if isinstance(resource, Resource):
-        kind = known_resource(sandbox, resource.id) if resource.stored_as else resource
-    else:
-        kind = known_resource(sandbox, resource)
+    served = resource if isinstance(resource, Resource) else known_resource(sandbox, resource)
+    kind = known_resource(sandbox, served.id) if served.stored_as else served
     last: list[Manifest] = []
 
     def decide(current: Current) -> Admission:
@@ -166,7 +164,9 @@ def edit(
         time = "" if subresource == "scale" else timestamp(current.now())
         by = FieldWrite(manager, time, subresource)
         asked = asked_by(manager, dry_run=dry_run, warnings=warnings)
-        admitted = admit_update(kind, old, new, current, subresource=subresource, write=by, asked=asked)
+        admitted = admit_update(
+            kind, old, new, current, subresource=subresource, write=by, asked=asked, served=served
+        )
         return _with_status(kind, old, new, current, admitted) if whole else admitted
 
     written = write_admitted(sandbox, decide, dry_run=dry_run, again=("Conflict",))

@@ -4,19 +4,33 @@ Upstream: ValidateEventCreate and legacyValidateEvent in pkg/apis/core/validatio
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from simulator.api import Manifest
 from simulator.apiserver import names
-from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.field_checks import IMMUTABLE, check_name
+from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.object_meta_validation import validate_object_meta
 from simulator.apiserver.resources import EVENTS_V1
-from simulator.apiserver.status import Cause, invalid, required
+from simulator.apiserver.status import NIL, Cause, invalid, required
 
 _OTHER_NAMESPACE: Final = "does not match event.namespace"
 _OF_CLUSTER: Final = ("default", "kube-system")
 """The namespaces of Events about objects without one."""
 _UNSET: Final = "needs to be unset"
+_IMMUTABLE: Final = (
+    *("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason"),
+    *("type", "eventTime", "action", "related", "reportingComponent", "reportingInstance"),
+)
+"""In the order in which they are looked at; the reason is looked at twice."""
+_PATHS: Final = {"reportingComponent": "reportingController"}
+_STRUCTS: Final = {"involvedObject": "ObjectReference", "source": "EventSource", "related": "ObjectReference"}
+_EMPTY: Final[dict[str, object]] = {
+    **dict.fromkeys(("reason", "message", "type", "action", "reportingComponent", "reportingInstance"), ""),
+    "count": 0,
+    "related": NIL,
+}
+"""What is shown for a missing field, if it is not null."""
 _SHORT: Final = 128
 _NOTE_LENGTH: Final = 1024
 
@@ -26,6 +40,22 @@ def validate_event(event: Manifest, given_version: str) -> list[Cause]:
     sent."""
     faults = [*_in_any_version(event, given_version)]
     return faults if given_version == "v1" else [*faults, *_in_new_version(event)]
+
+
+def validate_event_update(new: Manifest, old: Manifest) -> Iterator[Cause]:
+    """Yield the faults of an update in ``events.k8s.io/v1``: only the series may change."""
+    yield from _in_any_version(new, EVENTS_V1.api_version)
+    if new.get("series") != old.get("series"):
+        yield from _series(new)
+    for field in _IMMUTABLE:
+        if new.get(field) != old.get(field):
+            yield invalid(_PATHS.get(field, field), _shown(field, new.get(field)), IMMUTABLE, whole=True)
+
+
+def _shown(field: str, value: Any) -> Any:
+    if value is None:
+        return _EMPTY.get(field)
+    return core_struct(_STRUCTS[field], value) if field in _STRUCTS else value
 
 
 def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
@@ -58,12 +88,7 @@ def _in_any_version(event: Manifest, given_version: str) -> Iterator[Cause]:
 
 def _in_new_version(event: Manifest) -> Iterator[Cause]:
     yield from validate_object_meta(EVENTS_V1, event["metadata"], rule=names.dns_subdomain)
-    series = event.get("series")
-    if series is not None:
-        if series.get("count", 0) < 2:
-            yield invalid("series.count", "", "should be at least 2")
-        if not series.get("lastObservedTime"):
-            yield required("series.lastObservedTime")
+    yield from _series(event)
     if not event.get("eventTime"):
         yield required("eventTime")
     kind = event.get("type", "")
@@ -72,3 +97,13 @@ def _in_new_version(event: Manifest) -> Iterator[Cause]:
     for field in ("firstTimestamp", "lastTimestamp", "count", "source"):
         if event.get(field):
             yield invalid(field, "", _UNSET)
+
+
+def _series(event: Manifest) -> Iterator[Cause]:
+    series = event.get("series")
+    if series is None:
+        return
+    if series.get("count", 0) < 2:
+        yield invalid("series.count", "", "should be at least 2")
+    if not series.get("lastObservedTime"):
+        yield required("series.lastObservedTime")

@@ -39,9 +39,11 @@ def admit_update(
     subresource: str = "",
     write: FieldWrite | None = None,
     asked: Asked | None = None,
+    served: Resource | None = None,
 ) -> Admission:
     """Return the change that replaces ``old`` by ``new``, or only what a subresource changes. ``write``: who
     comes to own the changed fields; None: the owners stay. ``asked``: what policies see of the request.
+    ``served``: the version of a stored kind in which the object is changed, if it is another one.
 
     The result has no change if nothing differs. Raises StatusError: Conflict if ``new`` has another
     resourceVersion or UID than ``old``."""
@@ -79,7 +81,7 @@ def admit_update(
     if resource.id == "daemonsets.apps":
         number_next_template(old, decoded)
     set_next_generation(resource, old, decoded, counts=subresource not in ("status", APPROVAL))
-    causes = validate_updated(resource, decoded, old, given, subresource)
+    causes = validate_updated(served or resource, decoded, old, given, subresource)
     if resource.id == RESOURCE_CLAIMS and subresource == "status":
         causes = [*check_admin_access_of_status(decoded, old, overlay), *causes]
     if causes:

@@ -12,6 +12,7 @@ from simulator.apiserver.core_update_validation import (
     validate_node_update,
 )
 from simulator.apiserver.definition_validation import validate_definition_update
+from simulator.apiserver.event_validation import validate_event_update
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.go_structs import api_struct
 from simulator.apiserver.pod_subresource_validation import (
@@ -20,7 +21,7 @@ from simulator.apiserver.pod_subresource_validation import (
 )
 from simulator.apiserver.pod_update_validation import validate_pod_update
 from simulator.apiserver.rbac_validation import BINDINGS, validate_binding_update
-from simulator.apiserver.resources import CRDS, NODES, Resource
+from simulator.apiserver.resources import CRDS, EVENTS_V1, NODES, Resource
 from simulator.apiserver.slice_validation import validate_slice_update
 from simulator.apiserver.status import NIL, Cause, forbidden, invalid
 from simulator.apiserver.status_validation import validate_status_update
@@ -34,6 +35,8 @@ def validate_update(resource: Resource, new: Manifest, old: Manifest, subresourc
 
 
 def _faults(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> Iterator[Cause]:
+    if resource == EVENTS_V1:
+        return validate_event_update(new, old)
     match subresource:
         case "status" if resource == NODES:
             return validate_node_update(new, old)
