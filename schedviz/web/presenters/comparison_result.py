@@ -227,7 +227,8 @@ def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
 def _time(duration: Micros | None) -> str:
     if duration is None:
         return "\u2013"
-    return durations.format_duration(duration if duration < 10 * SECOND else duration // SECOND * SECOND)
+    unit = MILLISECOND if duration < 10 * SECOND else SECOND
+    return durations.format_duration(duration // unit * unit)
 
 
 # The first difference
