@@ -101,7 +101,9 @@ flowcontrol.apiserver.k8s.io/v1 FlowSchema                     cluster    status
 flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration     cluster    status  -
 networking.k8s.io/v1            Ingress                        namespaced status  ing
 networking.k8s.io/v1            IngressClass                   cluster    -       -
+networking.k8s.io/v1            IPAddress                      cluster    -       ip
 networking.k8s.io/v1            NetworkPolicy                  namespaced -       netpol
+networking.k8s.io/v1            ServiceCIDR                    cluster    status  -
 node.k8s.io/v1                  RuntimeClass                   cluster    -       -
 policy/v1                       PodDisruptionBudget            namespaced status  pdb
 rbac.authorization.k8s.io/v1    ClusterRole                    cluster    -       -

@@ -33,6 +33,7 @@ Such a field is never reported as missing; validation reports its value."""
 _POINTERS = (
     "metadata",
     "parameters",
+    "parentRef",
     "pathType",
     "secretRef",
     "selector",

@@ -5,6 +5,7 @@ Upstream: ValidatePodUpdate and the other Validate...Update functions in pkg/api
 from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
+from simulator.apiserver.address_validation import ADDRESS_UPDATE_CHECKS
 from simulator.apiserver.certificate_requests import validate_certificate_request_update
 from simulator.apiserver.core_update_validation import (
     CORE_UPDATE_CHECKS,
@@ -157,6 +158,7 @@ _CHECKS: dict[str, Callable[[Manifest, Manifest], Iterator[Cause]]] = {
     "csistoragecapacities.storage.k8s.io": _storage_capacity,
     "endpointslices.discovery.k8s.io": _slice,
     "ingressclasses.networking.k8s.io": _ingress_class,
+    **ADDRESS_UPDATE_CHECKS,
     "resourceclaims.resource.k8s.io": _spec_of("resource.v1.ResourceClaimSpec"),
     "resourceclaimtemplates.resource.k8s.io": _claim_template,
     "resourceslices.resource.k8s.io": validate_slice_update,

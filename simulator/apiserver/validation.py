@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from simulator.api import Manifest
 from simulator.apiserver import pod_validation
+from simulator.apiserver.address_validation import ADDRESS_CHECKS
 from simulator.apiserver.api_service_validation import API_SERVICES, validate_api_service
 from simulator.apiserver.certificate_requests import CERTIFICATE_REQUESTS, validate_certificate_request
 from simulator.apiserver.core_validation import CORE_CHECKS
@@ -152,6 +153,7 @@ _CHECKS: dict[str, Callable[[Manifest], Iterator[Cause]]] = {
     **CORE_CHECKS,
     **DEVICE_CHECKS,
     **NETWORK_CHECKS,
+    **ADDRESS_CHECKS,
     API_SERVICES: validate_api_service,
     CERTIFICATE_REQUESTS: validate_certificate_request,
     **FLOW_CHECKS,

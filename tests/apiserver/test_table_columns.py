@@ -56,6 +56,21 @@ def test_a_kind_without_a_printer_has_the_time_of_its_creation(kind: str) -> Non
                 "ServiceAccounts": "default/robot",
             },
         ),
+        (
+            "IPAddress",
+            {"spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "web"}}},
+            {"ParentRef": "services/default/web"},
+        ),
+        (
+            "IPAddress",
+            {"spec": {"parentRef": {"group": "a.io", "resource": "Xs", "name": "x"}}},
+            {"ParentRef": "xs.a.io/x"},
+        ),
+        (
+            "ServiceCIDR",
+            {"spec": {"cidrs": ["10.0.0.0/8", "fd00::/64"]}},
+            {"CIDRs": "10.0.0.0/8,fd00::/64", "Age": "90s"},
+        ),
         ("RuntimeClass", {"handler": "runc"}, {"Handler": "runc", "Age": "90s"}),
         (
             "IngressClass",

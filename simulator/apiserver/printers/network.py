@@ -1,4 +1,4 @@
-"""The rows of Services, Endpoints, EndpointSlices, Ingresses, their classes and NetworkPolicies."""
+"""The rows of Services and their addresses, Endpoints, EndpointSlices, Ingresses and NetworkPolicies."""
 
 from typing import Any
 
@@ -113,6 +113,26 @@ def _network_policy(item: Manifest, now: Micros) -> list[Any]:
     ]
 
 
+def _ip_address(item: Manifest, now: Micros) -> list[Any]:
+    parent = (item.get("spec") or {}).get("parentRef")
+    return [item["metadata"]["name"], NONE if parent is None else _parent(parent)]
+
+
+def _parent(reference: Manifest) -> str:
+    """``services/default/web``, with the group of the resource if it has one."""
+    group = f".{reference['group']}" if reference.get("group") else ""
+    resource = f"{reference.get('resource', '')}{group}".lower()
+    return "/".join(filter(None, (resource, reference.get("namespace"), reference.get("name"))))
+
+
+def _service_cidr(item: Manifest, now: Micros) -> list[Any]:
+    return [
+        item["metadata"]["name"],
+        ",".join((item.get("spec") or {}).get("cidrs") or ()),
+        age_of(item, now),
+    ]
+
+
 NETWORK_PRINTERS = {
     "services": Printer(
         (
@@ -171,6 +191,12 @@ NETWORK_PRINTERS = {
             AGE,
         ),
         _ingress_class,
+    ),
+    "ipaddresses.networking.k8s.io": Printer(
+        (NAME, Column("ParentRef", "IPAddressSpec.parentRef")), _ip_address
+    ),
+    "servicecidrs.networking.k8s.io": Printer(
+        (NAME, Column("CIDRs", "ServiceCIDRSpec.cidrs"), AGE), _service_cidr
     ),
     "networkpolicies.networking.k8s.io": Printer(
         (
