@@ -234,11 +234,12 @@ def redact_template(given: Manifest, path: str, salt: bytes, note: ReportField) 
 
 
 def _redact_revision(data: Any, salt: bytes, note: ReportField) -> Any:
-    """Return the data of a ControllerRevision of a StatefulSet or DaemonSet: its redacted template."""
+    """Return the data of a ControllerRevision of a StatefulSet or DaemonSet: its redacted template. Other data
+    must be there, too, but nothing is left in it."""
     match data:
         case {"spec": {"template": dict(given)}}:
             return {"spec": {"template": redact_template(given, "spec.template", salt, note)}}
-    return None
+    return {}
 
 
 def _redact_timetable(spec: Manifest, salt: bytes, note: ReportField) -> Manifest:
