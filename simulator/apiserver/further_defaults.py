@@ -59,7 +59,9 @@ def _default_autoscaler(manifest: Manifest) -> None:
 def _default_limit_range(manifest: Manifest) -> None:
     """Of a container, the default limit is the largest one, and the default request is the default limit or
     the smallest request."""
-    for item in manifest.setdefault("spec", {}).get("limits", ()):
+    spec = manifest.setdefault("spec", {})
+    spec["limits"] = spec.get("limits") or None
+    for item in spec["limits"] or ():
         if item.get("type") != "Container":
             continue
         limits = item.get("max", {}) | item.get("default", {})

@@ -41,7 +41,8 @@ def _default_endpoints(manifest: Manifest) -> None:
 
 def _default_endpoint_slice(manifest: Manifest) -> None:
     """Set the parts that Go writes even if they are empty, too."""
-    for endpoint in manifest.setdefault("endpoints", None) or ():
+    manifest["endpoints"] = manifest.get("endpoints") or None
+    for endpoint in manifest["endpoints"] or ():
         endpoint.setdefault("conditions", {})
     for port in manifest.setdefault("ports", None) or ():
         port.setdefault("name", "")

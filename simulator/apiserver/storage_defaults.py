@@ -1,4 +1,4 @@
-"""Defaults of PersistentVolumes, PersistentVolumeClaims, StorageClasses and CSIDrivers
+"""Defaults of PersistentVolumes, PersistentVolumeClaims, StorageClasses, CSIDrivers and CSINodes
 (pkg/apis/core/v1/defaults.go, pkg/registry/core/persistentvolumeclaim/strategy.go and
 pkg/apis/storage/v1/defaults.go, v1.34)."""
 
@@ -53,9 +53,16 @@ def _default_driver(manifest: Manifest) -> None:
         spec["volumeLifecycleModes"] = ["Persistent"]
 
 
+def _default_csi_node(manifest: Manifest) -> None:
+    """Go writes the drivers even if there are none."""
+    spec = manifest.setdefault("spec", {})
+    spec["drivers"] = spec.get("drivers") or None
+
+
 STORAGE_DEFAULTS: dict[str, Callable[[Manifest], None]] = {
     "persistentvolumes": _default_volume,
     "persistentvolumeclaims": _default_claim,
     "storageclasses.storage.k8s.io": _default_storage_class,
     "csidrivers.storage.k8s.io": _default_driver,
+    "csinodes.storage.k8s.io": _default_csi_node,
 }

@@ -127,7 +127,10 @@ def _default_job(manifest: Manifest) -> None:
 
 def _default_job_template(spec: Manifest) -> None:
     """Set the defaults that are also set in the Jobs of a CronJob."""
-    for rule in spec.get("podFailurePolicy", {}).get("rules", ()):
+    policy = spec.get("podFailurePolicy")
+    if policy is not None:
+        policy["rules"] = policy.get("rules") or None
+    for rule in (policy or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions", ()):
             pattern.setdefault("status", "True")
     _template({"spec": spec})
