@@ -234,8 +234,8 @@ def redact_template(given: Manifest, path: str, salt: bytes, note: ReportField) 
 
 
 def _redact_revision(data: Any, salt: bytes, note: ReportField) -> Any:
-    """Return the data of a ControllerRevision of a StatefulSet or DaemonSet: its redacted template. Other data
-    must be there, too, but nothing is left in it."""
+    """Return the data of a ControllerRevision of a StatefulSet or DaemonSet: its redacted template. Of other
+    data nothing is left, but it must be there."""
     match data:
         case {"spec": {"template": dict(given)}}:
             return {"spec": {"template": redact_template(given, "spec.template", salt, note)}}
