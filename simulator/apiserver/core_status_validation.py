@@ -57,7 +57,7 @@ def _claim_of_storage(new: Manifest, _: Manifest) -> Iterator[Cause]:
     for name, text in sorted(status.get("capacity", {}).items()):
         yield from _basic_amount(text, f"status.capacity[{name}]")
     for name, state in sorted(status.get("allocatedResourceStatuses", {}).items()):
-        path = "status.allocatedResourceStatus"
+        path = "status.allocatedResourceStatuses"
         yield from _claim_resource(name, path)
         if state not in _RESIZE_STATES:
             yield not_supported(path, name, _RESIZE_STATES)

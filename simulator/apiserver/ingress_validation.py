@@ -145,7 +145,7 @@ def _reference(reference: Manifest, path: str) -> Iterator[Cause]:
         yield from check_name(names.dns_subdomain, group, f"{path}.apiGroup")
     for field in ("kind", "name"):
         if not reference.get(field):
-            yield required(f"{path}.{field}", f"{field} is required")
+            yield required(f"{path}.{field}")
         else:
             yield from check_name(names.path_segment, reference[field], f"{path}.{field}")
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.pod_containers import containers_with_paths
 from simulator.apiserver.volume_warnings import claim_spec_warnings, path_warnings
 from simulator.objects import quantity
 
@@ -57,7 +58,7 @@ def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
     yield from _fractions(spec.get("overhead") or {}, _BYTES, f"{path}.overhead")
     if _SECCOMP_POD in annotations and not (spec.get("securityContext") or {}).get("seccompProfile"):
         yield f"{prefix}metadata.annotations[{_SECCOMP_POD}]: {_SECCOMP}"
-    for container, at in _containers(spec, path):
+    for container, at in containers_with_paths(spec, path):
         key = f"{_SECCOMP_CONTAINER}{container['name']}"
         if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
             yield f"{prefix}metadata.annotations[{key}]: {_SECCOMP}"
@@ -141,12 +142,6 @@ def _fractions(amounts: Manifest, of: Sequence[str], path: str) -> Iterator[str]
             yield f'{path}[{name}]: fractional byte value "{amounts[name]}" is invalid, must be an integer'
 
 
-def _containers(spec: Manifest, path: str) -> Iterator[tuple[Manifest, str]]:
-    for field in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(field) or ()):
-            yield container, f"{path}.{field}[{index}]"
-
-
 def _container_warnings(container: Manifest, path: str) -> Iterator[str]:
     resources = container.get("resources") or {}
     for name in _BYTES:
@@ -167,7 +162,7 @@ def _container_warnings(container: Manifest, path: str) -> Iterator[str]:
 
 def _port_warnings(spec: Manifest, path: str) -> Iterator[str]:
     known: dict[tuple[int, str], list[tuple[str, str, int]]] = {}
-    for container, at in _containers(spec, path):
+    for container, at in containers_with_paths(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
             where = f"{at}.ports[{index}]"
             number, protocol = port.get("containerPort", 0), port.get("protocol", "TCP")

@@ -20,7 +20,12 @@ from simulator.apiserver.status import (
     required,
 )
 from simulator.objects import quantity
-from simulator.objects.pod_requests import is_extended_resource, pod_requests, supported_at_pod_level
+from simulator.objects.pod_requests import (
+    is_extended_resource,
+    pod_limits,
+    pod_requests,
+    supported_at_pod_level,
+)
 
 _CONTAINER_RESOURCES: Final = ("cpu", "ephemeral-storage", "memory")
 QUOTA_RESOURCES: Final = frozenset(
@@ -85,23 +90,31 @@ def validate_pod_resources(spec: Manifest, path: str) -> Iterator[Cause]:
     given = spec.get("resources")
     if not given:
         return
+    if (spec.get("os") or {}).get("name") == "windows":
+        yield forbidden(path, "may not be set for a windows pod")
+        return
     if "claims" in given:
-        yield forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
+        yield forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")
     yield from _requirements(given, _pod_resource, (), path)
     yield from _consistency(spec, given, path)
 
 
 def _consistency(spec: Manifest, given: dict[str, Any], path: str) -> Iterator[Cause]:
-    """What the containers request together is at most what the pod requests, and no container's limit is
-    greater than the pod's (validatePodResourceConsistency)."""
+    """What the containers request together is at most what the pod requests, their huge pages are within the
+    pod's, and no container's limit is greater than the pod's (validatePodResourceConsistency)."""
     requests, limits = given.get("requests", {}), given.get("limits", {})
     without = {"spec": {**spec, "overhead": {}}}
     for name, needed in pod_requests(without, use_status=False, pod_level=False).items():
         stated = requests.get(name, "0")
         if supported_at_pod_level(name) and needed > quantity.parse_text(stated):
-            shown = quantity.text_in_format_of(needed, _first_request(spec, name))
+            shown = quantity.text_in_format_of(needed, _first_amount(spec, "requests", name))
             detail = f"must be greater than or equal to aggregate container requests of {shown}"
             yield invalid(f"{path}.requests[{name}]", stated, detail)
+    for name, needed in pod_limits({"spec": {**spec, "overhead": {}, "resources": {}}}).items():
+        if _is_huge(name) and name in limits and needed > quantity.parse_text(limits[name]):
+            shown = quantity.text_in_format_of(needed, _first_amount(spec, "limits", name))
+            detail = f"must be greater than or equal to aggregate container limits of {shown}"
+            yield invalid(f"{path}.limits[{name}]", limits[name], detail)
     for index, container in enumerate(spec.get("containers") or ()):
         for name, text in (container.get("resources") or {}).get("limits", {}).items():
             if name in limits and quantity.parse_text(text) > quantity.parse_text(limits[name]):
@@ -109,11 +122,11 @@ def _consistency(spec: Manifest, given: dict[str, Any], path: str) -> Iterator[C
                 yield invalid(at, text, f"must be less than or equal to pod limits of {limits[name]}")
 
 
-def _first_request(spec: Manifest, name: str) -> str:
+def _first_amount(spec: Manifest, kind: str, name: str) -> str:
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
-        requests: dict[str, str] = (container.get("resources") or {}).get("requests", {})
-        if name in requests:
-            return requests[name]
+        amounts: dict[str, str] = (container.get("resources") or {}).get(kind, {})
+        if name in amounts:
+            return amounts[name]
     return ""
 
 

@@ -12,6 +12,7 @@ from simulator.api import Manifest
 from simulator.apiserver.enumerations import GROUP_CHANGE_POLICIES, GROUPS_POLICIES, PROC_MOUNTS, PROFILES
 from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.paths import check_descending_path
+from simulator.apiserver.pod_containers import containers_with_paths
 from simulator.apiserver.status import (
     Cause,
     duplicate,
@@ -73,11 +74,17 @@ def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
 
 
 def validate_host_users(spec: Manifest, path: str) -> Iterator[Cause]:
+    """validateHostUsers: with users of its own, a pod shares none of its node's namespaces and has no raw
+    block devices."""
     if spec.get("hostUsers") is not False:
         return
+    detail = "when `hostUsers` is false"
     for field, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
         if spec.get(field):
-            yield forbidden(f"{path}.{shown}", "when `pod.Spec.HostUsers` is false")
+            yield forbidden(f"{path}.{shown}", detail)
+    for container, at in containers_with_paths(spec, path):
+        if container.get("volumeDevices"):
+            yield forbidden(f"{at}.volumeDevices", detail)
 
 
 def _choice(context: Manifest, field: str, choices: tuple[str, ...], path: str) -> Iterator[Cause]:

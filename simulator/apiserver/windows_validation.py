@@ -12,6 +12,7 @@ from typing import Final
 from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.pod_containers import containers_with_paths
 from simulator.apiserver.status import Cause, forbidden, invalid, not_supported, required
 
 _NOT_ON_WINDOWS: Final = "cannot be set for a windows pod"
@@ -85,11 +86,10 @@ def _windows(spec: Manifest, path: str) -> Iterator[Cause]:
 
 
 def container_contexts(spec: Manifest, path: str) -> Iterator[tuple[str, Manifest]]:
-    """Yield the security contexts of all containers (VisitContainersWithPath)."""
-    for kind in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(kind) or ()):
-            if container.get("securityContext"):
-                yield f"{path}.{kind}[{index}].securityContext", container["securityContext"]
+    """Yield the security contexts of all containers."""
+    for container, at in containers_with_paths(spec, path):
+        if container.get("securityContext"):
+            yield f"{at}.securityContext", container["securityContext"]
 
 
 def validate_windows_options(options: Manifest | None, path: str) -> Iterator[Cause]:
