@@ -71,3 +71,13 @@ def test_a_client_that_has_the_document_is_told_so(url: str) -> None:
         urlopen(asked, timeout=PATIENCE)
     with same.value:
         assert (same.value.code, same.value.headers["ETag"]) == (304, tag)
+
+
+def test_all_versions_of_a_resource_are_stored_in_one(url: str) -> None:
+    hashes = {
+        resource["storageVersionHash"]
+        for version in ("v1", "v2")
+        for resource in request(f"{url}/apis/autoscaling/{version}")[1]["resources"]
+        if resource["name"] == "horizontalpodautoscalers"
+    }
+    assert len(hashes) == 1
