@@ -1,17 +1,23 @@
 """What the creation of an object takes from the cluster around it: the status of a new pod, the default
-storage class, the namespace."""
+storage class and ingress class, the namespace."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.defaults import qos_class
+from simulator.apiserver.ingress_validation import CLASS_ANNOTATION
 from simulator.apiserver.overlay import Overlay
 from simulator.apiserver.resources import NAMESPACES, Resource
 from simulator.apiserver.status import NamespaceTerminating, NotFound
 from simulator.objects.timestamps import timestamp
 
 BUILT_IN_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
-_DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
+_DEFAULT_STORAGE: Final = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+_DEFAULT_INGRESS: Final = ("ingressclass.kubernetes.io/is-default-class",)
 
 
 def initial_pod_status(pod: Manifest, now: Micros, *, keeps: bool) -> Manifest:
@@ -38,19 +44,36 @@ def initial_pod_status(pod: Manifest, now: Micros, *, keeps: bool) -> Manifest:
 
 
 def set_default_storage_class(claim: Manifest, overlay: Overlay) -> None:
-    """Set the default storage class of a claim without one. Of several default classes the newest is used.
+    """Set the default storage class of a claim without one.
 
     Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go."""
-    if "storageClassName" in claim["spec"]:
-        return
+    if "storageClassName" not in claim["spec"]:
+        default = _default_class("storageclasses.storage.k8s.io", _DEFAULT_STORAGE, overlay)
+        if default is not None:
+            claim["spec"]["storageClassName"] = default
+
+
+def set_default_ingress_class(ingress: Manifest, overlay: Overlay) -> None:
+    """Set the default class of an Ingress that has none, neither as a field nor as an annotation.
+
+    Upstream: plugin/pkg/admission/network/defaultingressclass/admission.go."""
+    annotations, spec = ingress["metadata"].get("annotations") or {}, ingress.setdefault("spec", {})
+    if "ingressClassName" not in spec and CLASS_ANNOTATION not in annotations:
+        default = _default_class("ingressclasses.networking.k8s.io", _DEFAULT_INGRESS, overlay)
+        if default is not None:
+            spec["ingressClassName"] = default
+
+
+def _default_class(resource: str, annotations: Sequence[str], overlay: Overlay) -> str | None:
+    """The name of the newest class that has one of the annotations; of several, the first by name."""
     defaults = [
-        item
-        for item in overlay.list("storageclasses.storage.k8s.io")
-        if item["metadata"].get("annotations", {}).get(_DEFAULT_CLASS) == "true"
+        item["metadata"]
+        for item in overlay.list(resource)
+        if any((item["metadata"].get("annotations") or {}).get(each) == "true" for each in annotations)
     ]
-    if defaults:
-        newest = max(defaults, key=lambda item: item["metadata"]["creationTimestamp"])
-        claim["spec"]["storageClassName"] = newest["metadata"]["name"]
+    by_name = sorted(defaults, key=lambda metadata: str(metadata["name"]))
+    newest = max(by_name, key=lambda metadata: str(metadata["creationTimestamp"]), default=None)
+    return None if newest is None else str(newest["name"])
 
 
 def check_namespace(resource: Resource, metadata: dict[str, Any], overlay: Overlay) -> None:

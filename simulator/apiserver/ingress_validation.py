@@ -19,6 +19,7 @@ from simulator.apiserver.status import Cause, forbidden, invalid, not_supported,
 
 _BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_SUFFIXES: Final = ("/..", "/.")
+INGRESSES: Final = "ingresses.networking.k8s.io"
 CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 _MAX_CONTROLLER: Final = 250
 _NO_RULES: Final = "either `defaultBackend` or `rules` must be specified"

@@ -6,6 +6,7 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.generation import GENERATION
+from simulator.apiserver.ingress_validation import INGRESSES
 from simulator.apiserver.kind_warnings import (
     KIND_WARNINGS,
     definition_warnings,
@@ -36,7 +37,6 @@ TEMPLATES = {
 }
 """The resources with a pod template, and where it is."""
 ENDPOINTS = "endpoints"
-INGRESSES = "ingresses.networking.k8s.io"
 _ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
 
