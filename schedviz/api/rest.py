@@ -42,7 +42,9 @@ Handler = Callable[[HttpRequest, Sandbox, Resource, Target], HttpResponseBase]
 def respond(request: HttpRequest, sandbox: Sandbox, target: Target) -> HttpResponseBase:
     """Handle a request to the path of a resource. Raises StatusError."""
     method = request.method or ""
-    if target.plural == "bindings" and not target.group and method == "POST":
+    if (target.group, target.plural) == ("", "bindings") and target.namespace and not target.name:
+        if method != "POST":
+            raise MethodNotAllowed()
         return create_binding(request, sandbox, PODS, target)
     resource = resource_at(sandbox, target)
     if resource is None and method == "POST" and not target.name:

@@ -81,3 +81,8 @@ def test_all_versions_of_a_resource_are_stored_in_one(url: str) -> None:
         if resource["name"] == "horizontalpodautoscalers"
     }
     assert len(hashes) == 1
+
+
+def test_bindings_are_only_created(url: str) -> None:
+    for path, status in (("/namespaces/default/bindings", 405), ("/bindings", 404)):
+        assert request(f"{url}/api/v1{path}")[0] == status
