@@ -10,6 +10,7 @@ from simulator.apiserver.address_warnings import address_warnings, cidr_warnings
 from simulator.apiserver.custom_resources.text_formats import is_known_format
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
 from simulator.apiserver.ingress_validation import CLASS_ANNOTATION
+from simulator.apiserver.volume_warnings import claim_spec_warnings
 from simulator.kernel.go_text import quote
 
 _OF_PODS: Final = "this is used in Pod names and hostnames"
@@ -98,7 +99,11 @@ def _runtime_class(manifest: Manifest) -> Iterator[str]:
             yield f"scheduling.nodeSelector: {DEPRECATED_LABELS[label]}"
 
 
-def stateful_set_warnings(manifest: Manifest) -> Iterator[str]:
+def stateful_set_warnings(manifest: Manifest, *, is_new: bool) -> Iterator[str]:
+    """Those that are not about the template. After an update, upstream writes another path of the claims."""
+    for index, claim in enumerate(manifest["spec"].get("volumeClaimTemplates") or ()):
+        path = f"spec.volumeClaimTemplates[{index}]" + ("" if is_new else ".Spec")
+        yield from claim_spec_warnings(claim.get("spec") or {}, path)
     if manifest["spec"].get("revisionHistoryLimit", 0) < 0:
         yield (
             "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "

@@ -36,6 +36,7 @@ TEMPLATES = {
     "podtemplates": ("template",),
 }
 """The resources with a pod template, and where it is."""
+_STATEFUL_SETS: Final = "statefulsets.apps"
 ENDPOINTS = "endpoints"
 _ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
@@ -47,11 +48,14 @@ def warnings_of(resource: Resource, manifest: Manifest, *, is_new: bool = False)
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:
     """The warnings about an update. Pods have none, and templates only if the update counts."""
+    if subresource or resource == PODS:
+        return []
     if resource.id == CRDS:
-        return [] if subresource else [*definition_warnings(new, old)]
+        return [*definition_warnings(new, old)]
     generations = {each["metadata"].get(GENERATION) for each in (new, old)}
-    is_same = resource.id in TEMPLATES and len(generations) == 1
-    return [] if subresource or resource == PODS or is_same else warnings_of(resource, new)
+    if resource.id in TEMPLATES and len(generations) == 1:
+        return [*stateful_set_warnings(new, is_new=False)] if resource.id == _STATEFUL_SETS else []
+    return warnings_of(resource, new)
 
 
 def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterator[str]:
@@ -70,8 +74,8 @@ def _warnings(resource: Resource, manifest: Manifest, *, is_new: bool) -> Iterat
         for name in path:
             template = template.get(name) or {}
         yield from pod_warnings(template, f"{'.'.join(path)}.")
-    if resource.id == "statefulsets.apps":
-        yield from stateful_set_warnings(manifest)
+    if resource.id == _STATEFUL_SETS:
+        yield from stateful_set_warnings(manifest, is_new=is_new)
 
 
 _KIND_WARNINGS: Final[dict[str, Callable[[Manifest], Iterator[str]]]] = {
