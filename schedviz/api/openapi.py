@@ -93,8 +93,12 @@ def _by_root(resources: Iterable[Resource]) -> dict[str, tuple[Resource, ...]]:
 
 
 def _url(at: str, root: str, content: bytes) -> Manifest:
-    digest = sha256(content).hexdigest().upper()
-    return {"serverRelativeURL": f"{at}/openapi/v3/{root}?hash={digest}"}
+    return {"serverRelativeURL": f"{at}/openapi/v3/{root}?hash={tag_of(content)}"}
+
+
+@lru_cache(256)
+def tag_of(document: bytes) -> str:
+    return sha256(document).hexdigest().upper()
 
 
 @lru_cache(256)

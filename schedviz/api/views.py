@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import wraps
 from io import BytesIO
 
-import msgspec
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -22,17 +21,15 @@ from schedviz.api import (
     body,
     discovery,
     discovery_answers,
-    openapi,
+    openapi_answers,
     rest,
     reviews,
     sandbox_health,
     scheduler_settings,
 )
-from schedviz.api.accept import clauses_of
 from schedviz.api.cross_site import SAFE_METHODS, refuse_cross_site
 from schedviz.api.discovery_answers import check_get
 from schedviz.api.media_types import as_accepted
-from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from schedviz.api.refused import REVIEWS
 from schedviz.api.target import parse
 from schedviz.api.trace_events import trace_events
@@ -143,38 +140,15 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 
 @statuses
 def openapi_of(request: HttpRequest, name: str, form: str, path: str) -> HttpResponse:
-    """``/openapi/v2`` and ``/openapi/v3`` of a sandbox. An unknown document has no body, as upstream."""
+    """``/openapi/v2`` and ``/openapi/v3`` of a sandbox."""
     source = read_current(default_store().sandbox(name))
-    root = path.strip("/")
-    if form == "v2" and not root:
-        asked = [clause.media_type for clause in clauses_of(request.headers.get("Accept", ""))]
-        protobuf = any(each in ACCEPTED for each in asked)
-        content_type = MEDIA_TYPE if protobuf else body.JSON
-        return HttpResponse(openapi.swagger(source, protobuf=protobuf), content_type=content_type)
-    try:
-        if form == "v3" and root:
-            return HttpResponse(openapi.document(source, root), content_type=body.JSON)
-        if form == "v3":
-            index = msgspec.json.encode(openapi.index(source))
-            return HttpResponse(index, content_type="text/plain; charset=utf-8")
-    except NoSuchPath:
-        pass
-    return _no_document()
+    return openapi_answers.of_sandbox(request, source, form, path.strip("/"))
 
 
 @statuses
 def built_in_openapi(request: HttpRequest, path: str) -> HttpResponse:
-    """``/openapi/v3`` of the server: the documents that all sandboxes have."""
-    try:
-        return HttpResponse(openapi.built_in_document(path.strip("/")), content_type=body.JSON)
-    except NoSuchPath:
-        return _no_document()
-
-
-def _no_document() -> HttpResponse:
-    response = HttpResponse(status=404)
-    del response["Content-Type"]
-    return response
+    """``/openapi/v3`` of the server."""
+    return openapi_answers.of_server(request, path.strip("/"))
 
 
 @statuses

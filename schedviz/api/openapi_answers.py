@@ -1,0 +1,75 @@
+"""The answers under ``/openapi``. Each document has a tag, by which a client keeps it: the URLs in the index
+of version 3 have the tag as ``hash``, and what is at such a URL never changes.
+
+Upstream: kube-openapi, pkg/handler3/handler.go and pkg/handler/handler.go, v1.34. A path without a document
+is answered with 404 and no body.
+"""
+
+from typing import Final
+
+import msgspec
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.utils.cache import patch_response_headers
+
+from schedviz.api import openapi
+from schedviz.api.accept import JSON, clauses_of
+from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
+from schedviz.store.past import Readable
+from simulator.apiserver.request_errors import NoSuchPath
+
+_YEAR: Final = 365 * 24 * 60 * 60
+_NOT_MODIFIED: Final = 304
+
+
+def of_sandbox(request: HttpRequest, source: Readable, form: str, root: str) -> HttpResponse:
+    """``form``: ``v2`` or ``v3``. ``root``: the rest of the path; "" = of the index, or of all types."""
+    try:
+        if form == "v3" and root:
+            return _versioned(request, openapi.document(source, root))
+        if form == "v3":
+            index = msgspec.json.encode(openapi.index(source))
+            return HttpResponse(index, content_type="text/plain; charset=utf-8")
+        if not root:
+            asked = [clause.media_type for clause in clauses_of(request.headers.get("Accept", ""))]
+            protobuf = any(each in ACCEPTED for each in asked)
+            content = openapi.swagger(source, protobuf=protobuf)
+            return _tagged(request, content, openapi.tag_of(content), MEDIA_TYPE if protobuf else JSON)
+    except NoSuchPath:
+        pass
+    return _no_document()
+
+
+def of_server(request: HttpRequest, root: str) -> HttpResponse:
+    """``/openapi/v3`` of the server: the documents that all sandboxes have."""
+    try:
+        return _versioned(request, openapi.built_in_document(root))
+    except NoSuchPath:
+        return _no_document()
+
+
+def _versioned(request: HttpRequest, content: bytes) -> HttpResponse:
+    tag, wanted = openapi.tag_of(content), request.GET.get("hash", "")
+    if wanted and wanted != tag:
+        return HttpResponsePermanentRedirect(f"{request.path}?hash={tag}")
+    response = _tagged(request, content, tag, JSON)
+    if wanted:
+        patch_response_headers(response, _YEAR)
+        response["Cache-Control"] = "public, immutable"
+    return response
+
+
+def _tagged(request: HttpRequest, content: bytes, tag: str, content_type: str) -> HttpResponse:
+    quoted = f'"{tag}"'
+    if request.headers.get("If-None-Match") == quoted:
+        response = HttpResponse(status=_NOT_MODIFIED)
+        del response["Content-Type"]
+    else:
+        response = HttpResponse(content, content_type=content_type)
+    response["ETag"], response["Vary"] = quoted, "Accept"
+    return response
+
+
+def _no_document() -> HttpResponse:
+    response = HttpResponse(status=404)
+    del response["Content-Type"]
+    return response

@@ -1,0 +1,49 @@
+"""The OpenAPI documents are kept by clients, as their tags say."""
+
+from email.message import Message
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from tests.api.test_http import request
+from tests.waiting import PATIENCE
+
+
+def headers_of(url: str, **headers: str) -> tuple[int, Message, str]:
+    """The status, the headers, and where the answer was found."""
+    try:
+        with urlopen(Request(url, headers=headers), timeout=PATIENCE) as response:
+            return response.status, response.headers, response.url
+    except HTTPError as error:
+        return error.code, error.headers, url
+
+
+def linked(url: str, root: str) -> str:
+    """The URL of a document, as the index has it."""
+    paths: dict[str, Any] = request(f"{url}/openapi/v3")[1]["paths"]
+    place = urlsplit(url)
+    return f"{place.scheme}://{place.netloc}{paths[root]['serverRelativeURL']}"
+
+
+def test_what_the_index_names_never_changes(url: str) -> None:
+    address = linked(url, "apis/policy/v1")
+    status, headers, _ = headers_of(address)
+    assert (status, headers["Cache-Control"]) == (200, "public, immutable")
+    assert headers["ETag"] == f'"{address.rpartition("=")[2]}"'
+    assert headers["Expires"].endswith("GMT")
+
+
+def test_an_old_address_leads_to_the_new_one(url: str) -> None:
+    address = linked(url, "apis/policy/v1")
+    old = f"{address.rpartition('=')[0]}=OLD"
+    status, _, found = headers_of(old)
+    assert (status, found) == (200, address)
+
+
+def test_a_client_that_has_a_document_is_told_so(url: str) -> None:
+    for path in ("/openapi/v3/apis/policy/v1", "/openapi/v2"):
+        status, headers, _ = headers_of(url + path)
+        assert (status, headers["Cache-Control"]) == (200, None)
+        again = headers_of(url + path, **{"If-None-Match": headers["ETag"]})
+        assert (again[0], again[1]["ETag"]) == (304, headers["ETag"])
