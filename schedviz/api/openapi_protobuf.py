@@ -42,7 +42,9 @@ def _of_schema(schema: Manifest) -> Iterable[bytes]:
             case "enum":
                 yield b"".join(_field(_ENUM, _any(each)) for each in value)
             case "additionalProperties":
-                yield _field(_ADDITIONAL, _field(1, _schema(value)))
+                yield _field(
+                    _ADDITIONAL, _bool(2, value) if isinstance(value, bool) else _field(1, _schema(value))
+                )
             case "type":
                 yield _field(_TYPE, _text(1, value))
             case "items":
@@ -63,6 +65,10 @@ def _any(value: Any) -> bytes:
 
 def _text(number: int, text: str) -> bytes:
     return _field(number, text.encode())
+
+
+def _bool(number: int, value: bool) -> bytes:
+    return _varint(number << 3) + _varint(value)
 
 
 def _field(number: int, data: bytes) -> bytes:

@@ -1,12 +1,15 @@
 """The OpenAPI documents are kept by clients, as their tags say."""
 
+import json
 from email.message import Message
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from schedviz.api.openapi_protobuf import ACCEPTED, MEDIA_TYPE
 from tests.api.test_http import request
+from tests.api.widget_definition import DEFINITIONS, definition, version
 from tests.waiting import PATIENCE
 
 
@@ -47,3 +50,13 @@ def test_a_client_that_has_a_document_is_told_so(url: str) -> None:
         assert (status, headers["Cache-Control"]) == (200, None)
         again = headers_of(url + path, **{"If-None-Match": headers["ETag"]})
         assert (again[0], again[1]["ETag"]) == (304, headers["ETag"])
+
+
+def test_a_definition_may_take_any_field(url: str) -> None:
+    widgets = version("v1", storage=True)
+    properties = widgets["schema"]["openAPIV3Schema"]["properties"]
+    properties["any"] = {"type": "object", "additionalProperties": True}
+    assert request(url + DEFINITIONS, "POST", json.dumps(definition(widgets)))[0] == 201
+    for accept in ("application/json", ACCEPTED[1]):
+        status, headers, _ = headers_of(f"{url}/openapi/v2", Accept=accept)
+        assert (status, headers["Content-Type"]) == (200, MEDIA_TYPE if accept == ACCEPTED[1] else accept)
