@@ -125,7 +125,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             manager=body.field_manager(request),
             warnings=of_policies,
         )
-    warnings += warnings_of(resource, created, is_new=True)
+    warnings += warnings_of(resource, created, is_new=True, sent=manifest)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
 

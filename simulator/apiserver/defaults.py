@@ -16,6 +16,7 @@ from simulator.apiserver.further_defaults import FURTHER_DEFAULTS
 from simulator.apiserver.network_defaults import NETWORK_DEFAULTS
 from simulator.apiserver.node_defaults import set_node_defaults
 from simulator.apiserver.pod_defaults import all_containers, set_pod_spec_defaults
+from simulator.apiserver.pod_profiles import copy_app_armor_annotations
 from simulator.apiserver.rbac_defaults import RBAC_DEFAULTS
 from simulator.apiserver.resource_lists import round_up_to_milli
 from simulator.apiserver.resources import Resource
@@ -50,6 +51,7 @@ def prepare_for_create(resource: Resource, manifest: Manifest, now: str) -> None
     match resource.id:
         case "pods":
             _merge_label_keys_of_pod(manifest)
+            copy_app_armor_annotations(manifest)
         case "jobs.batch":
             select_own_pods(manifest)
         case "daemonsets.apps":

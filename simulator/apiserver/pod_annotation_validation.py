@@ -13,8 +13,9 @@ from simulator.apiserver.status import Cause, forbidden, invalid
 MIRROR: Final = "kubernetes.io/config.mirror"
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
-_SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
+APP_ARMOR_IS_DEPRECATED: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
+SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _SECCOMP_PROFILES: Final = ("runtime/default", "docker/default", "unconfined")
 _APP_ARMOR_PROFILES: Final = ("", "runtime/default", "unconfined")
 _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
@@ -29,7 +30,7 @@ def validate_pod_annotations(annotations: dict[str, str], spec: Manifest, path: 
     if DELETION_COST in annotations and not _is_int32(annotations[DELETION_COST]):
         yield invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
     for key, profile in annotations.items():
-        if key == _SECCOMP_POD or key.startswith(_SECCOMP_CONTAINER):
+        if key == SECCOMP_POD or key.startswith(SECCOMP_CONTAINER):
             yield from _seccomp(profile, f"{path}.{key}")
         elif key.startswith(APP_ARMOR):
             yield from _app_armor(key, profile, spec, path)

@@ -18,6 +18,7 @@ from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.placement_validation import validate_affinity, validate_spread
 from simulator.apiserver.pod_annotation_validation import validate_pod_annotations
 from simulator.apiserver.pod_dns_validation import validate_dns_config, validate_host_aliases
+from simulator.apiserver.pod_profiles import validate_profiles_match
 from simulator.apiserver.resource_validation import validate_overhead, validate_pod_resources
 from simulator.apiserver.security_context_validation import validate_host_users, validate_pod_security
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
@@ -52,6 +53,7 @@ def validate_new_pod(manifest: Manifest) -> Iterator[Cause]:
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+    yield from validate_profiles_match(manifest)
 
 
 def validate_pod_spec(

@@ -8,6 +8,12 @@ from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.deprecated_labels import DEPRECATED_LABELS
+from simulator.apiserver.pod_annotation_validation import (
+    APP_ARMOR,
+    APP_ARMOR_IS_DEPRECATED,
+    SECCOMP_CONTAINER,
+    SECCOMP_POD,
+)
 from simulator.apiserver.pod_containers import containers_with_paths
 from simulator.apiserver.volume_warnings import claim_spec_warnings, path_warnings
 from simulator.objects import quantity
@@ -20,8 +26,6 @@ _ANNOTATIONS: Final = {
     "security.alpha.kubernetes.io/sysctls": _SYSCTLS,
     "security.alpha.kubernetes.io/unsafe-sysctls": _SYSCTLS,
 }
-_SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _BYTES: Final = ("memory", "ephemeral-storage")
 _NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
@@ -56,12 +60,16 @@ def pod_warnings(pod: Manifest, prefix: str) -> Iterator[str]:
         if not secret.get("name"):
             yield f'{path}.imagePullSecrets[{index}].name: invalid empty name ""'
     yield from _fractions(spec.get("overhead") or {}, _BYTES, f"{path}.overhead")
-    if _SECCOMP_POD in annotations and not (spec.get("securityContext") or {}).get("seccompProfile"):
-        yield f"{prefix}metadata.annotations[{_SECCOMP_POD}]: {_SECCOMP}"
+    if SECCOMP_POD in annotations and not (spec.get("securityContext") or {}).get("seccompProfile"):
+        yield f"{prefix}metadata.annotations[{SECCOMP_POD}]: {_SECCOMP}"
     for container, at in containers_with_paths(spec, path):
-        key = f"{_SECCOMP_CONTAINER}{container['name']}"
-        if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
+        key = f"{SECCOMP_CONTAINER}{container['name']}"
+        context = container.get("securityContext") or {}
+        if key in annotations and not context.get("seccompProfile"):
             yield f"{prefix}metadata.annotations[{key}]: {_SECCOMP}"
+        key = f"{APP_ARMOR}{container['name']}"
+        if prefix and key in annotations and not context.get("appArmorProfile"):
+            yield f"{prefix}metadata.annotations[{key}]: {APP_ARMOR_IS_DEPRECATED}"
         yield from _container_warnings(container, at)
     yield from _port_warnings(spec, path)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:

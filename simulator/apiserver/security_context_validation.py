@@ -52,7 +52,7 @@ def validate_container_security(context: Manifest, path: str, *, host_users: boo
             detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
             yield invalid(path, shown, detail, whole=True)
     yield from validate_windows_options(context.get("windowsOptions"), f"{path}.windowsOptions")
-    yield from _app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+    yield from validate_app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile")
 
 
 def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
@@ -68,7 +68,7 @@ def validate_pod_security(spec: Manifest, path: str) -> Iterator[Cause]:
     yield from _choice(context, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES, at)
     yield from _seccomp(context.get("seccompProfile"), f"{at}.seccompProfile")
     yield from validate_windows_options(context.get("windowsOptions"), f"{at}.windowsOptions")
-    yield from _app_armor(context.get("appArmorProfile"), f"{at}.appArmorProfile")
+    yield from validate_app_armor(context.get("appArmorProfile"), f"{at}.appArmorProfile")
     yield from _choice(context, "supplementalGroupsPolicy", GROUPS_POLICIES, at)
     yield from _choice(context, "seLinuxChangePolicy", ("MountOption", "Recursive"), at)
 
@@ -142,7 +142,7 @@ def _seccomp(profile: Manifest | None, path: str) -> Iterator[Cause]:
         yield invalid(at, shown, "can only be set when seccomp type is Localhost", whole=True)
 
 
-def _app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
+def validate_app_armor(profile: Manifest | None, path: str) -> Iterator[Cause]:
     """ValidateAppArmorProfileField."""
     if profile is None:
         return

@@ -14,6 +14,7 @@ from simulator.apiserver.kind_warnings import (
     name_warnings,
     stateful_set_warnings,
 )
+from simulator.apiserver.pod_profiles import app_armor_warnings
 from simulator.apiserver.pod_warnings import pod_warnings
 from simulator.apiserver.resources import CRDS, PODS, Resource
 from simulator.apiserver.service_warnings import service_warnings
@@ -41,9 +42,12 @@ ENDPOINTS = "endpoints"
 _ENDPOINTS_ARE_DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 
 
-def warnings_of(resource: Resource, manifest: Manifest, *, is_new: bool = False) -> list[str]:
-    """The warnings about an object that was stored."""
-    return [*_warnings(resource, manifest, is_new=is_new)]
+def warnings_of(
+    resource: Resource, manifest: Manifest, *, is_new: bool = False, sent: Manifest | None = None
+) -> list[str]:
+    """The warnings about an object that was stored. ``sent``: as it was asked for."""
+    as_sent = app_armor_warnings(sent) if is_new and sent and resource == PODS else ()
+    return [*as_sent, *_warnings(resource, manifest, is_new=is_new)]
 
 
 def warnings_of_update(resource: Resource, new: Manifest, old: Manifest, subresource: str) -> list[str]:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from simulator.api import Manifest
-from simulator.apiserver.resources import find_by_kind
+from simulator.apiserver.pod_annotation_validation import APP_ARMOR
+from simulator.apiserver.resources import PODS, find_by_kind
 from simulator.apiserver.warnings import warnings_of, warnings_of_update
 from tests.apiserver.cluster import Cluster, pod
 
@@ -171,6 +172,33 @@ def test_an_accepted_object_has_its_warnings(manifest: Manifest, warnings: list[
     resource = find_by_kind(manifest["apiVersion"], manifest["kind"])
     assert resource
     assert warnings_of(resource, created(manifest)) == warnings
+
+
+def test_profiles_that_only_annotations_name_are_copied_with_a_warning() -> None:
+    containers = [{**container(), "name": name} for name in ("a", "b", "c")]
+    containers[2]["securityContext"] = {"appArmorProfile": {"type": "Unconfined"}}
+    sent = pod("x", containers=containers, securityContext={"appArmorProfile": {"type": "RuntimeDefault"}})
+    annotate(sent, a="runtime/default", b="runtime/default", c="unconfined")
+    assert with_profiles(sent) == ([None, None, {"type": "Unconfined"}], [])
+    del sent["spec"]["securityContext"]
+    annotate(sent, a="localhost/p", b="", c="unconfined")
+    detail = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+    assert with_profiles(sent) == (
+        [{"type": "Localhost", "localhostProfile": "p"}, None, {"type": "Unconfined"}],
+        [f"metadata.annotations[{APP_ARMOR}{name}]: {detail}" for name in "ab"],
+    )
+
+
+def annotate(web: Manifest, **profiles: str) -> None:
+    web["metadata"]["annotations"] = {f"{APP_ARMOR}{name}": profile for name, profile in profiles.items()}
+
+
+def with_profiles(sent: Manifest) -> tuple[list[Manifest | None], list[str]]:
+    """The profiles of the containers of a new pod, and the warnings about it."""
+    found = created(sent)
+    contexts = [each.get("securityContext") or {} for each in found["spec"]["containers"]]
+    profiles = [context.get("appArmorProfile") for context in contexts]
+    return profiles, warnings_of(PODS, found, is_new=True, sent=sent)
 
 
 def test_an_update_warns_if_it_changes_what_the_warning_is_about() -> None:

@@ -1,0 +1,104 @@
+"""AppArmor and seccomp profiles that older clients name in annotations of a pod.
+
+Upstream: applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go, ApparmorFieldForAnnotation in
+pkg/api/pod/util.go, and validateSeccompAnnotationsAndFields and
+validateAppArmorAnnotationsAndFieldsMatchOnCreate in pkg/apis/core/validation/validation.go, v1.34.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from simulator.api import Manifest
+from simulator.apiserver.pod_annotation_validation import (
+    APP_ARMOR,
+    APP_ARMOR_IS_DEPRECATED,
+    SECCOMP_CONTAINER,
+    SECCOMP_POD,
+)
+from simulator.apiserver.pod_containers import containers_with_paths
+from simulator.apiserver.security_context_validation import validate_app_armor
+from simulator.apiserver.status import Cause, forbidden
+
+_LOCAL: Final = "localhost/"
+_APP_ARMOR_VALUES: Final = {"Unconfined": ("unconfined",), "RuntimeDefault": ("runtime/default",)}
+_SECCOMP_VALUES: Final = {
+    "Unconfined": ("unconfined",),
+    "RuntimeDefault": ("runtime/default", "docker/default"),
+}
+
+
+def copy_app_armor_annotations(pod: Manifest) -> None:
+    """Give the containers the AppArmor profiles that only annotations name."""
+    for container, _, profile in _annotated(pod):
+        if profile and profile != _profile_of(pod["spec"], "appArmorProfile"):
+            container.setdefault("securityContext", {})["appArmorProfile"] = profile
+
+
+def app_armor_warnings(pod: Manifest) -> Iterator[str]:
+    """The warnings about a pod as it was sent: the annotations that say what no field says."""
+    for _, key, profile in _annotated(pod):
+        if not profile or profile != _profile_of(pod["spec"], "appArmorProfile"):
+            yield f"metadata.annotations[{key}]: {APP_ARMOR_IS_DEPRECATED}"
+
+
+def validate_profiles_match(pod: Manifest) -> Iterator[Cause]:
+    """Where an annotation and a field both name a profile, it is the same."""
+    spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
+    places = [(spec, "spec", SECCOMP_POD)]
+    containers = [*containers_with_paths(spec, "spec")]
+    places += [(each, path, f"{SECCOMP_CONTAINER}{each['name']}") for each, path in containers]
+    for holder, path, key in places:
+        profile = _profile_of(holder, "seccompProfile")
+        if profile and key in annotations:
+            at = f"{path}.securityContext.seccompProfile"
+            yield from _match("seccomp", annotations[key], profile, at, _SECCOMP_VALUES)
+    if _is_windows(spec):
+        return
+    for container, path in containers:
+        profile = _profile_of(container, "appArmorProfile") or _profile_of(spec, "appArmorProfile")
+        key = f"{APP_ARMOR}{container['name']}"
+        if profile and key in annotations:
+            at = f"{path}.securityContext.appArmorProfile"
+            yield from _match("apparmor", annotations[key], profile, at, _APP_ARMOR_VALUES)
+
+
+def _match(
+    what: str, annotation: str, profile: Manifest, path: str, values: Mapping[str, tuple[str, ...]]
+) -> Iterator[Cause]:
+    kind = profile.get("type", "")
+    is_local = kind == "Localhost"
+    is_of_type = annotation.startswith(_LOCAL) if is_local else annotation in values.get(kind, (annotation,))
+    if not is_of_type:
+        yield forbidden(f"{path}.type", f"{what} type in annotation and field must match")
+    elif is_local and annotation.removeprefix(_LOCAL) != profile.get("localhostProfile"):
+        yield forbidden(f"{path}.localhostProfile", f"{what} profile in annotation and field must match")
+
+
+def _annotated(pod: Manifest) -> Iterator[tuple[Manifest, str, Manifest | None]]:
+    """The containers without a profile of their own whose AppArmor profile is in an annotation: with its key
+    and the profile, if that is valid."""
+    spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
+    if _is_windows(spec):
+        return
+    for container, _ in containers_with_paths(spec, ""):
+        key = f"{APP_ARMOR}{container.get('name', '')}"
+        if key in annotations and not _profile_of(container, "appArmorProfile"):
+            yield container, key, _app_armor_profile(annotations[key])
+
+
+def _app_armor_profile(annotation: str) -> Manifest | None:
+    for kind, (text,) in _APP_ARMOR_VALUES.items():
+        if annotation == text:
+            return {"type": kind}
+    profile = {"type": "Localhost", "localhostProfile": annotation.removeprefix(_LOCAL)}
+    is_valid = annotation.startswith(_LOCAL) and not [*validate_app_armor(profile, "")]
+    return profile if is_valid else None
+
+
+def _profile_of(holder: Manifest, field: str) -> Manifest | None:
+    profile: Manifest | None = (holder.get("securityContext") or {}).get(field)
+    return profile
+
+
+def _is_windows(spec: Manifest) -> bool:
+    return (spec.get("os") or {}).get("name") == "windows"
