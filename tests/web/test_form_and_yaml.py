@@ -174,7 +174,7 @@ def test_nodes_are_numbered_on_and_machines_set_what_they_have(sandbox: Sandbox)
 
 def test_causes_stand_beside_their_fields_or_with_their_lines(sandbox: Sandbox) -> None:
     text = to_yaml([DisruptionBudgetForm.start(sandbox)]) + "  maxUnavailable: 10%\n  colour: red\n"
-    both = after(DisruptionBudgetForm, sandbox, yaml=text, name="Not A Name")
+    both = after(DisruptionBudgetForm, sandbox, yaml=text, name="not/a/name")
     assert both.manifest is not None
     with pytest.raises(StatusError) as refused:
         write.create(sandbox, [both.manifest], dry_run=True)
@@ -182,11 +182,12 @@ def test_causes_stand_beside_their_fields_or_with_their_lines(sandbox: Sandbox) 
     (problem,) = both.problems
     assert problem.startswith("line 12, column ")
     assert "spec.colour" in problem
-    del both.manifest["spec"]["colour"]
+    # The name is looked at when nothing else is wrong.
+    del both.manifest["spec"]["colour"], both.manifest["spec"]["maxUnavailable"]
     with pytest.raises(StatusError) as refused:
         write.create(sandbox, [both.manifest], dry_run=True)
     both.add_causes(refused.value.causes, refused.value.message)
-    assert "RFC 1123" in both.form.errors["name"][0]
+    assert "may not contain" in both.form.errors["name"][0]
 
 
 def test_two_edits_of_one_object_are_merged_and_told() -> None:
