@@ -90,7 +90,7 @@ def test_the_page_of_a_sandbox_whose_scheduler_stands_down(client: Client, sandb
     page, panel = f"/s/{sandbox.name}/", f"/s/{sandbox.name}/outside/"
     html = client.get(page).content.decode()
     assert 'id="t-cycle"' in html
-    assert "0.25×" in html
+    assert "0.25\u00d7" in html
     assert "No scheduling cycle yet" in html
     connect = client.get(panel).content.decode()
     assert 'value="stand-down"' in connect
