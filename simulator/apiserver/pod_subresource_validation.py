@@ -62,13 +62,13 @@ def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
             if kind == "containers" or _is_sidecar(original):
                 yield from _removed(container, original, f"spec.{kind}[{index}].resources")
     for container, original in pairs["containers"]:
-        if _without_resizable(container) != _without_resizable(original):
+        if _is_changed(container, original):
             yield forbidden("spec", "only cpu and memory resources are mutable")
     for container, original in pairs["initContainers"]:
         if not _is_sidecar(container):
             if container != original:
                 yield forbidden("spec", "resources for non-sidecar init containers are immutable")
-        elif _without_resizable(container) != _without_resizable(original):
+        elif _is_changed(container, original):
             yield forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")
 
 
@@ -110,13 +110,14 @@ def _removed(new: Manifest, old: Manifest, path: str) -> Iterator[Cause]:
             yield forbidden(f"{path}.{field}", f"resource {field} cannot be removed")
 
 
-def _without_resizable(container: Manifest) -> Manifest:
-    """The container without its CPU and memory, and without its resize policy."""
-    resources = {
-        field: {key: value for key, value in amounts.items() if key not in _RESIZABLE}
-        if isinstance(amounts, dict)
-        else amounts
-        for field, amounts in container.get("resources", {}).items()
-    }
-    kept = {field: value for field, value in resources.items() if value}
-    return {**container, "resources": kept, "resizePolicy": None}
+def _is_changed(container: Manifest, original: Manifest) -> bool:
+    """Whether more changes than CPU and memory: not seen is a first list of requests or limits; without the
+    claims, a container with such is always changed (dropCPUMemoryResourcesFromContainer)."""
+    given, known = container.get("resources", {}), original.get("resources", {})
+    resources = {}
+    for field in ("limits", "requests"):
+        if amounts := known.get(field):
+            kept = {name: text for name, text in given.get(field, {}).items() if name not in _RESIZABLE}
+            resources[field] = kept | {name: amounts[name] for name in _RESIZABLE if name in amounts}
+    before = {field: value for field, value in known.items() if value}
+    return {**container, "resources": resources} != {**original, "resources": before}
