@@ -41,25 +41,24 @@ def app_armor_warnings(pod: Manifest) -> Iterator[str]:
             yield f"metadata.annotations[{key}]: {APP_ARMOR_IS_DEPRECATED}"
 
 
-def validate_profiles_match(pod: Manifest) -> Iterator[Cause]:
+def validate_profiles_match(annotations: dict[str, str], spec: Manifest, path: str) -> Iterator[Cause]:
     """Where an annotation and a field both name a profile, it is the same."""
-    spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
-    places = [(spec, "spec", SECCOMP_POD)]
-    containers = [*containers_with_paths(spec, "spec")]
-    places += [(each, path, f"{SECCOMP_CONTAINER}{each['name']}") for each, path in containers]
-    for holder, path, key in places:
+    places = [(spec, path, SECCOMP_POD)]
+    containers = [*containers_with_paths(spec, path)]
+    places += [(each, at, f"{SECCOMP_CONTAINER}{each['name']}") for each, at in containers]
+    for holder, at, key in places:
         profile = _profile_of(holder, "seccompProfile")
         if profile and key in annotations:
-            at = f"{path}.securityContext.seccompProfile"
-            yield from _match("seccomp", annotations[key], profile, at, _SECCOMP_VALUES)
+            field = f"{at}.securityContext.seccompProfile"
+            yield from _match("seccomp", annotations[key], profile, field, _SECCOMP_VALUES)
     if _is_windows(spec):
         return
-    for container, path in containers:
+    for container, at in containers:
         profile = _profile_of(container, "appArmorProfile") or _profile_of(spec, "appArmorProfile")
         key = f"{APP_ARMOR}{container['name']}"
         if profile and key in annotations:
-            at = f"{path}.securityContext.appArmorProfile"
-            yield from _match("apparmor", annotations[key], profile, at, _APP_ARMOR_VALUES)
+            field = f"{at}.securityContext.appArmorProfile"
+            yield from _match("apparmor", annotations[key], profile, field, _APP_ARMOR_VALUES)
 
 
 def _match(

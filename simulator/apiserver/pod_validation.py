@@ -53,7 +53,7 @@ def validate_new_pod(manifest: Manifest) -> Iterator[Cause]:
         yield forbidden("spec.ephemeralContainers", "cannot be set on create")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
-    yield from validate_profiles_match(manifest)
+    yield from validate_profiles_match(manifest["metadata"].get("annotations", {}), spec, "spec")
 
 
 def validate_pod_spec(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from simulator.api import Manifest
 from simulator.apiserver.annotation_validation import validate_annotations
 from simulator.apiserver.pod_annotation_validation import validate_pod_annotations
+from simulator.apiserver.pod_profiles import validate_profiles_match
 from simulator.apiserver.pod_validation import validate_pod_spec
 from simulator.apiserver.selector_validation import validate_labels
 from simulator.apiserver.status import Cause, forbidden, not_supported
@@ -17,6 +18,8 @@ def validate_template(template: Manifest, path: str) -> Iterator[Cause]:
     spec = template.get("spec") or {}
     yield from _metadata(template, path)
     yield from validate_pod_spec(spec, f"{path}.spec")
+    annotations = (template.get("metadata") or {}).get("annotations", {})
+    yield from validate_profiles_match(annotations, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):
         detail = "ephemeral containers not allowed in pod template"
         yield forbidden(f"{path}.spec.ephemeralContainers", detail)
