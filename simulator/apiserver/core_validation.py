@@ -41,7 +41,7 @@ def _validate_config_map(manifest: Manifest) -> Iterator[Cause]:
         yield from check_name(names.config_key, key, f"binaryData[{key}]")
     total = sum(len(text.encode()) for text in data.values()) + sum(map(_decoded_length, binary.values()))
     if total > MAX_SECRET_BYTES:
-        yield too_long("", MAX_SECRET_BYTES)
+        yield too_long("[]", MAX_SECRET_BYTES)
 
 
 def _decoded_length(text: str) -> int:

@@ -20,7 +20,7 @@ def validate_ephemeral_containers_update(new: Manifest, old: Manifest) -> Iterat
     """Ephemeral containers can only be added."""
     path = "spec.ephemeralContainers"
     if MIRROR in old["metadata"].get("annotations", {}):
-        yield forbidden("", "static pods do not support ephemeral containers")
+        yield forbidden("[]", "static pods do not support ephemeral containers")
         return
     wanted = {container["name"]: container for container in new["spec"].get("ephemeralContainers", ())}
     for container in old["spec"].get("ephemeralContainers", ()):
@@ -36,13 +36,13 @@ def validate_ephemeral_containers_update(new: Manifest, old: Manifest) -> Iterat
 def validate_resize(new: Manifest, old: Manifest) -> Iterator[Cause]:
     after, before = new["spec"], old["spec"]
     if any(_has_resources(spec) for spec in (before, after)):
-        yield forbidden("", "pods with pod-level resources cannot be resized")
+        yield forbidden("[]", "pods with pod-level resources cannot be resized")
         return
     if MIRROR in old["metadata"].get("annotations", {}):
-        yield forbidden("", "static pods cannot be resized")
+        yield forbidden("[]", "static pods cannot be resized")
         return
     if before.get("os", {}).get("name") == "windows":
-        yield forbidden("", "windows pods cannot be resized")
+        yield forbidden("[]", "windows pods cannot be resized")
         return
     known = old.get("status", {}).get("qosClass") or qos_class(old)
     if qos_class(new) != known:

@@ -10,6 +10,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.enumerations import QUOTA_SCOPES
 from simulator.apiserver.field_checks import check_name
+from simulator.apiserver.go_structs import core_struct
 from simulator.apiserver.resource_validation import (
     HUGE_PAGES,
     QUOTA_RESOURCES,
@@ -21,6 +22,8 @@ from simulator.apiserver.resource_validation import (
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
 from simulator.objects import quantity
 
+_MAX_SHOWN: Final = 100
+"""A scope selector of more requirements is not written as a whole, for each of them."""
 _OF_PODS: Final = frozenset(
     (
         "cpu",
@@ -80,10 +83,12 @@ def _is_standard(name: str) -> bool:
     return name in QUOTA_RESOURCES or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
 
 
-def _wrong_resources(scope: str, hard: dict[str, str], shown: Any, path: str) -> Iterator[Cause]:
+def _wrong_resources(
+    scope: str, hard: dict[str, str], shown: Any, path: str, *, whole: bool = False
+) -> Iterator[Cause]:
     for name in sorted(hard):
         if _is_standard(name) and not _has_scope(scope, name):
-            yield invalid(path, shown, "unsupported scope applied to resource")
+            yield invalid(path, shown, "unsupported scope applied to resource", whole=whole)
 
 
 def _has_scope(scope: str, resource: str) -> bool:
@@ -111,11 +116,12 @@ def _scope_selector(
 ) -> Iterator[Cause]:
     """validateScopedResourceSelectorRequirement. Upstream leaves out the index of the requirement."""
     expressions = selector.get("matchExpressions") or ()
+    shown, is_short = core_struct("ScopeSelector", selector), len(expressions) <= _MAX_SHOWN
     for each in expressions:
         scope, operator, values = each["scopeName"], each["operator"], each.get("values") or []
         if scope not in QUOTA_SCOPES:
             yield invalid(f"{path}.scopeName", scope, "unsupported scope")
-        yield from _wrong_resources(scope, hard, selector, path)
+        yield from _wrong_resources(scope, hard, shown, path, whole=is_short)
         if scope in _EXISTING and operator != "Exists":
             yield invalid(f"{path}.operator", operator, _MUST_EXIST)
         if operator in ("In", "NotIn"):
