@@ -22,6 +22,9 @@ _INTEGERS: dict[str, Any] = {
 }
 FOUND_BY = ("name", "status", "type")
 """The fields by which a status or a condition is found, and what it is found for."""
+NULL_LISTS = ("drivers", "endpoints", "limits", "rules")
+"""Required lists that the API server stores as null where they are empty: of CSINodes, EndpointSlices,
+LimitRanges, roles, and the failure policies of Jobs."""
 _TIME = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 
 
@@ -115,7 +118,7 @@ def _struct(schema: Schema, within: tuple[str, ...]) -> Any:
     """An object with fields. Of the required fields of a status and its conditions, only FOUND_BY are
     required here: components write these objects, and Go reads 0 or "" for a missing field. A field that is
     not required may be null, which means "not set": real API servers answer ``lastProbeTime: null`` in the
-    conditions of each pod."""
+    conditions of each pod. So may one of NULL_LISTS."""
     title: str = schema.get("title", "")
     required = schema.get("required", ())
     if title.endswith(("Status", "Condition")):
@@ -123,7 +126,7 @@ def _struct(schema: Schema, within: tuple[str, ...]) -> Any:
     names = {f"field_{number}": name for number, name in enumerate(schema["properties"])}
     fields: list[Any] = [
         (field, _of(schema["properties"][name], within))
-        if name in required
+        if name in required and name not in NULL_LISTS
         else (field, _of(schema["properties"][name], within) | None, msgspec.UNSET)
         for field, name in names.items()
     ]
