@@ -23,8 +23,10 @@ pytestmark = pytest.mark.browser
 
 AWAY = (
     r"Failed to load resource|Response Status Error Code (404|503)|WebSocket connection to|\[object Event\]"
+    r"|htmx:(afterRequest|sendError|sendAbort)"
 )
-"""What the browser says when a sandbox was deleted, or the server was stopped."""
+"""What the browser says when a sandbox was deleted, the server was stopped, or a page was left before the
+answer to a request."""
 
 NewPage = Callable[..., Page]
 
