@@ -114,8 +114,24 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
         raise PlainError("resourceVersion should not be set on objects to be created")
     if resource.id == ENDPOINTS:
         warnings += warnings_of(resource, manifest)
+    with body.warning_of_errors(warnings):
+        created = _create_one(request, sandbox, target, manifest, warnings, dry_run=dry_run)
+    warnings += warnings_of(resource, created, is_new=True, sent=manifest)
+    return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+
+
+def _create_one(
+    request: HttpRequest,
+    sandbox: Sandbox,
+    target: Target,
+    manifest: Manifest,
+    warnings: list[str],
+    *,
+    dry_run: bool,
+) -> Manifest:
+    """Create an object, and add what policies warn about."""
     of_policies: list[str] = []
-    with body.warning_of_errors(warnings), body.warnings_of_policies(warnings, of_policies):
+    with body.warnings_of_policies(warnings, of_policies):
         (created,) = write.create(
             sandbox,
             [manifest],
@@ -125,8 +141,7 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
             manager=body.field_manager(request),
             warnings=of_policies,
         )
-    warnings += warnings_of(resource, created, is_new=True, sent=manifest)
-    return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
+    return created
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -135,18 +150,8 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     given, warnings = body.object_of(request, resource)
     check_place(resource, target, given.get("metadata") or {})
     _, manifest = to_stored(resource, given)
-    of_policies: list[str] = []
     if _creates(sandbox, resource, target):
-        with body.warnings_of_policies(warnings, of_policies):
-            (created,) = write.create(
-                sandbox,
-                [manifest],
-                namespace=target.namespace or "default",
-                dry_run=dry_run,
-                entry="api",
-                manager=body.field_manager(request),
-                warnings=of_policies,
-            )
+        created = _create_one(request, sandbox, target, manifest, warnings, dry_run=dry_run)
         return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
     before: list[Manifest] = []
@@ -157,6 +162,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
             check_version_is_given(resource, target.name, manifest["metadata"])
         return manifest
 
+    of_policies: list[str] = []
     with body.warnings_of_policies(warnings, of_policies):
         replaced = write.edit(
             sandbox,
