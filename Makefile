@@ -5,6 +5,9 @@ BIN := .venv/bin
 # processes; at most four, as each starts a Redis, a server and a worker.
 PROCESSES ?= -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') --dist loadgroup --no-loadscope-reorder
 
+# Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: up test test-without-browser bench faults fuzz load workshop smooth pictures manifests messages install install-dev lint types lock clean
 
 up: .venv/runtime
