@@ -54,11 +54,12 @@ class NotBound(Exception):
 
 def prepare(store: Store, sandbox: Sandbox, meta: Meta) -> None:
     """Take back what pages may have done so that no pod is scheduled: time stands, another configuration, a
-    presenter who hides the answers of Predict, so that nobody may write."""
+    scheduler that stands down, a presenter who hides the answers of Predict, so that nobody may write."""
     Hold(store.redis, sandbox.name, lambda: meta.created).release()
     if sandbox.meta().config != meta.config:
         usual = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
         schedulers.configure(sandbox, meta.config or usual, ["the canary's"])
+    schedulers.switch_scheduler(sandbox, stands_down=False)
     clock.resume(sandbox)
     clock.set_speed(sandbox, SPEED)
 
