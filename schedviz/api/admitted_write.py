@@ -40,6 +40,13 @@ def write_admitted(
         return _write(sandbox, decide, dry_run, again)
 
 
+def write_until_done(sandbox: Sandbox, decide: Callable[[Current], Admission], *, most: int) -> None:
+    """Repeat :func:`write_admitted` until ``decide`` has no change any more; at most so many times."""
+    for _ in range(most):
+        if not write_admitted(sandbox, decide, dry_run=False, again=("Conflict", "NotFound")):
+            return
+
+
 def _lock_of(sandbox: Sandbox) -> Lock:
     with _LOCKS_LOCK:
         return _LOCKS.setdefault(sandbox.name, Lock())

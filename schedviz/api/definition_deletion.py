@@ -8,7 +8,7 @@ the request. Objects with finalizers are marked, and the definition stays until 
 from itertools import islice
 from typing import Final
 
-from schedviz.api.admitted_write import write_admitted
+from schedviz.api.admitted_write import write_until_done
 from schedviz.api.definitions import accept_names, admit_status
 from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
@@ -53,14 +53,7 @@ def admit_definition_delete(definition: Manifest, now: Micros) -> Change | None:
 def finalize_definition(sandbox: Sandbox, name: str) -> None:
     """Delete the objects of a terminating definition, and then the definition, if no object stays. Raises
     StatusError."""
-    for _ in range(PASSES):
-        if not write_admitted(
-            sandbox,
-            lambda current: _next_deletions(current, name),
-            dry_run=False,
-            again=("Conflict", "NotFound"),
-        ):
-            break
+    write_until_done(sandbox, lambda current: _next_deletions(current, name), most=PASSES)
     accept_names(sandbox, name.partition(".")[2])
 
 

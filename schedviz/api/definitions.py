@@ -8,7 +8,7 @@ customresource_handler.go in its pkg/apiserver, v1.34.
 from collections.abc import Iterable
 from typing import Final
 
-from schedviz.api.admitted_write import write_admitted
+from schedviz.api.admitted_write import write_until_done
 from schedviz.cache import Current, read_current
 from schedviz.store import Sandbox
 from simulator.api import Manifest
@@ -31,14 +31,7 @@ WRITES: Final = 1_000
 def accept_names(sandbox: Sandbox, group: str) -> None:
     """Bring the status of all definitions of a group up to date after one of them has changed: names that it
     released may now be accepted for another. Raises StatusError."""
-    for _ in range(WRITES):
-        if not write_admitted(
-            sandbox,
-            lambda current: _next_acceptance(current, group),
-            dry_run=False,
-            again=("Conflict", "NotFound"),
-        ):
-            return
+    write_until_done(sandbox, lambda current: _next_acceptance(current, group), most=WRITES)
 
 
 def groups_defined_by(written: Iterable[Manifest]) -> set[str]:

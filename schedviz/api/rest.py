@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 
 from schedviz.access.policy import asker_of
 from schedviz.access.standing import Standing
-from schedviz.api import body, write
+from schedviz.api import body
 from schedviz.api.apply import apply_object
 from schedviz.api.definitions import refuse_while_terminating
 from schedviz.api.discovery import is_served
@@ -16,6 +16,7 @@ from schedviz.api.place import check_place
 from schedviz.api.pod_processes import PROCESS_SUBRESOURCES, get_log, refuse_process
 from schedviz.api.pod_subresources import create_binding, create_eviction
 from schedviz.api.representation import Representation, is_custom
+from schedviz.api.requested_write import create_requested, edit_requested
 from schedviz.api.rest_deletion import delete, delete_collection
 from schedviz.api.scale import get_scale, patch_scale, replace_scale
 from schedviz.api.service_account_token import refuse_token
@@ -115,33 +116,9 @@ def create(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: T
     if resource.id == ENDPOINTS:
         warnings += warnings_of(resource, manifest)
     with body.warning_of_errors(warnings):
-        created = _create_one(request, sandbox, target, manifest, warnings, dry_run=dry_run)
+        created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of(resource, created, is_new=True, sent=manifest)
     return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
-
-
-def _create_one(
-    request: HttpRequest,
-    sandbox: Sandbox,
-    target: Target,
-    manifest: Manifest,
-    warnings: list[str],
-    *,
-    dry_run: bool,
-) -> Manifest:
-    """Create an object, and add what policies warn about."""
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        (created,) = write.create(
-            sandbox,
-            [manifest],
-            namespace=target.namespace or "default",
-            dry_run=dry_run,
-            entry="api",
-            manager=body.field_manager(request),
-            warnings=of_policies,
-        )
-    return created
 
 
 def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Target) -> HttpResponse:
@@ -151,7 +128,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
     check_place(resource, target, given.get("metadata") or {})
     _, manifest = to_stored(resource, given)
     if _creates(sandbox, resource, target):
-        created = _create_one(request, sandbox, target, manifest, warnings, dry_run=dry_run)
+        created = create_requested(request, sandbox, target, manifest, warnings=warnings, dry_run=dry_run)
         return body.with_warnings(body.answer(form.one(resource, created, sandbox.now), 201), warnings)
 
     before: list[Manifest] = []
@@ -162,18 +139,7 @@ def replace(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: 
             check_version_is_given(resource, target.name, manifest["metadata"])
         return manifest
 
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        replaced = write.edit(
-            sandbox,
-            resource,
-            target.key(resource),
-            changed,
-            subresource=target.subresource,
-            dry_run=dry_run,
-            manager=body.field_manager(request),
-            warnings=of_policies,
-        )
+    replaced = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of_update(resource, replaced, before[0], target.subresource)
     return body.with_warnings(body.answer(form.one(resource, replaced, sandbox.now)), warnings)
 
@@ -193,18 +159,8 @@ def patch(request: HttpRequest, sandbox: Sandbox, resource: Resource, target: Ta
         check_place(resource, target, manifest.get("metadata") or {})
         return to_stored(resource, manifest)[1]
 
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        patched = write.edit(
-            sandbox,
-            resource,
-            target.key(resource),
-            changed,
-            subresource=target.subresource,
-            dry_run=body.is_dry_run(request),
-            manager=body.field_manager(request),
-            warnings=of_policies,
-        )
+    dry_run = body.is_dry_run(request)
+    patched = edit_requested(request, sandbox, resource, target, changed, warnings=warnings, dry_run=dry_run)
     warnings += warnings_of_update(resource, patched, before[0], target.subresource)
     return body.with_warnings(body.answer(form.one(resource, patched, sandbox.now)), warnings)
 

@@ -6,6 +6,7 @@ from schedviz.api import body, write
 from schedviz.api.apply import apply_scale
 from schedviz.api.place import check_scale_place
 from schedviz.api.representation import Representation
+from schedviz.api.requested_write import edit_requested
 from schedviz.api.target import Target
 from schedviz.cache import read_current
 from schedviz.store import Sandbox
@@ -68,16 +69,6 @@ def _written(
     warnings: list[str],
 ) -> HttpResponse:
     form = Representation.of(request)
-    of_policies: list[str] = []
-    with body.warnings_of_policies(warnings, of_policies):
-        new = write.edit(
-            sandbox,
-            resource,
-            target.key(resource),
-            change,
-            subresource="scale",
-            dry_run=body.is_dry_run(request),
-            manager=body.field_manager(request),
-            warnings=of_policies,
-        )
+    dry_run = body.is_dry_run(request)
+    new = edit_requested(request, sandbox, resource, target, change, warnings=warnings, dry_run=dry_run)
     return body.with_warnings(body.answer(form.one(SCALES, scale_of(resource, new), sandbox.now)), warnings)

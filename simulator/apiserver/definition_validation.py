@@ -11,7 +11,7 @@ from simulator.api import Manifest
 from simulator.apiserver import names
 from simulator.apiserver.definition_conditions import has_condition
 from simulator.apiserver.definitions.approval import approval_faults, approval_of
-from simulator.apiserver.definitions.internal_spec import internal_versions, to_internal_spec
+from simulator.apiserver.definitions.internal_spec import InternalSpec, internal_versions, to_internal_spec
 from simulator.apiserver.definitions.versions import validate_section
 from simulator.apiserver.field_checks import IMMUTABLE
 from simulator.apiserver.resources import BUILT_IN_GROUPS
@@ -78,15 +78,15 @@ def _validate_spec(spec: Manifest) -> Iterator[Cause]:
         yield required("spec.scope")
     elif scope not in _SCOPES:
         yield not_supported("spec.scope", scope, _SCOPES)
-    yield from _version_faults(spec)
+    internal = to_internal_spec(spec)
+    yield from _version_faults(spec, internal)
     yield from _missing_names(spec["names"], "spec.names")
     yield from _name_faults(spec["names"], "spec.names")
-    yield from validate_section(to_internal_spec(spec).shared)
+    yield from validate_section(internal.shared)
     yield from _conversion_faults(spec.get("conversion") or {}, "spec.conversion")
 
 
-def _version_faults(spec: Manifest) -> Iterator[Cause]:
-    internal = to_internal_spec(spec)
+def _version_faults(spec: Manifest, internal: InternalSpec) -> Iterator[Cause]:
     for section in internal.versions:
         if internal.shared.schema is None and section.schema is None:
             yield required(section.schema_path, "schemas are required")

@@ -78,8 +78,14 @@ def compile_message(schema: dict[str, Any], rule: dict[str, Any]) -> Expression:
     return _compile(str(rule["messageExpression"]), schema, rule, "string")
 
 
+def has_declared_type(schema: dict[str, Any]) -> bool:
+    """Whether rules can name the values of a structural schema."""
+    return _declare(_SchemaKey(schema))[0] is not None
+
+
 def _compile(text: str, schema: dict[str, Any], rule: dict[str, Any], result: str) -> Expression:
-    of, objects = _declare(_SchemaKey(schema))
+    declared, objects = _declare(_SchemaKey(schema))
+    of = declared or DYN
     old = Type("optional_type", (of,)) if rule.get("optionalOldSelf") else of
     return compile_expression(text, ((_SELF, of), (OLD_SELF, old)), result, objects)
 
@@ -98,9 +104,8 @@ class _SchemaKey:
 
 
 @lru_cache(_DECLARED)
-def _declare(key: _SchemaKey) -> tuple[Type, ObjectTypes]:
-    of, objects = declare_types(key.schema)
-    return of or DYN, objects
+def _declare(key: _SchemaKey) -> tuple[Type | None, ObjectTypes]:
+    return declare_types(key.schema)
 
 
 def _broken_rules(schema: dict[str, Any], value: Any, old: Any, path: str, budget: Budget) -> Iterator[Cause]:

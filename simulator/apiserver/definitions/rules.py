@@ -8,8 +8,13 @@ apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go, v1.34.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from simulator.apiserver.custom_resources.rule_types import declare_types
-from simulator.apiserver.custom_resources.rules import OLD_SELF, RULES, compile_message, compile_rule
+from simulator.apiserver.custom_resources.rules import (
+    OLD_SELF,
+    RULES,
+    compile_message,
+    compile_rule,
+    has_declared_type,
+)
 from simulator.apiserver.definitions.field_paths import FieldPathError, find_field
 from simulator.apiserver.definitions.go_schema import rule_struct
 from simulator.apiserver.definitions.structural import Schema
@@ -70,7 +75,7 @@ def _has_line_breaks(text: str) -> bool:
 def compile_faults(schema: Schema, closed: Schema, path: str, uncorrelated: str) -> Iterator[Cause]:
     """Yield the rules that do not compile, and those that compare old values where they are not known:
     ``uncorrelated`` is the path of that part of the schema."""
-    if declare_types(closed)[0] is None:
+    if not has_declared_type(closed):
         yield Cause(f"{path}.{RULES}", _WITHOUT_TYPE, "InternalError")
         return
     for index, rule in enumerate(schema[RULES]):
