@@ -164,10 +164,21 @@ class Sandbox(ABC):
     ) -> builtins.list[E]:
         """The trace events (:mod:`simulator.trace`), the oldest first. kind: only those of this class. pod:
         only those of this pod. after: only those after this number (:meth:`trace_head`)."""
+        return [event for _, event in self.numbered_trace(kind, pod=pod, after=after)]
+
+    def numbered_trace(
+        self,
+        kind: type[E] = Event,  # type: ignore[assignment]  # as above
+        *,
+        pod: str | Mapping[str, Any] = "",
+        after: int = 0,
+    ) -> builtins.list[tuple[int, E]]:
+        """The same events with their numbers, which :meth:`branch` takes. The first number of a sandbox of a
+        server is greater than 1 if there was a sandbox of the same name before."""
         key = pod_key(pod) if pod else ""
         return [
-            event
-            for event in self._trace(max(after, 0))
+            (number, event)
+            for number, event in self._trace(max(after, 0))
             if isinstance(event, kind) and key in ("", getattr(event, "pod", ""))
         ]
 
@@ -202,7 +213,7 @@ class Sandbox(ABC):
     @abstractmethod
     def _preventions(self, pod: str) -> builtins.list[Prevention]: ...
     @abstractmethod
-    def _trace(self, after: int) -> Sequence[Event]: ...
+    def _trace(self, after: int) -> Sequence[tuple[int, Event]]: ...
 
 
 def resource_named(kind: str) -> Resource:

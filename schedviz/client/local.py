@@ -136,8 +136,8 @@ class LocalSandbox(Sandbox):
         before, preemptor = self.branch(at=began - 1).memory, self._explain(pod).preemptor
         return [*find_preventions(_situation(before, before.list_all()[PODS.id][preemptor], cycle), pod)]
 
-    def _trace(self, after: int) -> Sequence[Event]:
-        return [event for _, event in self.memory.trace(after)]
+    def _trace(self, after: int) -> Sequence[tuple[int, Event]]:
+        return self.memory.trace(after)
 
 
 def _situation(memory: MemorySandbox, pod: Manifest, cycle: int) -> Situation:

@@ -209,12 +209,12 @@ class RemoteSandbox(Sandbox):
         namespace, _, name = pod.partition("/")
         return f"{self._path}/pods/{quote(namespace, safe='')}/{quote(name, safe='')}"
 
-    def _trace(self, after: int) -> Sequence[Event]:
-        events: builtins.list[Event] = []
+    def _trace(self, after: int) -> Sequence[tuple[int, Event]]:
+        events: builtins.list[tuple[int, Event]] = []
         while True:
             path = f"{self._path}/trace?after={after}&limit={EVENTS_AT_MOST}"
             found = self._connection.ask(TraceAnswer, "GET", path)
-            events += [each.event for each in found.items]
+            events += [(each.seq, each.event) for each in found.items]
             if not found.items or found.items[-1].seq >= found.last:
                 return events
             after = found.items[-1].seq

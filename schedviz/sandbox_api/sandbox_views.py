@@ -29,9 +29,11 @@ from schedviz.sandbox_documents import (
     ScenarioList,
     ScenarioSummary,
 )
+from schedviz.store import Gone, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.cards import visible_summaries
+from simulator.apiserver.request_errors import Expired
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import BadRequest
 from simulator.objects.durations import parse_duration
@@ -121,11 +123,21 @@ def branch_sandbox(request: HttpRequest, name: str) -> HttpResponse:
         if asked.at is None:
             made = branch_of_now(store, sandbox, [], sandbox.meta().title, access, names=names)
         else:
-            past = Past(sandbox, asked.at)
+            past = find_moment(sandbox, asked.at)
             made = branch_of_moment(store, past, asked.name or next(names_at(store, name, asked.at)), access)
     except ValueError as error:
         raise BadRequest(f"name: {error}") from None
     return answer(describe(made, Right.OWN), 201)
+
+
+def find_moment(sandbox: Sandbox, at: int) -> Past:
+    """The moment of a trace event. Raises Expired."""
+    try:
+        return Past(sandbox, at)
+    except Gone:
+        reach = sandbox.history().reach()
+        known = f"; the stored ones are {reach.first.seq} to {reach.last.seq}" if reach else ""
+        raise Expired(f"at: the moment of trace event {at} is not stored{known}") from None
 
 
 def create_objects(request: HttpRequest, name: str) -> HttpResponse:

@@ -75,7 +75,7 @@ class History:
     def at_seq(self, seq: int, tail: int = TAIL) -> Moment:
         """The moment of the trace event ``seq``. If it is the last event of its commit, the moment is after
         the commit's writes; otherwise before them. Raises Gone."""
-        if seq > self.head.seq:
+        if not self.chapters[0].began.seq <= seq <= self.head.seq:
             raise Gone(seq)
         place = self._place("trace", max(seq - 1, self.chapters[0].began.seq))
         mark = self.chapters[place].began

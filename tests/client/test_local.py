@@ -175,7 +175,7 @@ def test_a_branch_goes_on_by_itself() -> None:
         branch.delete("node", "node-1")
         branch.run_for("10s")
         assert sandbox.get("node", "node-1")
-        first = next(n for n, event in enumerate(sandbox.trace(), 1) if isinstance(event, Nominated))
+        [first, *_] = (number for number, _ in sandbox.numbered_trace(Nominated))
         past = sandbox.branch(at=first)
         assert past.now == sandbox.trace()[first - 1].t
         assert sandbox.trace()[: past.trace_head()] == past.trace()

@@ -99,10 +99,16 @@ def test_a_scenario_runs_the_same(make: Make) -> None:
         assert placed == [(event.pod, event.node, event.t - here.start) for event in here.trace(Bound)]
 
 
-def test_a_branch(make: Make) -> None:
-    sandbox = make(scenario="online-vs-offline")
+@pytest.mark.parametrize("earlier", [0, 1], ids=["of a new name", "of a name that was used before"])
+def test_a_branch(make: Make, sandbox_name: str, earlier: int) -> None:
+    for _ in range(earlier):
+        before = make(scenario="online-vs-offline", name=sandbox_name)
+        before.run_until("15s")
+        before.close()
+    sandbox = make(scenario="online-vs-offline", name=sandbox_name)
     sandbox.run_until("15s")
-    first = next(n for n, event in enumerate(sandbox.trace(), 1) if isinstance(event, Bound))
+    first, bound = sandbox.numbered_trace(Bound)[0]
+    assert sandbox.trace(after=first - 1)[0] == bound
     with sandbox.branch(at=first) as past, sandbox.branch() as now:
         assert past.now < now.now == sandbox.now
         past.run_until("15s")

@@ -111,8 +111,9 @@ def check(sandbox: Sandbox, witness: Witness) -> int:
             sandbox.history().collection("pods", beyond)
         with pytest.raises(Gone):
             sandbox.list_at("pods", beyond)
-    with pytest.raises(Gone):
-        sandbox.history().at_seq(reach.last.seq + 1)
+    for missing in (sandbox.history().chapters[0].began.seq - 1, reach.last.seq + 1):
+        with pytest.raises(Gone):
+            sandbox.history().at_seq(missing)
     return sum(version >= reach.first.version for version in last_with)
 
 

@@ -150,7 +150,11 @@ def test_a_branch_begins_at_a_past_moment(api: DocumentedClient, world: World, n
         api.send("GET", f"/api/sandboxes/{branch['name']}/pods/default/web/explanation")[1]["state"]
         == "pending"
     )
-    assert api.send("POST", f"{one}/branches", {"at": 9_999})[0] == 410
+    status, refused = api.send("POST", f"{one}/branches", {"at": 9_999})
+    assert (status, refused["message"]) == (
+        410,
+        f"at: the moment of trace event 9999 is not stored; the stored ones are 0 to {events[-1]['seq']}",
+    )
     now = api.send("POST", f"{one}/branches", {})[1]
     names.append(now["name"])
     assert (now["name"], now["origin"], now["time"]) == (
